@@ -1,0 +1,1 @@
+"""Source formats to triples, one module each."""

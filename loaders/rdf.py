@@ -1,0 +1,319 @@
+"""RDF files to triples: Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, plain or gzipped.
+
+Blank nodes become IRIs while loading, because no SPARQL store lets a later query name a blank node
+that an earlier one returned. Their IRIs come from the file's content and the order of first
+occurrence, so that loading a file twice adds nothing (RDF 1.1 Concepts, section 3.5).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import pyoxigraph as ox
+
+from mrag.errors import LoadError
+from mrag.terms import SKOLEM
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes read so far and the bytes there are (None when not known)."""
+
+_FORMATS: dict[str, ox.RdfFormat] = {
+    "ttl": ox.RdfFormat.TURTLE,
+    "turtle": ox.RdfFormat.TURTLE,
+    "nt": ox.RdfFormat.N_TRIPLES,
+    "ntriples": ox.RdfFormat.N_TRIPLES,
+    "nq": ox.RdfFormat.N_QUADS,
+    "nquads": ox.RdfFormat.N_QUADS,
+    "trig": ox.RdfFormat.TRIG,
+    "rdf": ox.RdfFormat.RDF_XML,
+    "owl": ox.RdfFormat.RDF_XML,
+    "xml": ox.RdfFormat.RDF_XML,
+    "jsonld": ox.RdfFormat.JSON_LD,
+    "json-ld": ox.RdfFormat.JSON_LD,
+    "json": ox.RdfFormat.JSON_LD,
+    "n3": ox.RdfFormat.N3,
+}
+_NOT_IN_FOLDERS = {"json", "xml"}
+"""Endings too common to be taken for RDF where only a folder was named."""
+
+_LINE_BASED = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class RejectedLine:
+    """A line that was left out of a load, and why."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass
+class LoadNotes:
+    """What a load let pass or left out.
+
+    Attributes:
+        rejected: Lines left out, when that was asked for.
+        tags: Language tags that BCP 47 does not allow, kept as they stand.
+    """
+
+    rejected: list[RejectedLine] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Source:
+    """An RDF file to be read.
+
+    Attributes:
+        path: Where it is.
+        format: Its serialisation.
+        gzipped: Whether it is compressed.
+        base_iri: What relative IRIs are resolved against.
+    """
+
+    path: Path
+    format: ox.RdfFormat
+    gzipped: bool
+    base_iri: str
+
+    @classmethod
+    def of(
+        cls, path: str | os.PathLike[str], *, format: str | None = None, base_iri: str | None = None
+    ) -> Source:
+        """Describe a file, guessing its format from the name.
+
+        Args:
+            path: The file; `.gz` at the end means gzip.
+            format: A file extension that overrides the guess, such as `ttl`.
+            base_iri: Base for relative IRIs; the file's own `file:` IRI by default.
+
+        Raises:
+            LoadError: If the file is not there or its format cannot be told.
+
+        Example:
+            >>> from pathlib import Path
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = (Path(folder) / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+            ...     Source.of(Path(folder) / "a.ttl").format.name
+            'Turtle'
+        """
+        p = Path(path)
+        if not p.is_file():
+            raise LoadError("There is no such file.", file=str(p), hint="Check the path.")
+        suffixes = [s.lstrip(".").lower() for s in p.suffixes]
+        gzipped = bool(suffixes) and suffixes[-1] == "gz"
+        key = format.lower().lstrip(".") if format else (suffixes[:-1] if gzipped else suffixes)[-1:]
+        found = _FORMATS.get(key if isinstance(key, str) else "".join(key))
+        if found is None:
+            raise LoadError(
+                "The RDF format cannot be told from the file name.",
+                file=str(p),
+                hint=f"Name it with format= or --format, one of: {', '.join(sorted(_FORMATS))}.",
+            )
+        return cls(p, found, gzipped, base_iri or p.resolve().as_uri())
+
+    def size(self) -> int:
+        """Return the bytes on disk."""
+        return self.path.stat().st_size
+
+    def open(self, on_read: Callable[[int], None] | None = None) -> IO[bytes]:
+        """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
+        raw = _Counting(self.path.open("rb", buffering=0), on_read)
+        if self.gzipped:
+            return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+        return raw  # type: ignore[return-value]
+
+    def may_hold_blank_nodes(self) -> bool:
+        """Tell whether the file could hold a blank node; a false alarm only costs speed."""
+        if self.format in _LINE_BASED:
+            marks: tuple[bytes, ...] = (b"_:",)
+        elif self.format in (ox.RdfFormat.TURTLE, ox.RdfFormat.TRIG, ox.RdfFormat.N3):
+            marks = (b"_:", b"[", b"(")
+        else:
+            return True
+        last = b""
+        with self.open() as stream:
+            while chunk := stream.read(_CHUNK):
+                if any(mark in last + chunk for mark in marks):
+                    return True
+                last = chunk[-1:]
+        return False
+
+    def quads(
+        self, on_read: Callable[[int], None] | None = None, notes: LoadNotes | None = None
+    ) -> Iterator[ox.Quad]:
+        """Parse the file, with blank nodes turned into IRIs.
+
+        Ill-formed language tags such as `zh-classical`, common in graphs taken from Wikidata, are kept
+        and noted. Finding one starts the file anew, so statements may come twice.
+
+        Args:
+            on_read: Called with the bytes consumed on disk so far.
+            notes: Receives the ill-formed language tags.
+
+        Raises:
+            LoadError: At the first statement that is not well formed, with its line.
+        """
+        try:
+            yield from self._parse(on_read, lenient=False)
+        except SyntaxError as strict:
+            tags = notes.tags if notes is not None else set()
+            try:
+                for quad in self._parse(on_read, lenient=True):
+                    _check(quad, tags)
+                    yield quad
+            except (SyntaxError, ValueError):
+                raise self.error(strict) from strict
+        except (ValueError, OSError, EOFError) as error:
+            raise self.error(error) from error
+
+    def _parse(self, on_read: Callable[[int], None] | None, *, lenient: bool) -> Iterator[ox.Quad]:
+        names: dict[str, ox.NamedNode] = {}
+        digest = self._digest()
+
+        def skolem(term: ox.BlankNode) -> ox.NamedNode:
+            known = names.get(term.value)
+            if known is None:
+                known = names[term.value] = ox.NamedNode(f"{SKOLEM}{digest}:{len(names)}")
+            return known
+
+        with self.open(on_read) as stream:
+            for quad in ox.parse(stream, self.format, base_iri=self.base_iri, lenient=lenient):
+                s, o = quad.subject, quad.object
+                if isinstance(s, ox.BlankNode) or isinstance(o, ox.BlankNode):
+                    quad = ox.Quad(
+                        skolem(s) if isinstance(s, ox.BlankNode) else s,
+                        quad.predicate,
+                        skolem(o) if isinstance(o, ox.BlankNode) else o,
+                        quad.graph_name,
+                    )
+                yield quad
+
+    def quads_skipping(
+        self, notes: LoadNotes, on_read: Callable[[int], None] | None = None
+    ) -> Iterator[ox.Quad]:
+        """Parse a line-based file, noting bad lines in `notes` instead of stopping there.
+
+        Raises:
+            LoadError: If the format is not one statement to a line.
+        """
+        if self.format not in _LINE_BASED:
+            raise LoadError(
+                "Only N-Triples and N-Quads can be read past a bad line.",
+                file=str(self.path),
+                hint="Mend the line that the strict load names, or convert the file.",
+            )
+        with self.open(on_read) as stream:
+            for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
+                try:
+                    yield from ox.parse(line, self.format)
+                except (SyntaxError, ValueError) as error:
+                    notes.rejected.append(RejectedLine(str(self.path), number, _reason(error)))
+
+    def error(self, error: Exception) -> LoadError:
+        """Turn what a parser raised into an error that names file and line."""
+        if isinstance(error, EOFError | gzip.BadGzipFile):
+            return LoadError(
+                "The file ends early or is not gzip.", file=str(self.path), hint="Fetch or pack it again."
+            )
+        if isinstance(error, SyntaxError):
+            return LoadError(
+                f"Not valid {self.format.name}: {_reason(error)}.",
+                file=str(self.path),
+                line=error.lineno,
+                hint="Nothing of this load was stored. Mend that line"
+                + (", or skip bad lines with --skip-bad-lines." if self.format in _LINE_BASED else "."),
+            )
+        return LoadError(
+            f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
+        )
+
+    def _digest(self) -> str:
+        with self.path.open("rb") as stream:
+            return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+
+def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = None) -> list[Source]:
+    """Describe several files; a folder stands for the RDF files below it, in order of name.
+
+    Raises:
+        LoadError: If one is missing, a folder holds none, or a format cannot be told.
+    """
+    found: list[Source] = []
+    for path in paths:
+        p = Path(path)
+        if not p.is_dir():
+            found.append(Source.of(p, format=format))
+            continue
+        endings = _FORMATS.keys() - _NOT_IN_FOLDERS
+        inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
+        if not inside:
+            raise LoadError(
+                "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."
+            )
+        found.extend(Source.of(f) for f in inside)
+    return found
+
+
+def _suffix(path: Path) -> str:
+    names = [s.lstrip(".").lower() for s in path.suffixes]
+    return "" if not names else names[-2] if names[-1] == "gz" and len(names) > 1 else names[-1]
+
+
+def _check(quad: ox.Quad, tags: set[str]) -> None:
+    """Raise ValueError for an ill-formed IRI that a lenient parser let through; note odd language tags."""
+    for term in (quad.subject, quad.predicate, quad.object):
+        if isinstance(term, ox.NamedNode):
+            ox.NamedNode(term.value)
+        elif isinstance(term, ox.Literal) and term.language and term.language not in tags:
+            try:
+                ox.Literal("", language=term.language)
+            except ValueError:
+                tags.add(term.language)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error.args[0]) if error.args else str(error)
+    _, _, reason = text.partition(": ")
+    return (reason if text.startswith("Parser error at") else text).rstrip(".")
+
+
+class _Counting(io.RawIOBase):
+    """A raw file that says how far it has been read."""
+
+    def __init__(self, raw: IO[bytes] | io.FileIO, on_read: Callable[[int], None] | None) -> None:
+        self._raw = raw
+        self._on_read = on_read
+        self._done = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size) or b""
+        self._note(len(data))
+        return data
+
+    def readinto(self, buffer: object) -> int:
+        count = int(self._raw.readinto(buffer) or 0)  # type: ignore[union-attr, arg-type]
+        self._note(count)
+        return count
+
+    def _note(self, count: int) -> None:
+        self._done += count
+        if self._on_read is not None:
+            self._on_read(self._done)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()

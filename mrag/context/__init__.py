@@ -1,0 +1,1 @@
+"""The bounded neighbourhood of hits, and its rendering for a prompt."""

@@ -1,0 +1,204 @@
+"""How terms are shown to people and models: labels first, then CURIEs, anonymous nodes in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pyoxigraph as ox
+
+from mrag.context.neighbours import read
+from mrag.kg import KnowledgeGraph
+from mrag.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+
+VOCABULARY: dict[str, str] = {
+    RDF + "type": "is a",
+    RDFS + "subClassOf": "sub class of",
+    RDFS + "subPropertyOf": "sub property of",
+    RDFS + "domain": "domain",
+    RDFS + "range": "range",
+    RDFS + "comment": "comment",
+    RDFS + "seeAlso": "see also",
+    RDFS + "isDefinedBy": "defined by",
+    RDFS + "label": "label",
+    RDFS + "Class": "class",
+    RDF + "Property": "property",
+    OWL + "Class": "class",
+    OWL + "ObjectProperty": "object property",
+    OWL + "DatatypeProperty": "data property",
+    OWL + "AnnotationProperty": "annotation property",
+    OWL + "TransitiveProperty": "transitive property",
+    OWL + "SymmetricProperty": "symmetric property",
+    OWL + "FunctionalProperty": "functional property",
+    OWL + "InverseFunctionalProperty": "inverse functional property",
+    OWL + "Ontology": "ontology",
+    OWL + "Thing": "thing",
+    OWL + "NamedIndividual": "individual",
+    OWL + "equivalentClass": "equivalent to",
+    OWL + "equivalentProperty": "equivalent property",
+    OWL + "disjointWith": "disjoint with",
+    OWL + "inverseOf": "inverse of",
+    OWL + "sameAs": "same as",
+    OWL + "differentFrom": "different from",
+    OWL + "propertyChainAxiom": "follows from the chain",
+    OWL + "propertyDisjointWith": "property disjoint with",
+    OWL + "versionIRI": "version",
+    "http://purl.org/dc/terms/description": "description",
+    "http://purl.org/dc/elements/1.1/description": "description",
+    "http://schema.org/description": "description",
+    "http://www.w3.org/2004/02/skos/core#altLabel": "also known as",
+    "http://www.w3.org/2004/02/skos/core#definition": "definition",
+    "http://www.w3.org/2004/02/skos/core#broader": "broader",
+    "http://www.w3.org/2004/02/skos/core#narrower": "narrower",
+    "http://www.w3.org/2004/02/skos/core#related": "related",
+    "http://xmlns.com/foaf/0.1/homepage": "homepage",
+    "http://xmlns.com/foaf/0.1/depiction": "depiction",
+}
+"""Words for terms of the common vocabularies, which no graph labels."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
+_DEPTH = 4
+
+
+class Display:
+    """Shows the terms of one knowledge graph; labels of a batch are read together.
+
+    Args:
+        kg: The knowledge graph.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> show = Display(KnowledgeGraph(OxigraphStore()))
+        >>> show.predicate("http://example.org/eyeColor"), show.predicate(RDF + "type")
+        ('eye color', 'is a')
+        >>> show.entity("http://www.w3.org/2004/02/skos/core#Concept")
+        'skos:Concept'
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._kg = kg
+        self._anonymous: dict[str, str] = {}
+
+    def prepare(self, iris: Iterable[str]) -> None:
+        """Read the labels of many entities at once."""
+        self._kg.labels(i for i in iris if not i.startswith(SKOLEM))
+
+    def entity(self, iri: str) -> str:
+        """Return the label of an entity, words for a common vocabulary, else its CURIE."""
+        if iri.startswith(SKOLEM):
+            return self.anonymous(iri)
+        return self._kg.labels([iri])[iri] or VOCABULARY.get(iri) or curie(iri, self._kg.prefixes)
+
+    def predicate(self, iri: str) -> str:
+        """Return words for a predicate: its label, else those its local name is made of.
+
+        A local name such as `P31` says nothing and stays a CURIE.
+        """
+        label = VOCABULARY.get(iri) or self._kg.labels([iri])[iri]
+        if label:
+            return label
+        local = re.split(r"[#/:]", iri)[-1]
+        if _WORDY.match(local):
+            return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in _WORDS.findall(local))
+        return curie(iri, self._kg.prefixes)
+
+    def term(self, term: OxTerm, most: int = 400) -> str:
+        """Return an object: label of an entity, text of a literal in quotes, number as it is.
+
+        Args:
+            term: The object.
+            most: Characters of a text after which it is cut.
+        """
+        if isinstance(term, ox.NamedNode):
+            return self.entity(term.value)
+        if isinstance(term, ox.BlankNode):
+            return "something"
+        text = " ".join(term.value.split())
+        text = text if len(text) <= most else text[: most - 1].rstrip() + "…"
+        bare = term.datatype.value.startswith(XSD) and term.datatype.value != XSD + "string"
+        return text if bare else f'"{text}"'
+
+    def anonymous(self, iri: str, depth: int = 0) -> str:
+        """Put an anonymous node in words: a class expression, a list, or what is said of it."""
+        known = self._anonymous.get(iri)
+        if known is None:
+            known = self._describe(iri, depth)
+            if depth == 0:
+                self._anonymous[iri] = known
+        return known
+
+    def _describe(self, iri: str, depth: int) -> str:
+        if depth > _DEPTH:
+            return "something"
+        facts: dict[str, list[OxTerm]] = {}
+        for _, p, o, _graph in read(self._kg, iri, "out", scan=64, share=16).statements:
+            facts.setdefault(p, []).append(o)
+
+        def show(term: OxTerm) -> str:
+            if isinstance(term, ox.NamedNode) and term.value.startswith(SKOLEM):
+                return self.anonymous(term.value, depth + 1)
+            return self.term(term, 120)
+
+        def first(name: str) -> OxTerm | None:
+            return min(facts.get(name, []), key=str, default=None)
+
+        if (members := first(OWL + "intersectionOf")) is not None:
+            return f"({' and '.join(self._list(members, show))})"
+        if (members := first(OWL + "unionOf")) is not None:
+            return f"({' or '.join(self._list(members, show))})"
+        if (members := first(OWL + "oneOf")) is not None:
+            return f"one of ({', '.join(self._list(members, show))})"
+        if (other := first(OWL + "complementOf")) is not None:
+            return f"not {show(other)}"
+        if (role := first(OWL + "onProperty")) is not None:
+            name = self.predicate(role.value) if isinstance(role, ox.NamedNode) else "something"
+            if isinstance(role, ox.NamedNode) and role.value.startswith(SKOLEM):
+                name = show(role)
+            for key, word in _RESTRICTIONS:
+                if (value := first(OWL + key)) is not None:
+                    kind = first(OWL + "onClass")
+                    return f"{name} {word} {show(value)}" + (f" {show(kind)}" if kind is not None else "")
+            return name
+        if (inverse := first(OWL + "inverseOf")) is not None:
+            name = self.predicate(inverse.value) if isinstance(inverse, ox.NamedNode) else "something"
+            return f"inverse of {name}"
+        if first(RDF + "first") is not None:
+            return f"({', '.join(self._list(ox.NamedNode(iri), show))})"
+        said = [
+            f"{self.predicate(p)} {show(o)}"
+            for p in sorted(facts)
+            if p != RDF + "type"
+            for o in sorted(facts[p], key=str)[:3]
+        ]
+        return f"[{'; '.join(said[:6])}]" if said else "something"
+
+    def _list(self, head: OxTerm, show: object) -> list[str]:
+        items: list[str] = []
+        seen: set[str] = set()
+        while isinstance(head, ox.NamedNode) and head.value != RDF + "nil" and head.value not in seen:
+            seen.add(head.value)
+            rest: OxTerm | None = None
+            for _, p, o, _graph in read(self._kg, head.value, "out", scan=16, share=4).statements:
+                if p == RDF + "first":
+                    items.append(show(o))  # type: ignore[operator]
+                elif p == RDF + "rest":
+                    rest = o
+            if rest is None:
+                break
+            head = rest
+        return items
+
+
+_RESTRICTIONS = (
+    ("someValuesFrom", "some"),
+    ("allValuesFrom", "only"),
+    ("hasValue", "value"),
+    ("hasSelf", "self"),
+    ("minQualifiedCardinality", "at least"),
+    ("maxQualifiedCardinality", "at most"),
+    ("qualifiedCardinality", "exactly"),
+    ("minCardinality", "at least"),
+    ("maxCardinality", "at most"),
+    ("cardinality", "exactly"),
+)

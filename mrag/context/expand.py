@@ -1,0 +1,438 @@
+"""From hits to a bounded context: which triples around them are worth a place in a prompt.
+
+Every triple in reach gets a priority that no budget enters into; the budget then takes the longest
+beginning of the list that fits. So a larger budget always gives a superset of a smaller one, and the
+same question over the same graph always gives the same context.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyoxigraph as ox
+from rdflib import URIRef
+
+from mrag.context.display import Display
+from mrag.context.neighbours import Direction, Statement, read, superclasses, superproperties
+from mrag.context.render import Context, Dropped, Line, tokens
+from mrag.errors import ConfigError
+from mrag.kg import LABELS, KnowledgeGraph
+from mrag.terms import OWL, RDF, RDFS, SKOLEM, Triple, from_ox
+
+_TYPE = RDF + "type"
+_SCHEMA = (
+    RDFS + "subClassOf",
+    RDFS + "subPropertyOf",
+    OWL + "equivalentClass",
+    OWL + "disjointWith",
+    OWL + "inverseOf",
+    OWL + "propertyChainAxiom",
+    RDFS + "domain",
+    RDFS + "range",
+)
+_TRIVIAL_CLASSES = {
+    OWL + "Thing",
+    OWL + "NamedIndividual",
+    RDFS + "Resource",
+    RDFS + "Literal",
+    OWL + "Restriction",
+    RDF + "List",
+}
+_REFLEXIVE = {
+    OWL + "sameAs",
+    RDFS + "subClassOf",
+    RDFS + "subPropertyOf",
+    OWL + "equivalentClass",
+    OWL + "equivalentProperty",
+}
+_SCHEMA_EVERY = 6
+
+
+@dataclass(frozen=True)
+class ContextSettings:
+    """Every knob of an expansion.
+
+    Attributes:
+        hops: How far from a hit, 1 or 2.
+        directions: `out` for triples with the entity as subject, `in` as object.
+        allowed: IRIs of the only predicates to follow; all when empty.
+        denied: IRIs of predicates never to follow.
+        schema: Whether axioms about the classes and predicates in reach are added.
+        per_predicate: Most triples of one predicate and direction for each entity.
+        scan: Edges of an entity up to which it is read whole; a hub above it is read by predicate.
+        fanout: Most neighbours of each hit that a second hop starts from.
+        hub_damping: Whether frequent predicates and implied triples weigh less.
+        max_triples: Most lines.
+        token_budget: Most estimated tokens.
+        text_length: Characters of a literal after which it is cut.
+    """
+
+    hops: int = 1
+    directions: tuple[Direction, ...] = ("out", "in")
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    schema: bool = True
+    per_predicate: int = 6
+    scan: int = 256
+    fanout: int = 5
+    hub_damping: bool = True
+    max_triples: int = 160
+    token_budget: int = 4000
+    text_length: int = 400
+
+    def __post_init__(self) -> None:
+        if self.hops not in (1, 2):
+            raise ConfigError(f"hops is 1 or 2, not {self.hops}.")
+        for name in ("per_predicate", "scan", "max_triples", "token_budget", "text_length"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is at least 1, not {getattr(self, name)}.")
+
+
+@dataclass
+class _Candidate:
+    statement: Statement
+    seed: int
+    hop: int
+    direction: Direction
+    place: int
+    path: tuple[str, ...]
+    priority: float = 0.0
+
+
+@dataclass
+class _Reach:
+    """What an expansion has seen so far."""
+
+    found: dict[tuple[str, str, str], _Candidate] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+    cut: set[str] = field(default_factory=set)
+
+
+def expand(
+    kg: KnowledgeGraph,
+    seeds: Sequence[tuple[str, float]],
+    settings: ContextSettings | None = None,
+    *,
+    question: str = "",
+) -> Context:
+    """Expand hits into a bounded context.
+
+    Args:
+        kg: The knowledge graph.
+        seeds: IRI and score of each hit, best first.
+        settings: The knobs; the defaults suit a prompt of a few thousand tokens.
+        question: Words that a triple may share with the question raise it.
+
+    Returns:
+        The context, its lines grouped by hit, with a report of what was left out.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> _ = kg.insert([Triple(URIRef("urn:x:a"), URIRef("urn:x:knows"), URIRef("urn:x:b"))])
+        >>> expand(kg, [("urn:x:a", 1.0)]).lines[0].text
+        '(<urn:x:a>, knows, <urn:x:b>)'
+    """
+    settings = settings or ContextSettings()
+    seeds = list({iri: (iri, score) for iri, score in reversed(seeds)}.values())[::-1]
+    reach = _Reach()
+    for at, (iri, _) in enumerate(seeds):
+        _neighbours(kg, iri, at, 1, (iri,), settings, reach)
+    if settings.hops == 2:
+        _second_hop(kg, seeds, settings, reach)
+    display = Display(kg)
+    candidates = list(reach.found.values())
+    schema = _schema(kg, candidates, settings, reach) if settings.schema else []
+    _prepare(display, kg, [*candidates, *schema], seeds)
+    _weigh(kg, display, candidates, seeds, settings, question)
+    for at, candidate in enumerate(schema):
+        candidate.priority = 1.0 / (2 + at)
+    ordered = _interleave(sorted(candidates, key=_by_priority), schema)
+    return _take(kg, display, ordered, seeds, settings, reach)
+
+
+def _neighbours(
+    kg: KnowledgeGraph,
+    entity: str,
+    seed: int,
+    hop: int,
+    path: tuple[str, ...],
+    settings: ContextSettings,
+    reach: _Reach,
+) -> None:
+    for direction in settings.directions:
+        edges = read(kg, entity, direction, scan=settings.scan, share=settings.per_predicate + 2)
+        reach.cut.update(edges.cut)
+        groups: dict[str, list[Statement]] = {}
+        for statement in edges.statements:
+            reason = _unwanted(statement, direction, settings)
+            if reason:
+                reach.dropped[reason] += 1
+            else:
+                groups.setdefault(statement[1], []).append(statement)
+        for predicate in sorted(groups):
+            group = _preferred(kg, groups[predicate], reach)
+            if len(group) > settings.per_predicate:
+                reach.dropped["over the limit for one entity and predicate"] += (
+                    len(group) - settings.per_predicate
+                )
+            for place, statement in enumerate(group[: settings.per_predicate]):
+                key = statement[0], statement[1], str(statement[2])
+                if key not in reach.found:
+                    reach.found[key] = _Candidate(statement, seed, hop, direction, place, path)
+
+
+def _unwanted(statement: Statement, direction: Direction, settings: ContextSettings) -> str | None:
+    s, p, o, _ = statement
+    if p in settings.denied or (settings.allowed and p not in settings.allowed):
+        return "predicate not wanted"
+    if p in LABELS and isinstance(o, ox.Literal):
+        return "label, shown in place of the IRI"
+    if isinstance(o, ox.NamedNode):
+        if p == _TYPE and (o.value in _TRIVIAL_CLASSES or o.value.startswith(SKOLEM)):
+            return "trivial"
+        if p in _REFLEXIVE and o.value == s:
+            return "trivial"
+        if p.startswith((OWL, RDFS)) and direction == "out" and o.value == OWL + "Thing":
+            return "trivial"
+    if s.startswith(SKOLEM) or isinstance(o, ox.BlankNode):
+        return "anonymous node"
+    return None
+
+
+def _preferred(kg: KnowledgeGraph, group: list[Statement], reach: _Reach) -> list[Statement]:
+    """Keep the texts of the best language only, and order what is kept."""
+    best = min((kg.language_rank(o.language) for *_, o, _g in group if _tagged(o)), default=None)  # type: ignore[union-attr,arg-type]
+    kept = [
+        statement
+        for statement in group
+        if not _tagged(statement[2]) or kg.language_rank(statement[2].language) == best  # type: ignore[union-attr,arg-type]
+    ]
+    if len(kept) < len(group):
+        reach.dropped["other language"] += len(group) - len(kept)
+    return sorted(kept, key=lambda x: (x[0], str(x[2]), x[3]))
+
+
+def _tagged(term: object) -> bool:
+    return isinstance(term, ox.Literal) and term.language is not None
+
+
+def _second_hop(
+    kg: KnowledgeGraph, seeds: Sequence[tuple[str, float]], settings: ContextSettings, reach: _Reach
+) -> None:
+    known = {iri for iri, _ in seeds}
+    starts: list[tuple[int, str, str]] = []
+    for seed in range(len(seeds)):
+        ends: dict[str, None] = {}
+        for candidate in list(reach.found.values()):
+            s, p, o, _ = candidate.statement
+            end = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+            if candidate.seed == seed and p != _TYPE and end not in known and not end.startswith(SKOLEM):
+                ends[end] = None
+        starts.extend((seed, seeds[seed][0], end) for end in list(ends)[: settings.fanout])
+    for seed, iri, end in starts:
+        _neighbours(kg, end, seed, 2, (iri, end), settings, reach)
+
+
+def _schema(
+    kg: KnowledgeGraph, candidates: Sequence[_Candidate], settings: ContextSettings, reach: _Reach
+) -> list[_Candidate]:
+    """Axioms about the predicates and classes in reach, those of the most frequent first."""
+    counts: Counter[str] = Counter()
+    for candidate in candidates:
+        _, p, o, _ = candidate.statement
+        counts[p] += 1
+        if p == _TYPE and isinstance(o, ox.NamedNode):
+            counts[o.value] += 1
+    found: dict[tuple[str, str, str], _Candidate] = {}
+    by_axiom: dict[str, list[_Candidate]] = {p: [] for p in _SCHEMA}
+    for symbol, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if symbol.startswith((RDF, RDFS, OWL)):
+            continue
+        for statement in sorted(
+            read(kg, symbol, "out", scan=settings.scan, share=settings.per_predicate).statements,
+            key=lambda x: (x[1], str(x[2])),
+        ):
+            key = statement[0], statement[1], str(statement[2])
+            wanted = statement[1] in by_axiom and not _unwanted(statement, "out", settings)
+            if wanted and key not in reach.found and key not in found:
+                found[key] = _Candidate(statement, -1, 0, "out", 0, ())
+                by_axiom[statement[1]].append(found[key])
+    # One of each kind in turn, so that forty domains do not hide the one disjointness.
+    ordered: list[_Candidate] = []
+    while any(by_axiom.values()):
+        ordered.extend(group.pop(0) for group in by_axiom.values() if group)
+    return ordered
+
+
+def _prepare(
+    display: Display, kg: KnowledgeGraph, candidates: Sequence[_Candidate], seeds: Sequence[tuple[str, float]]
+) -> None:
+    wanted = {iri for iri, _ in seeds}
+    for candidate in candidates:
+        s, p, o, _ = candidate.statement
+        wanted.update((s, p))
+        if isinstance(o, ox.NamedNode):
+            wanted.add(o.value)
+    display.prepare(sorted(wanted))
+
+
+def _weigh(
+    kg: KnowledgeGraph,
+    display: Display,
+    candidates: Sequence[_Candidate],
+    seeds: Sequence[tuple[str, float]],
+    settings: ContextSettings,
+    question: str,
+) -> None:
+    profile = kg.profile()
+    total = math.log(2 + profile.triples)
+    implied = _implied(kg, candidates) if settings.hub_damping else set()
+    asked = words(question)
+    for candidate in candidates:
+        s, p, o, _ = candidate.statement
+        weight = 0.9
+        if p != _TYPE and settings.hub_damping:
+            weight = 0.3 + 0.7 * math.log((2 + profile.triples) / (1 + profile.predicates.get(p, 0))) / total
+        if isinstance(o, ox.Literal) and o.language and len(o.value) > 40:
+            weight = 0.95
+        if (s, p, str(o)) in implied:
+            weight *= 0.3
+        other = o.value if isinstance(o, ox.NamedNode) and candidate.direction == "out" else s
+        if settings.hub_damping and candidate.direction == "in" and display.entity(other).startswith("<"):
+            # Nodes that nobody named, such as the statement nodes of Wikidata, tell a reader nothing.
+            weight *= 0.2
+        weight /= 1 + 0.35 * candidate.place
+        if asked:
+            shown = words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
+            weight *= 1 + len(asked & shown) / len(asked)
+        weight *= 0.35 ** (candidate.hop - 1)
+        candidate.priority = weight / (1 + 0.15 * candidate.seed)
+
+
+def _implied(kg: KnowledgeGraph, candidates: Sequence[_Candidate]) -> set[tuple[str, str, str]]:
+    """Triples that another in reach says more precisely: by a sub-property or a subclass."""
+    above = superproperties(kg)
+    types: dict[str, set[str]] = {}
+    implied: set[tuple[str, str, str]] = set()
+    for candidate in candidates:
+        s, p, o, _ = candidate.statement
+        if p == _TYPE and isinstance(o, ox.NamedNode):
+            types.setdefault(s, set()).add(o.value)
+        implied.update((s, q, str(o)) for q in above.get(p, ()))
+    supers = superclasses(kg, {c for group in types.values() for c in group})
+    for s, group in types.items():
+        for c in group:
+            # Two classes that imply each other would hide both.
+            implied.update(
+                (s, _TYPE, str(ox.NamedNode(d)))
+                for d in supers.get(c, ())
+                if d in group and c not in supers.get(d, ())
+            )
+    return implied
+
+
+def _interleave(candidates: Sequence[_Candidate], schema: Sequence[_Candidate]) -> list[_Candidate]:
+    merged: list[_Candidate] = []
+    rest = list(schema)
+    for at, candidate in enumerate(candidates, start=1):
+        merged.append(candidate)
+        if at % (_SCHEMA_EVERY - 1) == 0 and rest:
+            merged.append(rest.pop(0))
+    return merged + rest
+
+
+def _by_priority(candidate: _Candidate) -> tuple[float, str, str, str]:
+    s, p, o, _ = candidate.statement
+    return -candidate.priority, s, p, str(o)
+
+
+def _take(
+    kg: KnowledgeGraph,
+    display: Display,
+    ordered: Sequence[_Candidate],
+    seeds: Sequence[tuple[str, float]],
+    settings: ContextSettings,
+    reach: _Reach,
+) -> Context:
+    taken: list[tuple[_Candidate, tuple[str, str, str], str]] = []
+    used = 0
+    for candidate in ordered:
+        if len(taken) >= settings.max_triples:
+            break
+        s, p, o, _ = candidate.statement
+        shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
+        text = f"({', '.join(shown)})"
+        # The id, the brackets and the mark of an inferred line are paid for as well.
+        cost = tokens([text]) + 4
+        if used + cost > settings.token_budget:
+            break
+        used += cost
+        taken.append((candidate, shown, text))
+    if left := len(ordered) - len(taken):
+        reach.dropped["over the budget"] += left
+
+    def place(item: tuple[_Candidate, tuple[str, str, str], str]) -> tuple[int, int, int, float, str, str]:
+        candidate, _, text = item
+        seed = candidate.seed if candidate.seed >= 0 else len(seeds)
+        return (
+            seed,
+            candidate.hop,
+            candidate.statement[1] != _TYPE,
+            -candidate.priority,
+            text,
+            str(candidate.statement[2]),
+        )
+
+    lines = []
+    for number, (candidate, shown, text) in enumerate(sorted(taken, key=place), start=1):
+        s, p, o, graph = candidate.statement
+        lines.append(
+            Line(
+                id=f"t{number}",
+                text=text,
+                triple=Triple(URIRef(s), URIRef(p), from_ox(o)),
+                graph=graph,
+                inferred=kg.is_inferred(graph),
+                labels=shown,
+                entity=seeds[candidate.seed][0] if candidate.seed >= 0 else s,
+                score=candidate.priority,
+                hop=candidate.hop,
+                path=candidate.path,
+            )
+        )
+    dropped = [Dropped(reason, count) for reason, count in sorted(reach.dropped.items())]
+    dropped += [
+        Dropped(f"hub: more {display.predicate(p)} than were read", 0, more=True) for p in sorted(reach.cut)
+    ]
+    names = tuple(display.entity(iri) for iri, _ in seeds)
+    return Context(tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used)
+
+
+_WORD = re.compile(r"\w+")
+_COMMON = frozenset(
+    ["a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "in", "is", "it", "its", "me", "of", "on", "or", "that", "the", "their", "there", "these", "this", "to", "was", "were", "what", "when", "where", "which", "who", "whose", "why", "with", "you", "your"]
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text that carry meaning, folded and cut to a common stem length.
+
+    Example:
+        >>> sorted(words("What are the Products?"))
+        ['product']
+    """
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    found = (w for w in _WORD.findall("".join(c for c in folded if not unicodedata.combining(c))))
+    return frozenset(_stem(w) for w in found if w not in _COMMON)
+
+
+def _stem(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word

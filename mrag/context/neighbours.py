@@ -1,0 +1,123 @@
+"""Reading the neighbourhood of an entity: without a query where the store allows it, else by two.
+
+A hub is never read whole. When an entity has more edges than `scan`, each predicate is read on its
+own and no further than its share, so that the cost of an entity is bounded whatever its degree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+import pyoxigraph as ox
+
+from mrag import queries
+from mrag.kg import KnowledgeGraph
+from mrag.terms import OxTerm, to_ox
+
+Direction = Literal["out", "in"]
+
+Statement: TypeAlias = tuple[str, str, OxTerm, str]
+"""Subject IRI, predicate IRI, object, graph IRI."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of one entity in one direction.
+
+    Attributes:
+        statements: Those read.
+        cut: Predicates of which there are more than were read.
+    """
+
+    statements: tuple[Statement, ...]
+    cut: frozenset[str] = frozenset()
+
+
+def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, share: int) -> Edges:
+    """Read the edges of an entity, bounded.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        entity: IRI of the entity.
+        direction: `out` for triples with it as subject, `in` as object.
+        scan: Edges up to which it is read whole.
+        share: Most edges of one predicate when it is a hub.
+    """
+    if not kg.store.capabilities.edges:
+        return _by_query(kg, entity, direction, scan=scan)
+    found: list[Statement] = []
+    for graph in kg.dataset().default:
+        found.extend(islice(_stream(kg, graph, entity, direction), scan + 1 - len(found)))
+        if len(found) > scan:
+            return _by_predicate(kg, entity, direction, share=share)
+    return Edges(tuple(found))
+
+
+def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int) -> Edges:
+    found: list[Statement] = []
+    cut: set[str] = set()
+    for predicate in sorted(kg.profile().predicates):
+        for graph in kg.dataset().default:
+            stream = _stream(kg, graph, entity, direction, predicate)
+            part = list(islice(stream, share + 1) if kg.store.capabilities.ordered else stream)
+            if len(part) > share:
+                cut.add(predicate)
+                if not kg.store.capabilities.ordered:
+                    part.sort(key=_order)
+            found.extend(part[:share])
+    return Edges(tuple(found), frozenset(cut))
+
+
+def _by_query(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int) -> Edges:
+    query = queries.get(f"context/{direction}").bind(entity=[entity], limit=scan + 1)
+    found: list[Statement] = []
+    for _, p, other, graph in kg.select(query):
+        end = to_ox(other) if other is not None else None
+        if end is None:
+            continue
+        if direction == "out":
+            found.append((entity, str(p), end, str(graph)))
+        elif isinstance(end, ox.NamedNode):
+            found.append((end.value, str(p), ox.NamedNode(entity), str(graph)))
+    last = {found[scan][1]} if len(found) > scan else set()
+    return Edges(tuple(found[:scan]), frozenset(last))
+
+
+def _stream(
+    kg: KnowledgeGraph, graph: str, entity: str, direction: Direction, predicate: str | None = None
+) -> Iterator[Statement]:
+    quads = (
+        kg.store.edges(graph, s=entity, p=predicate)
+        if direction == "out"
+        else kg.store.edges(graph, p=predicate, o=entity)
+    )
+    for quad in quads:
+        s, o = quad.subject, quad.object
+        if isinstance(s, ox.NamedNode) and not isinstance(o, ox.Triple):
+            yield s.value, quad.predicate.value, o, graph
+
+
+def _order(statement: Statement) -> tuple[str, str]:
+    return statement[0], str(statement[2])
+
+
+def superproperties(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
+    """Return which properties each property implies."""
+    found: dict[str, set[str]] = {}
+    for p, q in kg.select(queries.get("context/superproperties").text):
+        found.setdefault(str(p), set()).add(str(q))
+    return {p: frozenset(qs) for p, qs in found.items()}
+
+
+def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the named superclasses of each class."""
+    found: dict[str, set[str]] = {}
+    wanted: Sequence[str] = sorted(set(classes))
+    for start in range(0, len(wanted), 500):
+        query = queries.get("context/superclasses").bind(**{"class": list(wanted[start : start + 500])})
+        for c, d in kg.select(query):
+            found.setdefault(str(c), set()).add(str(d))
+    return {c: frozenset(ds) for c, ds in found.items()}

@@ -1,0 +1,128 @@
+"""What an expansion yields: lines with ids, their text for a prompt, and a report of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mrag.terms import Triple
+
+
+@dataclass(frozen=True)
+class Line:
+    """One triple as a line of context.
+
+    Attributes:
+        id: `t1`, `t2`, … in the order of the prompt.
+        text: The triple in words, such as `(GraphDB, has feature, RDF storage)`.
+        triple: The triple.
+        graph: IRI of the graph that holds it.
+        inferred: Whether reasoning put it there.
+        labels: Subject, predicate and object as shown.
+        entity: IRI of the hit whose neighbourhood it belongs to; of its subject for a schema line.
+        score: How relevant it is, higher is better; comparable within one context.
+        hop: Steps from the hit, counted from 1; 0 for a schema line.
+        path: IRIs of the entities between the hit and this triple, the hit first.
+    """
+
+    id: str
+    text: str
+    triple: Triple
+    graph: str
+    inferred: bool
+    labels: tuple[str, str, str]
+    entity: str
+    score: float
+    hop: int = 1
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Triples that an expansion saw and left out.
+
+    Attributes:
+        reason: Why, in words.
+        count: How many; at least so many where `more` is set.
+        more: Whether a hub's further triples were not even counted.
+    """
+
+    reason: str
+    count: int
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class Context:
+    """The bounded neighbourhood of hits.
+
+    Attributes:
+        lines: The triples, grouped by hit in rank order, the schema last.
+        entities: IRIs of the hits in rank order.
+        names: Their labels.
+        dropped: What was left out, and why.
+        tokens: Estimated tokens of `text()`.
+    """
+
+    lines: tuple[Line, ...]
+    entities: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    tokens: int = 0
+
+    def text(self) -> str:
+        """Return the lines for a prompt, each led by its id."""
+        return "\n".join(render(line) for line in self.lines)
+
+    def of(self, entity: str) -> tuple[Line, ...]:
+        """Return the lines of one hit."""
+        return tuple(line for line in self.lines if line.entity == entity)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the context as JSON values."""
+        return {
+            "entities": [{"iri": i, "label": n} for i, n in zip(self.entities, self.names, strict=True)],
+            "lines": [
+                {
+                    "id": line.id,
+                    "text": line.text,
+                    "triple": triple_json(line),
+                    "entity": line.entity,
+                    "score": round(line.score, 6),
+                    "hop": line.hop,
+                    "path": list(line.path),
+                }
+                for line in self.lines
+            ],
+            "dropped": [{"reason": d.reason, "count": d.count, "more": d.more} for d in self.dropped],
+            "tokens": self.tokens,
+        }
+
+
+def render(line: Line) -> str:
+    """Return a line as it stands in a prompt.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> t = Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))
+        >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c"), "urn:a", 1.0))
+        '[t1] (a, b, c) inferred'
+    """
+    return f"[{line.id}] {line.text}{' inferred' if line.inferred else ''}"
+
+
+def triple_json(line: Line) -> list[str]:
+    """Return `[s, p, o, graph, status]`, the terms in N-Triples form."""
+    t = line.triple
+    return [t.s.n3(), t.p.n3(), t.o.n3(), line.graph, "inferred" if line.inferred else "asserted"]
+
+
+def tokens(texts: Sequence[str]) -> int:
+    """Estimate tokens of texts: four characters each, which errs on the high side for English.
+
+    Example:
+        >>> tokens(["(GraphDB, is a, Triple Store)"])
+        8
+    """
+    return sum(-(-len(text) // 4) for text in texts)

@@ -1,0 +1,519 @@
+"""A knowledge graph: a store, the names of its graphs, and how its entities are labelled.
+
+Each knowledge graph has one asserted graph and, after reasoning, graphs of inferred triples. A record
+in the system graph names them and carries a revision; a graph that the record does not name is out of
+sight. Long work fills new graphs and ends by replacing the record in one transaction, so that a crash
+leaves the state before it or after it, and opening says which.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Literal, Protocol
+
+import pyoxigraph as ox
+from rdflib import Literal as RdfLiteral
+from rdflib import URIRef
+
+from mrag import queries
+from mrag.errors import ConfigError, QueryRefused
+from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
+from mrag.loaders.rdf import Progress, sources
+from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
+from mrag.terms import DEFAULT_PREFIXES, MRAG, RDF, Term, Triple
+
+logger = logging.getLogger(__name__)
+
+SYSTEM = "urn:mrag:system"
+Layer = Literal["all", "asserted", "inferred"]
+
+LABELS: tuple[str, ...] = (
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://xmlns.com/foaf/0.1/name",
+)
+"""Properties that label an entity, best first."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
+_DELTA_BYTES = 64 << 20
+"""Additions up to this size are kept apart, so that reasoning can start from them alone."""
+
+
+class Searcher(Protocol):
+    """Answers the similarity patterns of a query, as N-Triples to be put in its sight."""
+
+    def scratch(self, query: ReadQuery) -> bytes:
+        """Return the hits of every search in the query, as N-Triples."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the system graph keeps of a knowledge graph.
+
+    Attributes:
+        asserted: IRI of the graph of asserted triples.
+        inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
+        added: IRIs of graphs with what was asserted since the last reasoning.
+        revision: Grows with every change of the triples.
+        reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
+        triples: Triples in the asserted graph; -1 when not known.
+        pending: Unfinished work, empty when there is none.
+        profile: Counts by predicate, with the revision they belong to.
+    """
+
+    asserted: str
+    inferred: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    revision: int = 0
+    reasoned: int = -1
+    triples: int = 0
+    pending: str = ""
+    profile: str = ""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up.
+
+    Attributes:
+        predicates: Triples by predicate IRI, asserted and inferred together.
+        triples: Their sum.
+        labels: Those of `LABELS` that occur, best first.
+    """
+
+    predicates: Mapping[str, int] = field(default_factory=dict)
+    triples: int = 0
+    labels: tuple[str, ...] = ()
+
+
+class KnowledgeGraph:
+    """A named knowledge graph in a store.
+
+    Args:
+        store: Where the triples are.
+        name: Its name in the store; letters, digits, `_` and `-`.
+        prefixes: Prefixes for display and for queries, beside the well-known ones.
+        languages: Preferred languages of labels and texts, best first; "" is no language.
+
+    Attributes:
+        recovered: What an unfinished operation of an earlier process left, in words; else None.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> kg.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])
+        1
+        >>> kg.query("ASK { <urn:a> <urn:b> <urn:c> }")
+        True
+        >>> kg.close()
+    """
+
+    def __init__(
+        self,
+        store: TripleStore,
+        name: str = "main",
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        languages: Sequence[str] = ("en", "mul", ""),
+    ) -> None:
+        if not _NAME.match(name):
+            raise ConfigError(
+                f"{name!r} cannot name a knowledge graph.", hint="Use letters, digits, _ and -."
+            )
+        self.store = store
+        self.name = name
+        self.iri = f"urn:mrag:kg:{name}"
+        self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
+        self.languages = tuple(languages)
+        self.searcher: Searcher | None = None
+        self.recovered: str | None = None
+        self._profile: Profile | None = None
+        self._labels: dict[str, str | None] = {}
+        self.record = self._read()
+        if self.record.pending:
+            self._recover()
+
+    # -- graphs ------------------------------------------------------------------------------------
+
+    def dataset(self, layer: Layer = "all") -> Dataset:
+        """Return the graphs of a layer as the dataset of a query."""
+        record = self.record
+        graphs = {
+            "all": (record.asserted, *record.inferred),
+            "asserted": (record.asserted,),
+            "inferred": record.inferred,
+        }[layer]
+        return Dataset(graphs, (record.asserted, *record.inferred))
+
+    @property
+    def revision(self) -> int:
+        """Return a number that grows with every change of the triples."""
+        return self.record.revision
+
+    @property
+    def reasoned(self) -> bool:
+        """Tell whether the inferred triples belong to the present asserted ones."""
+        return self.record.reasoned == self.record.revision
+
+    def is_inferred(self, graph: str) -> bool:
+        """Tell whether a graph of this knowledge graph holds inferred triples."""
+        return graph in self.record.inferred
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def load(
+        self,
+        paths: Iterable[str | Path],
+        *,
+        format: str | None = None,
+        on_progress: Progress | None = None,
+        skip_bad_lines: bool = False,
+    ) -> LoadReport:
+        """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
+
+        Args:
+            paths: Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, plain or gzipped.
+            format: A file ending that overrides those of the paths.
+            on_progress: Called with the bytes read and the bytes in all.
+            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+
+        Raises:
+            LoadError: If a file is missing or not well formed; nothing has been stored then.
+        """
+        found = sources(paths, format=format)
+        started = time.perf_counter()
+        self.collect()
+        before = self.record
+        apart = bool(before.inferred) and self.reasoned and sum(s.size() for s in found) <= _DELTA_BYTES
+        apart = apart or (bool(before.added) and sum(s.size() for s in found) <= _DELTA_BYTES)
+        added = f"{self.iri}:added:{before.revision + 1}"
+        pending = {"load": [str(s.path) for s in found], "triples": before.triples, "added": apart}
+        self._write(replace(before, pending=json.dumps(pending)))
+        try:
+            if apart:
+                self.store.bulk_load(found, added, skip_bad_lines=skip_bad_lines)
+            notes = self.store.bulk_load(
+                found, before.asserted, on_progress=on_progress, skip_bad_lines=skip_bad_lines
+            )
+        except BaseException:
+            self._write(before)
+            raise
+        after = self._loaded(before, added if apart else None)
+        return LoadReport(
+            before.asserted,
+            after.triples - max(before.triples, 0),
+            time.perf_counter() - started,
+            tuple(str(s.path) for s in found),
+            tuple(notes.rejected),
+            tuple(sorted(notes.tags)),
+        )
+
+    def insert(self, triples: Iterable[Triple]) -> int:
+        """Assert triples, whole or not at all, and return how many were new.
+
+        Raises:
+            TermError: If a term is not well formed.
+        """
+        text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
+        before = self.record
+        apart = bool(before.inferred) and (self.reasoned or bool(before.added))
+        added = f"{self.iri}:added:{before.revision + 1}"
+        if apart:
+            self.store.insert(text.encode(), added)
+        self.store.insert(text.encode(), before.asserted)
+        return self._loaded(before, added if apart else None).triples - max(before.triples, 0)
+
+    def set_inferred(self, graphs: Sequence[str], *, keep_added: Sequence[str] = ()) -> None:
+        """Make these graphs the inferred layer of the present revision, in one transaction."""
+        self._write(
+            replace(
+                self.record,
+                inferred=tuple(graphs),
+                added=tuple(keep_added),
+                revision=self.record.revision + 1,
+                reasoned=self.record.revision + 1,
+                pending="",
+            )
+        )
+
+    def begin(self, work: str) -> None:
+        """Note that long work has begun, so that a crash during it can be told at the next opening."""
+        self._write(replace(self.record, pending=json.dumps({work: True})))
+
+    def end(self) -> None:
+        """Note that the work noted by `begin` has been given up."""
+        self._write(replace(self.record, pending=""))
+
+    def collect(self) -> int:
+        """Remove graphs that earlier work left behind, and return how many there were."""
+        keep = {self.record.asserted, *self.record.inferred, *self.record.added}
+        stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in keep]
+        for graph in stale:
+            self.store.clear(graph)
+        return len(stale)
+
+    def clear(self) -> None:
+        """Forget all triples of this knowledge graph."""
+        revision = self.record.revision + 1
+        self._write(Record(f"{self.iri}:asserted:{revision}", revision=revision))
+        self.collect()
+
+    def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
+        """Write a layer to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
+        for graph in self.dataset(layer).default:
+            self.store.dump(graph, output, format)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def select(self, query: str, layer: Layer = "all") -> SelectResult:
+        """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""
+        return self.store.select(query, self.dataset(layer))
+
+    def ask(self, query: str, layer: Layer = "all") -> bool:
+        """Answer an ASK query of the catalogue or of typed patterns."""
+        return self.store.ask(query, self.dataset(layer))
+
+    def query(
+        self, text: str, *, limits: Limits | None = None, layer: Layer = "all"
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer a query that a person or a model wrote, guarded and bounded.
+
+        GraphDB's similarity vocabulary works in it, and so do its pseudo-graphs
+        `FROM onto:explicit` and `FROM onto:implicit`.
+
+        Args:
+            text: A SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE query.
+            limits: Caps; 30 s, 100,000 rows and 64 MiB by default.
+            layer: The triples it sees.
+
+        Returns:
+            Rows for SELECT, a bool for ASK, triples for CONSTRUCT and DESCRIBE.
+
+        Raises:
+            QueryRefused: If the read gate or a cap refuses it.
+            QueryTimeout: At its deadline; it has been ended.
+        """
+        dataset = self.dataset(layer)
+        read = read_gate(text, dataset.named, {"onto": "http://www.ontotext.com/", **self.prefixes})
+        if read.graphs or read.named:
+            dataset = self._named(read)
+        extra = self.searcher.scratch(read) if self.searcher is not None else b""
+        return self.store.bounded(read.text, dataset, limits or Limits(), extra)
+
+    def profile(self) -> Profile:
+        """Return the counts by predicate, from the record or by one scan."""
+        if self._profile is None:
+            self._profile = self._stored_profile() or self._count_profile()
+        return self._profile
+
+    def labels(self, entities: Iterable[str]) -> dict[str, str | None]:
+        """Return the best label of each entity, None where it has none.
+
+        The first property of `LABELS` that gives one in the best language wins; ties break by the
+        text. Answers are kept until the triples change.
+        """
+        wanted = dict.fromkeys(entities)
+        missing = [e for e in wanted if e not in self._labels]
+        if missing:
+            self._labels.update(self._fetch_labels(missing))
+        return {e: self._labels[e] for e in wanted}
+
+    def language_rank(self, language: str) -> int:
+        """Return how far down the preferred languages a language tag stands; 0 is best.
+
+        Example:
+            >>> from mrag.stores.oxigraph import OxigraphStore
+            >>> kg = KnowledgeGraph(OxigraphStore(), languages=("de", "en"))
+            >>> [kg.language_rank(tag) for tag in ("de", "de-AT", "en", "fr")]
+            [0, 1, 2, 4]
+        """
+        tag = language.lower()
+        for at, wanted in enumerate(self.languages):
+            if tag == wanted or (wanted and tag.startswith(wanted + "-")):
+                # en-GB is English, yet plain en comes before it.
+                return 2 * at + (tag != wanted)
+        return 2 * len(self.languages)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def __enter__(self) -> KnowledgeGraph:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _named(self, read: ReadQuery) -> Dataset:
+        graphs: list[str] = []
+        for name in read.graphs:
+            layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
+            graphs.extend(self.dataset(layer).default if layer else (name,))
+        return Dataset(tuple(dict.fromkeys(graphs)), read.named)
+
+    def _fetch_labels(self, entities: Sequence[str]) -> dict[str, str | None]:
+        properties = self.profile().labels
+        found: dict[str, list[tuple[int, str, str]]] = {e: [] for e in entities}
+        if self.store.capabilities.edges:
+            graphs = self.dataset().default
+            for entity, texts in found.items():
+                for at, name in enumerate(properties):
+                    for graph in graphs:
+                        for quad in self.store.edges(graph, s=entity, p=name):
+                            if isinstance(quad.object, ox.Literal):
+                                texts.append((at, quad.object.language or "", quad.object.value))
+        else:
+            query = queries.get("label/labels")
+            pairs = [(e, p) for e in entities for p in properties]
+            for start in range(0, len(pairs), 500):
+                rows = self.select(query.bind(entity_property=pairs[start : start + 500]))
+                for entity_, name_, label in rows:
+                    if isinstance(label, RdfLiteral):
+                        at = properties.index(str(name_))
+                        found[str(entity_)].append((at, label.language or "", str(label)))
+        return {e: self._best_label(texts) for e, texts in found.items()}
+
+    def _best_label(self, texts: list[tuple[int, str, str]]) -> str | None:
+        if not texts:
+            return None
+
+        # Language before property: an English rdfs:label beats a French skos:prefLabel.
+        def order(text: tuple[int, str, str]) -> tuple[int, int, str, str]:
+            at, language, label = text
+            return self.language_rank(language), at, language, label
+
+        return " ".join(min(texts, key=order)[2].split())
+
+    def _stored_profile(self) -> Profile | None:
+        if not self.record.profile:
+            return None
+        kept = json.loads(self.record.profile)
+        if kept["revision"] != self.record.revision:
+            return None
+        return _profile(kept["predicates"])
+
+    def _count_profile(self) -> Profile:
+        counts: dict[str, int] = {}
+        for p, n in self.select(queries.get("explore/predicates").text):
+            counts[str(p)] = counts.get(str(p), 0) + int(str(n))
+        kept = {"revision": self.record.revision, "predicates": counts}
+        self._write(replace(self.record, profile=json.dumps(kept)), changed=False)
+        return _profile(counts)
+
+    def _loaded(self, before: Record, added: str | None) -> Record:
+        """Finish a load; also what recovery runs again, so it may come twice."""
+        inferred, graphs = before.inferred, before.added
+        if added is not None:
+            graphs = (*before.added, added)
+            if inferred:
+                self.store.update(
+                    queries.get("update/remove-asserted").bind(added=[added], inferred=list(inferred))
+                )
+        elif inferred:
+            # Too much to tell apart: what was inferred goes out of sight until the next reasoning.
+            inferred, graphs = (), ()
+        after = replace(
+            before,
+            inferred=inferred,
+            added=graphs,
+            revision=before.revision + 1,
+            triples=self.store.count(before.asserted),
+            pending="",
+        )
+        self._write(after)
+        return after
+
+    def _recover(self) -> None:
+        pending = json.loads(self.record.pending)
+        before = replace(self.record, pending="")
+        if "load" not in pending:
+            work = next(iter(pending), "operation")
+            self.recovered = f"An unfinished {work} was discarded; the graph is as it was before."
+            self._write(before)
+        elif self.store.count(before.asserted) == pending["triples"]:
+            self.recovered = f"An unfinished load of {_few(pending['load'])} was discarded."
+            self._write(before)
+        else:
+            added = f"{self.iri}:added:{before.revision + 1}" if pending["added"] else None
+            self._loaded(before, added)
+            self.recovered = (
+                f"The load of {_few(pending['load'])} had been completed before the interruption."
+            )
+        logger.warning("%s", self.recovered)
+
+    def _read(self) -> Record:
+        rows = self.store.select(
+            queries.get("kg/registry").bind(kg=[self.iri]), Dataset((SYSTEM,), (SYSTEM,))
+        )
+        found: dict[str, list[str]] = {}
+        for p, o in rows:
+            found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
+
+        def one(name: str, default: str) -> str:
+            return found.get(name, [default])[0]
+
+        return Record(
+            asserted=one("assertedGraph", f"{self.iri}:asserted"),
+            inferred=tuple(sorted(found.get("inferredGraph", []), key=_by_number)),
+            added=tuple(sorted(found.get("addedGraph", []), key=_by_number)),
+            revision=int(one("revision", "0")),
+            reasoned=int(one("reasonedRevision", "-1")),
+            triples=int(one("tripleCount", "0")),
+            pending=one("pendingOperation", ""),
+            profile=one("profile", ""),
+        )
+
+    def _write(self, record: Record, *, changed: bool = True) -> None:
+        rows: list[tuple[URIRef, Term]] = [
+            (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
+            (URIRef(MRAG + "assertedGraph"), URIRef(record.asserted)),
+            *((URIRef(MRAG + "inferredGraph"), URIRef(g)) for g in record.inferred),
+            *((URIRef(MRAG + "addedGraph"), URIRef(g)) for g in record.added),
+            (URIRef(MRAG + "revision"), RdfLiteral(record.revision)),
+            (URIRef(MRAG + "reasonedRevision"), RdfLiteral(record.reasoned)),
+            (URIRef(MRAG + "tripleCount"), RdfLiteral(record.triples)),
+        ]
+        if record.pending:
+            rows.append((URIRef(MRAG + "pendingOperation"), RdfLiteral(record.pending)))
+        if record.profile:
+            rows.append((URIRef(MRAG + "profile"), RdfLiteral(record.profile)))
+        self.store.update(queries.get("update/register").bind(kg=[self.iri], p_o=rows))
+        self.record = record
+        if changed:
+            self._profile = None
+            self._labels.clear()
+
+
+def select_rows(result: SelectResult | bool | list[Triple]) -> SelectResult:
+    """Return the result of a SELECT query, refusing other forms.
+
+    Raises:
+        QueryRefused: If the query was not a SELECT.
+    """
+    if not isinstance(result, SelectResult):
+        raise QueryRefused("A SELECT query is needed here.")
+    return result
+
+
+def _profile(counts: Mapping[str, int]) -> Profile:
+    return Profile(dict(counts), sum(counts.values()), tuple(p for p in LABELS if p in counts))
+
+
+def _few(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
+def _by_number(graph: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", graph))

@@ -1,0 +1,1 @@
+"""Triple stores behind one protocol."""

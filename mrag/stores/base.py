@@ -1,0 +1,196 @@
+"""What every triple store does: the protocol, and the plain values that pass through it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Protocol, runtime_checkable
+
+import pyoxigraph as ox
+
+from mrag.loaders.rdf import LoadNotes, Progress, RejectedLine, Source
+from mrag.terms import Term, Triple
+
+Row = tuple[Term | None, ...]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The graphs that a query sees (SPARQL 1.1 Query, section 13.2).
+
+    Attributes:
+        default: IRIs of the graphs whose merge is the default graph.
+        named: IRIs of the graphs that `GRAPH` can reach.
+
+    Oxigraph gives a triple that stands in two graphs of `default` twice, so the graphs of a
+    knowledge graph are kept free of each other's triples.
+    """
+
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a query that a person or a model wrote may use.
+
+    Attributes:
+        seconds: Wall-clock deadline; the query is ended there.
+        rows: Most rows or triples of a result.
+        bytes: Most bytes of a result's terms.
+    """
+
+    seconds: float = 30.0
+    rows: int = 100_000
+    bytes: int = 64 << 20
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a store offers beyond SPARQL 1.1.
+
+    Attributes:
+        edges: Whether `edges` reads neighbours without a query.
+        ordered: Whether `edges` comes in an order that loading in another order would not change.
+        reasoning: Whether the server reasons by its own rules.
+        similarity: Whether the server keeps similarity indexes itself.
+    """
+
+    edges: bool = False
+    ordered: bool = False
+    reasoning: bool = False
+    similarity: bool = False
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What a bulk load did.
+
+    Attributes:
+        graph: IRI of the graph that received the triples.
+        triples: Triples that the graph holds more than before.
+        seconds: Wall-clock time.
+        files: Paths read.
+        rejected: Lines left out, when that was asked for.
+        odd_tags: Language tags that BCP 47 does not allow, kept as they stand.
+    """
+
+    graph: str
+    triples: int
+    seconds: float
+    files: tuple[str, ...]
+    rejected: tuple[RejectedLine, ...] = ()
+    odd_tags: tuple[str, ...] = ()
+
+    @property
+    def triples_per_second(self) -> float:
+        """Return the rate of the load."""
+        return self.triples / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class SelectResult:
+    """The rows of a SELECT query, each a tuple in the order of `variables`."""
+
+    variables: tuple[str, ...]
+    rows: Sequence[Row] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def bindings(self) -> list[dict[str, Term]]:
+        """Return each row as a mapping of its bound variables."""
+        return [
+            {v: t for v, t in zip(self.variables, row, strict=True) if t is not None} for row in self.rows
+        ]
+
+    def column(self, variable: str) -> list[Term | None]:
+        """Return the values of one variable, row by row."""
+        at = self.variables.index(variable)
+        return [row[at] for row in self.rows]
+
+
+@runtime_checkable
+class TripleStore(Protocol):
+    """An RDF dataset that answers SPARQL, embedded or remote.
+
+    Queries come from the catalogue or from typed patterns and are trusted; what a person or a model
+    wrote goes through `mrag.kg.KnowledgeGraph.query`, which guards and bounds it.
+    """
+
+    url: str
+    capabilities: Capabilities
+
+    def select(self, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query over the graphs of `dataset`."""
+
+    def ask(self, query: str, dataset: Dataset) -> bool:
+        """Answer an ASK query."""
+
+    def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
+        """Answer a CONSTRUCT or DESCRIBE query."""
+
+    def update(self, query: str) -> None:
+        """Carry out an update, whole or not at all."""
+
+    def derive(self, query: str, dataset: Dataset, into: str) -> None:
+        """Put the triples of a CONSTRUCT query into the graph `into`, which it may not read."""
+
+    def bounded(
+        self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer a read query of any form, ended at its limits; it alone sees `extra` (N-Triples)."""
+
+    def bulk_load(
+        self,
+        sources: Sequence[Source],
+        graph: str,
+        *,
+        on_progress: Progress | None = None,
+        skip_bad_lines: bool = False,
+    ) -> LoadNotes:
+        """Load files into a graph, whole or not at all."""
+
+    def edges(
+        self,
+        graph: str,
+        *,
+        s: str | None = None,
+        p: str | None = None,
+        o: str | None = None,
+    ) -> Iterator[ox.Quad]:
+        """Stream the triples of a graph that match, lazily (where `capabilities.edges`)."""
+
+    def insert(self, ntriples: bytes, graph: str) -> None:
+        """Add N-Triples to a graph, whole or not at all."""
+
+    def count(self, graph: str) -> int:
+        """Count the triples of a graph."""
+
+    def graphs(self) -> list[str]:
+        """List the named graphs, scratch graphs left out."""
+
+    def clear(self, graph: str) -> None:
+        """Remove a graph with its triples."""
+
+    def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
+        """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
+
+    def close(self) -> None:
+        """Release files, connections and worker processes."""
+
+
+class AsyncReads:
+    """Async twins of the reads, for stores that release the GIL or wait on a socket."""
+
+    async def aselect(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query without blocking the event loop."""
+        return await asyncio.to_thread(self.select, query, dataset)
+
+    async def aask(self: TripleStore, query: str, dataset: Dataset) -> bool:
+        """Answer an ASK query without blocking the event loop."""
+        return await asyncio.to_thread(self.ask, query, dataset)

@@ -1,0 +1,338 @@
+"""The embedded store: Oxigraph in this process, in memory or in a folder.
+
+Two facts about the engine shape this module. It can neither time out nor cancel a query, so whatever
+a person or a model wrote runs in worker processes that can be killed (`mrag.stores.worker`). And it
+allows one writing process to a folder, so a second one is told so.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, cast
+
+import pyoxigraph as ox
+from rdflib import URIRef
+
+from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
+from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.stores.base import AsyncReads, Capabilities, Dataset, Limits, Row, SelectResult
+from mrag.stores.worker import WorkerPool
+from mrag.terms import Triple, from_ox
+
+logger = logging.getLogger(__name__)
+
+SCRATCH = "urn:mrag:scratch:"
+"""Start of the names of graphs that one operation alone may see."""
+
+_SMALL = 1 << 20
+"""N-Triples up to this many bytes are inserted in a transaction, larger ones as new files."""
+
+
+class OxigraphStore(AsyncReads):
+    """A triple store in this process.
+
+    Args:
+        path: Folder of the store; in memory when None. It is made if it is not there.
+
+    Raises:
+        StoreLocked: If another process has the folder open.
+        StoreError: If the folder cannot be opened for another reason.
+
+    Example:
+        >>> store = OxigraphStore()
+        >>> store.update("INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> 'c' } }")
+        >>> store.select("SELECT ?o { ?s ?p ?o }", Dataset(default=("urn:g",))).rows
+        [(rdflib.term.Literal('c'),)]
+        >>> store.close()
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path).expanduser().resolve() if path is not None else None
+        self.url = f"oxigraph:{self.path or ''}"
+        # On disk triples lie in the order of their terms' hashes, in memory in that of their loading.
+        self.capabilities = Capabilities(edges=True, ordered=path is not None)
+        self._lock = threading.RLock()
+        self._generation = 0
+        self._closed = False
+        try:
+            if self.path is None:
+                self._store = ox.Store()
+            else:
+                self.path.mkdir(parents=True, exist_ok=True)
+                self._store = ox.Store(str(self.path))
+        except OSError as error:
+            raise self._open_error(error) from error
+        self._workers = WorkerPool(self)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def select(self, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query over the graphs of `dataset`."""
+        solutions = cast(ox.QuerySolutions, self._query(query, dataset))
+        names = [v.value for v in solutions.variables]
+        rows: list[Row] = [
+            tuple(None if (t := row[name]) is None else from_ox(t) for name in names) for row in solutions
+        ]
+        return SelectResult(tuple(names), rows)
+
+    def ask(self, query: str, dataset: Dataset) -> bool:
+        """Answer an ASK query."""
+        return bool(self._query(query, dataset))
+
+    def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
+        """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
+        for t in cast(ox.QueryTriples, self._query(query, dataset)):
+            yield _triple(t.subject, t.predicate, t.object)
+
+    def edges(
+        self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
+    ) -> Iterator[ox.Quad]:
+        """Stream the triples of a graph that match, lazily and without a query.
+
+        Args:
+            graph: IRI of the graph.
+            s: IRI of the subject, or None for any.
+            p: IRI of the predicate, or None for any.
+            o: IRI of the object, or None for any.
+        """
+        return self._store.quads_for_pattern(
+            ox.NamedNode(s) if s is not None else None,
+            ox.NamedNode(p) if p is not None else None,
+            ox.NamedNode(o) if o is not None else None,
+            ox.NamedNode(graph),
+        )
+
+    def count(self, graph: str) -> int:
+        """Count the triples of a graph; a scan, about half a second per million triples on disk."""
+        return sum(1 for _ in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)))
+
+    def graphs(self) -> list[str]:
+        """List the named graphs in order of name, scratch graphs left out."""
+        return sorted(g for g in self._graph_names() if not g.startswith(SCRATCH))
+
+    def bounded(
+        self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer a read query of any form in a worker process that is killed at the deadline.
+
+        Args:
+            query: A query that the read gate has let through.
+            dataset: The graphs it sees.
+            limits: Its caps.
+            extra: N-Triples that are in the default graph for this query alone.
+
+        Raises:
+            QueryTimeout: At the deadline; the process is gone with all that it held.
+            QueryRefused: If the result is larger than the caps, or the engine rejects the query.
+        """
+        return self._workers.run(query, dataset, limits, extra)
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def update(self, query: str) -> None:
+        """Carry out an update, whole or not at all."""
+        with self._lock:
+            self._writing()
+            try:
+                self._store.update(query)
+            except SyntaxError as error:
+                raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
+            except OSError as error:
+                raise self._disk_error(error) from error
+
+    def derive(self, query: str, dataset: Dataset, into: str) -> None:
+        """Put the triples of a CONSTRUCT query into the graph `into`, which the query may not read."""
+        triples = cast(ox.QueryTriples, self._query(query, dataset))
+        data = triples.serialize(format=ox.RdfFormat.N_TRIPLES)
+        if data:
+            self.insert(data, into)
+
+    def insert(self, ntriples: bytes, graph: str) -> None:
+        """Add N-Triples to a graph, whole or not at all."""
+        with self._lock:
+            self._writing()
+            add = self._store.load if len(ntriples) < _SMALL else self._store.bulk_load
+            try:
+                # Lenient, because odd language tags that a load let pass must come through here too.
+                add(ntriples, ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(graph), lenient=True)
+            except SyntaxError as error:
+                raise LoadError(f"Not valid N-Triples: {error.args[0]}.", line=error.lineno) from error
+            except OSError as error:
+                raise self._disk_error(error) from error
+
+    def bulk_load(
+        self,
+        sources: Sequence[Source],
+        graph: str,
+        *,
+        on_progress: Progress | None = None,
+        skip_bad_lines: bool = False,
+    ) -> LoadNotes:
+        """Load files into a graph, whole or not at all; memory does not grow with the files.
+
+        Args:
+            sources: The files. The named graphs of N-Quads and TriG are merged into `graph`.
+            graph: IRI of the graph to load into.
+            on_progress: Called with bytes read and bytes in all.
+            skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+
+        Returns:
+            What was left out or let pass.
+
+        Raises:
+            LoadError: If a file is not well formed or the disk is full; nothing has been stored.
+        """
+        total = sum(source.size() for source in sources)
+        notes = LoadNotes()
+        done = [0] * len(sources)
+
+        def noted(at: int) -> Callable[[int], None]:
+            def note(count: int) -> None:
+                done[at] = count
+                if on_progress is not None:
+                    on_progress(sum(done), total)
+
+            return note
+
+        node = ox.NamedNode(graph)
+        with self._lock:
+            self._writing()
+            try:
+                if len(sources) == 1 and not skip_bad_lines and self._is_plain(sources[0]):
+                    try:
+                        with sources[0].open(noted(0)) as stream:
+                            self._store.bulk_load(
+                                stream, sources[0].format, base_iri=sources[0].base_iri, to_graph=node
+                            )
+                        return notes
+                    except SyntaxError:
+                        logger.debug("reading %s again, statement by statement", sources[0].path)
+                parts = (
+                    source.quads_skipping(notes, noted(at))
+                    if skip_bad_lines
+                    else source.quads(noted(at), notes)
+                    for at, source in enumerate(sources)
+                )
+                self._store.bulk_extend(
+                    ox.Quad(q.subject, q.predicate, q.object, node) for q in chain.from_iterable(parts)
+                )
+            except (OSError, EOFError) as error:
+                if isinstance(error, EOFError) or "gzip" in str(error).lower():
+                    raise sources[0].error(error) from error
+                raise self._disk_error(error) from error
+        return notes
+
+    def clear(self, graph: str) -> None:
+        """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
+        with self._lock:
+            self._writing()
+            self._store.remove_graph(ox.NamedNode(graph))
+
+    def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
+        """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
+        formats = {"nt": ox.RdfFormat.N_TRIPLES, "ttl": ox.RdfFormat.TURTLE}
+        if format not in formats:
+            raise StoreError(f"Cannot dump as {format}.", hint="Use nt or ttl.")
+        self._store.dump(output, formats[format], from_graph=ox.NamedNode(graph))
+
+    def flush(self) -> None:
+        """Make all that was written durable against a loss of power."""
+        if self.path is not None:
+            self._store.flush()
+
+    def optimize(self) -> None:
+        """Rewrite the files for faster reading; worth it once after a large load."""
+        with self._lock:
+            self._store.optimize()
+
+    def close(self) -> None:
+        """End the worker processes and let go of the folder."""
+        if not self._closed:
+            self._closed = True
+            self._workers.close()
+            self.flush()
+            del self._store
+
+    def __enter__(self) -> OxigraphStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- for the workers ---------------------------------------------------------------------------
+
+    @property
+    def generation(self) -> int:
+        """Return a number that grows with every write, to tell whether a snapshot is out of date."""
+        return self._generation
+
+    def snapshot(self, target: Path) -> None:
+        """Copy the store for readers: hard links for a folder, N-Quads for a store in memory."""
+        with self._lock:
+            if self.path is not None:
+                self._store.flush()
+                self._store.backup(str(target))
+            else:
+                target.mkdir(parents=True)
+                self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _query(self, query: str, dataset: Dataset) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
+        if self._closed:
+            raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
+        try:
+            return self._store.query(
+                query,
+                default_graph=[ox.NamedNode(g) for g in dataset.default],
+                named_graphs=[ox.NamedNode(g) for g in dataset.named],
+            )
+        except SyntaxError as error:
+            raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
+
+    def _graph_names(self) -> Iterator[str]:
+        for name in self._store.named_graphs():
+            if isinstance(name, ox.NamedNode):
+                yield name.value
+
+    def _writing(self) -> None:
+        if self._closed:
+            raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
+        self._generation += 1
+
+    @staticmethod
+    def _is_plain(source: Source) -> bool:
+        quads = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG)
+        return source.format not in quads and not source.may_hold_blank_nodes()
+
+    def _open_error(self, error: OSError) -> StoreError:
+        if "lock" in str(error).lower():
+            return StoreLocked(
+                "Another process has this store open.",
+                file=str(self.path),
+                hint="End that process, or open a copy of the folder.",
+            )
+        return StoreError(
+            f"The store cannot be opened: {error}.", file=str(self.path), hint="Check path and rights."
+        )
+
+    def _disk_error(self, error: OSError) -> LoadError:
+        full = "no space" in str(error).lower()
+        return LoadError(
+            "The disk is full." if full else f"The store could not write: {error}.",
+            file=str(self.path or "in memory"),
+            hint="Nothing of this operation was stored."
+            + (" Free some space and run it again." if full else " Check the disk and run it again."),
+        )
+
+
+def _triple(
+    s: ox.NamedNode | ox.BlankNode | ox.Triple,
+    p: ox.NamedNode,
+    o: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple,
+) -> Triple:
+    return Triple(cast(URIRef, from_ox(s)), URIRef(p.value), from_ox(o))

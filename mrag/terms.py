@@ -1,0 +1,166 @@
+"""RDF terms: rdflib's at the public edge, pyoxigraph's inside, and the ways between.
+
+pyoxigraph's term classes validate on construction and serialise safely, so every term that becomes
+part of a query passes through them (RDF 1.1 Concepts, section 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import pyoxigraph as ox
+from rdflib import BNode, Literal, URIRef
+from rdflib.term import Node
+
+from mrag.errors import TermError
+
+Term: TypeAlias = URIRef | Literal | BNode
+"""A subject, predicate or object as users see it."""
+
+OxTerm: TypeAlias = ox.NamedNode | ox.Literal | ox.BlankNode
+"""The same, as the embedded store holds it."""
+
+MRAG = "https://w3id.org/mrag#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+SKOLEM = "urn:mrag:genid:"
+"""Start of the IRIs that stand for blank nodes after loading (RDF 1.1 Concepts, section 3.5)."""
+
+DEFAULT_PREFIXES: Mapping[str, str] = {
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "mrag": MRAG,
+    "owl": OWL,
+    "prov": "http://www.w3.org/ns/prov#",
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "schema": "http://schema.org/",
+    "sh": "http://www.w3.org/ns/shacl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "xsd": XSD,
+}
+
+_LOCAL = re.compile(r"[A-Za-z_0-9](?:[\w.\-]*[\w\-])?\Z")
+
+
+class Triple(NamedTuple):
+    """A statement: subject, predicate, object."""
+
+    s: URIRef | BNode
+    p: URIRef
+    o: Term
+
+
+def to_ox(term: Node | str) -> OxTerm:
+    r"""Turn a term of rdflib into one of pyoxigraph, validating it.
+
+    Args:
+        term: An rdflib term. A plain `str` is taken for an IRI.
+
+    Returns:
+        The same term for the embedded store. The lexical form is kept as it is.
+
+    Raises:
+        TermError: If the IRI or language tag is not well formed.
+
+    Example:
+        >>> str(to_ox(Literal('say "hi"', lang="en")))
+        '"say \\"hi\\""@en'
+        >>> to_ox("no spaces allowed")
+        Traceback (most recent call last):
+        mrag.errors.TermError: Not a well-formed IRI. [term no spaces allowed] ...
+    """
+    if isinstance(term, Literal):
+        try:
+            if term.language:
+                return ox.Literal(str(term), language=term.language)
+            if term.datatype is not None:
+                return ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
+            return ox.Literal(str(term))
+        except ValueError as error:
+            raise TermError(
+                f"Not a well-formed literal: {error}.",
+                term=repr(term),
+                hint="Language tags look like en or pt-BR; datatypes are IRIs.",
+            ) from error
+    if isinstance(term, BNode):
+        return ox.BlankNode(str(term))
+    try:
+        return ox.NamedNode(str(term))
+    except ValueError as error:
+        raise TermError(
+            "Not a well-formed IRI.",
+            term=str(term),
+            hint="Write it whole, such as http://example.org/thing, without spaces, quotes or <>.",
+        ) from error
+
+
+def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
+    """Turn a term of pyoxigraph into one of rdflib, keeping its lexical form.
+
+    Raises:
+        TermError: For a triple term (RDF 1.2), which rdflib cannot hold.
+
+    Example:
+        >>> from_ox(ox.Literal("007", datatype=ox.NamedNode(XSD + "integer"))).n3()
+        '"007"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    """
+    if isinstance(term, ox.NamedNode):
+        return URIRef(term.value)
+    if isinstance(term, ox.Literal):
+        if term.language:
+            return Literal(term.value, lang=term.language)
+        if term.datatype.value == XSD + "string":
+            return Literal(term.value)
+        return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
+    if isinstance(term, ox.BlankNode):
+        return BNode(term.value)
+    raise TermError("Triple terms are not supported here.", term=str(term))
+
+
+def iri(value: str | URIRef, prefixes: Mapping[str, str] | None = None) -> URIRef:
+    """Read an IRI written whole, in angle brackets, or as a CURIE of a known prefix.
+
+    Args:
+        value: The text a person typed.
+        prefixes: Prefix to namespace, beside the well-known ones.
+
+    Raises:
+        TermError: If it is none of these.
+
+    Example:
+        >>> iri("rdfs:label")
+        rdflib.term.URIRef('http://www.w3.org/2000/01/rdf-schema#label')
+    """
+    text = str(value).strip()
+    if text.startswith("<") and text.endswith(">"):
+        text = text[1:-1]
+    prefix, colon, local = text.partition(":")
+    known = {**DEFAULT_PREFIXES, **(prefixes or {})}
+    if colon and prefix in known and not local.startswith("//"):
+        text = known[prefix] + local
+    to_ox(text)
+    return URIRef(text)
+
+
+def curie(value: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """Shorten an IRI by the longest matching prefix, else return it in angle brackets.
+
+    Example:
+        >>> curie("http://www.w3.org/2002/07/owl#Class")
+        'owl:Class'
+        >>> curie("http://nowhere.example/x")
+        '<http://nowhere.example/x>'
+    """
+    best = ""
+    for prefix, namespace in {**DEFAULT_PREFIXES, **(prefixes or {})}.items():
+        if value.startswith(namespace) and _LOCAL.match(value[len(namespace) :]):
+            candidate = f"{prefix}:{value[len(namespace) :]}"
+            if not best or len(candidate) < len(best):
+                best = candidate
+    return best or f"<{value}>"
