@@ -133,6 +133,18 @@ class Source:
             return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
         return raw  # type: ignore[return-value]
 
+    def prefixes(self) -> dict[str, str]:
+        """Return the prefixes declared before the first statement; none if it cannot be read."""
+        if self.format in (*_LINE_BASED, ox.RdfFormat.JSON_LD):
+            return {}
+        with self.open() as stream:
+            parser = ox.parse(stream, self.format, base_iri=self.base_iri, lenient=True)
+            try:
+                next(parser, None)
+            except (SyntaxError, ValueError, OSError, EOFError):
+                return {}
+            return {p: n for p, n in parser.prefixes.items() if p}
+
     def may_hold_blank_nodes(self) -> bool:
         """Tell whether the file could hold a blank node; a false alarm only costs speed."""
         if self.format in _LINE_BASED:

@@ -13,40 +13,32 @@ import logging
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
 import pyoxigraph as ox
 from rdflib import Literal as RdfLiteral
-from rdflib import URIRef
 
 from mrag import queries
 from mrag.errors import ConfigError, QueryRefused
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
-from mrag.loaders.rdf import Progress, sources
+from mrag.loaders.rdf import LoadNotes, Progress, Source, sources
+from mrag.record import Profile, Record, profile_of, read_record, stored_profile, with_profile, write_record
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
-from mrag.terms import DEFAULT_PREFIXES, MRAG, RDF, Term, Triple
+from mrag.terms import DEFAULT_PREFIXES, Triple
 
 logger = logging.getLogger(__name__)
 
-SYSTEM = "urn:mrag:system"
 Layer = Literal["all", "asserted", "inferred"]
-
-LABELS: tuple[str, ...] = (
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-    "http://xmlns.com/foaf/0.1/name",
-)
-"""Properties that label an entity, best first."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
+
+
+class _Put(Protocol):
+    def __call__(self, graph: str, *, final: bool) -> None: ...
 
 
 class Searcher(Protocol):
@@ -54,46 +46,6 @@ class Searcher(Protocol):
 
     def scratch(self, query: ReadQuery) -> bytes:
         """Return the hits of every search in the query, as N-Triples."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """What the system graph keeps of a knowledge graph.
-
-    Attributes:
-        asserted: IRI of the graph of asserted triples.
-        inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
-        added: IRIs of graphs with what was asserted since the last reasoning.
-        revision: Grows with every change of the triples.
-        reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
-        triples: Triples in the asserted graph; -1 when not known.
-        pending: Unfinished work, empty when there is none.
-        profile: Counts by predicate, with the revision they belong to.
-    """
-
-    asserted: str
-    inferred: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    revision: int = 0
-    reasoned: int = -1
-    triples: int = 0
-    pending: str = ""
-    profile: str = ""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up.
-
-    Attributes:
-        predicates: Triples by predicate IRI, asserted and inferred together.
-        triples: Their sum.
-        labels: Those of `LABELS` that occur, best first.
-    """
-
-    predicates: Mapping[str, int] = field(default_factory=dict)
-    triples: int = 0
-    labels: tuple[str, ...] = ()
 
 
 class KnowledgeGraph:
@@ -109,6 +61,7 @@ class KnowledgeGraph:
         recovered: What an unfinished operation of an earlier process left, in words; else None.
 
     Example:
+        >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> kg.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])
@@ -139,7 +92,9 @@ class KnowledgeGraph:
         self.recovered: str | None = None
         self._profile: Profile | None = None
         self._labels: dict[str, str | None] = {}
-        self.record = self._read()
+        self.record = read_record(store, self.iri)
+        kept = json.loads(self.record.prefixes) if self.record.prefixes else {}
+        self.prefixes.update({p: n for p, n in kept.items() if p not in self.prefixes})
         if self.record.pending:
             self._recover()
 
@@ -193,27 +148,22 @@ class KnowledgeGraph:
         found = sources(paths, format=format)
         started = time.perf_counter()
         self.collect()
-        before = self.record
-        apart = bool(before.inferred) and self.reasoned and sum(s.size() for s in found) <= _DELTA_BYTES
-        apart = apart or (bool(before.added) and sum(s.size() for s in found) <= _DELTA_BYTES)
-        added = f"{self.iri}:added:{before.revision + 1}"
-        pending = {"load": [str(s.path) for s in found], "triples": before.triples, "added": apart}
-        self._write(replace(before, pending=json.dumps(pending)))
-        try:
-            if apart:
-                self.store.bulk_load(found, added, skip_bad_lines=skip_bad_lines)
+        self.record = replace(self.record, prefixes=self._with_prefixes(found))
+        notes = LoadNotes()
+
+        def put(graph: str, *, final: bool) -> None:
+            nonlocal notes
             notes = self.store.bulk_load(
-                found, before.asserted, on_progress=on_progress, skip_bad_lines=skip_bad_lines
+                found, graph, on_progress=on_progress if final else None, skip_bad_lines=skip_bad_lines
             )
-        except BaseException:
-            self._write(before)
-            raise
-        after = self._loaded(before, added if apart else None)
+
+        names = [str(s.path) for s in found]
+        new = self._assert(names, put, apart=sum(s.size() for s in found) <= _DELTA_BYTES)
         return LoadReport(
-            before.asserted,
-            after.triples - max(before.triples, 0),
+            self.record.asserted,
+            new,
             time.perf_counter() - started,
-            tuple(str(s.path) for s in found),
+            tuple(names),
             tuple(notes.rejected),
             tuple(sorted(notes.tags)),
         )
@@ -222,16 +172,14 @@ class KnowledgeGraph:
         """Assert triples, whole or not at all, and return how many were new.
 
         Raises:
-            TermError: If a term is not well formed.
+            TermError: If a term is not well formed, or is a blank node.
         """
         text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
-        before = self.record
-        apart = bool(before.inferred) and (self.reasoned or bool(before.added))
-        added = f"{self.iri}:added:{before.revision + 1}"
-        if apart:
-            self.store.insert(text.encode(), added)
-        self.store.insert(text.encode(), before.asserted)
-        return self._loaded(before, added if apart else None).triples - max(before.triples, 0)
+
+        def put(graph: str, *, final: bool) -> None:
+            self.store.insert(text.encode(), graph)
+
+        return self._assert(["triples"], put, apart=True)
 
     def set_inferred(self, graphs: Sequence[str], *, keep_added: Sequence[str] = ()) -> None:
         """Make these graphs the inferred layer of the present revision, in one transaction."""
@@ -313,7 +261,7 @@ class KnowledgeGraph:
     def profile(self) -> Profile:
         """Return the counts by predicate, from the record or by one scan."""
         if self._profile is None:
-            self._profile = self._stored_profile() or self._count_profile()
+            self._profile = stored_profile(self.record) or self._count_profile()
         return self._profile
 
     def labels(self, entities: Iterable[str]) -> dict[str, str | None]:
@@ -396,44 +344,64 @@ class KnowledgeGraph:
 
         return " ".join(min(texts, key=order)[2].split())
 
-    def _stored_profile(self) -> Profile | None:
-        if not self.record.profile:
-            return None
-        kept = json.loads(self.record.profile)
-        if kept["revision"] != self.record.revision:
-            return None
-        return _profile(kept["predicates"])
-
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}
         for p, n in self.select(queries.get("explore/predicates").text):
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
-        kept = {"revision": self.record.revision, "predicates": counts}
-        self._write(replace(self.record, profile=json.dumps(kept)), changed=False)
-        return _profile(counts)
+        self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
+        return profile_of(counts)
 
-    def _loaded(self, before: Record, added: str | None) -> Record:
-        """Finish a load; also what recovery runs again, so it may come twice."""
-        inferred, graphs = before.inferred, before.added
-        if added is not None:
-            graphs = (*before.added, added)
-            if inferred:
-                self.store.update(
-                    queries.get("update/remove-asserted").bind(added=[added], inferred=list(inferred))
-                )
+    def _assert(self, names: Sequence[str], put: _Put, *, apart: bool) -> int:
+        """Put triples into the asserted graph, and return how many it holds more than before.
+
+        Where reasoning can start from the new triples alone (`apart`), a graph of their own holds them
+        too until then.
+        """
+        before = self.record
+        apart = apart and bool(before.inferred) and (self.reasoned or bool(before.added))
+        pending = {"load": list(names), "triples": before.triples, "apart": apart}
+        self._write(replace(before, pending=json.dumps(pending)))
+        try:
+            if apart:
+                put(self._added_graph(before), final=False)
+            put(before.asserted, final=True)
+        except BaseException:
+            self._write(before)
+            raise
+        return self._asserted(before, apart=apart).triples - before.triples
+
+    def _added_graph(self, before: Record) -> str:
+        return f"{self.iri}:added:{before.revision + 1}"
+
+    def _asserted(self, before: Record, *, apart: bool) -> Record:
+        """Finish what `_assert` began; recovery runs it again, so it may come twice."""
+        inferred, added = before.inferred, before.added
+        if apart:
+            new = self._added_graph(before)
+            added = (*added, new)
+            self.store.update(
+                queries.get("update/remove-asserted").bind(added=[new], inferred=list(inferred))
+            )
         elif inferred:
             # Too much to tell apart: what was inferred goes out of sight until the next reasoning.
-            inferred, graphs = (), ()
+            inferred, added = (), ()
         after = replace(
             before,
             inferred=inferred,
-            added=graphs,
+            added=added,
             revision=before.revision + 1,
             triples=self.store.count(before.asserted),
             pending="",
         )
         self._write(after)
         return after
+
+    def _with_prefixes(self, found: Sequence[Source]) -> str:
+        known = json.loads(self.record.prefixes) if self.record.prefixes else {}
+        for source in found:
+            known.update(source.prefixes())
+        self.prefixes.update({p: n for p, n in known.items() if p not in self.prefixes})
+        return json.dumps(known, sort_keys=True)
 
     def _recover(self) -> None:
         pending = json.loads(self.record.pending)
@@ -446,50 +414,14 @@ class KnowledgeGraph:
             self.recovered = f"An unfinished load of {_few(pending['load'])} was discarded."
             self._write(before)
         else:
-            added = f"{self.iri}:added:{before.revision + 1}" if pending["added"] else None
-            self._loaded(before, added)
+            self._asserted(before, apart=pending["apart"])
             self.recovered = (
                 f"The load of {_few(pending['load'])} had been completed before the interruption."
             )
         logger.warning("%s", self.recovered)
 
-    def _read(self) -> Record:
-        rows = self.store.select(
-            queries.get("kg/registry").bind(kg=[self.iri]), Dataset((SYSTEM,), (SYSTEM,))
-        )
-        found: dict[str, list[str]] = {}
-        for p, o in rows:
-            found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
-
-        def one(name: str, default: str) -> str:
-            return found.get(name, [default])[0]
-
-        return Record(
-            asserted=one("assertedGraph", f"{self.iri}:asserted"),
-            inferred=tuple(sorted(found.get("inferredGraph", []), key=_by_number)),
-            added=tuple(sorted(found.get("addedGraph", []), key=_by_number)),
-            revision=int(one("revision", "0")),
-            reasoned=int(one("reasonedRevision", "-1")),
-            triples=int(one("tripleCount", "0")),
-            pending=one("pendingOperation", ""),
-            profile=one("profile", ""),
-        )
-
     def _write(self, record: Record, *, changed: bool = True) -> None:
-        rows: list[tuple[URIRef, Term]] = [
-            (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
-            (URIRef(MRAG + "assertedGraph"), URIRef(record.asserted)),
-            *((URIRef(MRAG + "inferredGraph"), URIRef(g)) for g in record.inferred),
-            *((URIRef(MRAG + "addedGraph"), URIRef(g)) for g in record.added),
-            (URIRef(MRAG + "revision"), RdfLiteral(record.revision)),
-            (URIRef(MRAG + "reasonedRevision"), RdfLiteral(record.reasoned)),
-            (URIRef(MRAG + "tripleCount"), RdfLiteral(record.triples)),
-        ]
-        if record.pending:
-            rows.append((URIRef(MRAG + "pendingOperation"), RdfLiteral(record.pending)))
-        if record.profile:
-            rows.append((URIRef(MRAG + "profile"), RdfLiteral(record.profile)))
-        self.store.update(queries.get("update/register").bind(kg=[self.iri], p_o=rows))
+        write_record(self.store, self.iri, record)
         self.record = record
         if changed:
             self._profile = None
@@ -507,13 +439,5 @@ def select_rows(result: SelectResult | bool | list[Triple]) -> SelectResult:
     return result
 
 
-def _profile(counts: Mapping[str, int]) -> Profile:
-    return Profile(dict(counts), sum(counts.values()), tuple(p for p in LABELS if p in counts))
-
-
 def _few(paths: Sequence[str]) -> str:
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-
-
-def _by_number(graph: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", graph))

@@ -118,7 +118,7 @@ def parse(name: str, text: str) -> Query:
 
 
 def values_block(variables: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """Print a VALUES block; every term passes through a class that validates and escapes it.
+    r"""Print a VALUES block; every term passes through a class that validates and escapes it.
 
     Example:
         >>> from rdflib import Literal

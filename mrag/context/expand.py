@@ -21,7 +21,8 @@ from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, read, superclasses, superproperties
 from mrag.context.render import Context, Dropped, Line, tokens
 from mrag.errors import ConfigError
-from mrag.kg import LABELS, KnowledgeGraph
+from mrag.kg import KnowledgeGraph
+from mrag.record import LABELS
 from mrag.terms import OWL, RDF, RDFS, SKOLEM, Triple, from_ox
 
 _TYPE = RDF + "type"
@@ -416,7 +417,52 @@ def _take(
 
 _WORD = re.compile(r"\w+")
 _COMMON = frozenset(
-    ["a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "in", "is", "it", "its", "me", "of", "on", "or", "that", "the", "their", "there", "these", "this", "to", "was", "were", "what", "when", "where", "which", "who", "whose", "why", "with", "you", "your"]
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "do",
+        "does",
+        "for",
+        "from",
+        "has",
+        "have",
+        "how",
+        "in",
+        "is",
+        "it",
+        "its",
+        "me",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "their",
+        "there",
+        "these",
+        "this",
+        "to",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whose",
+        "why",
+        "with",
+        "you",
+        "your",
+    ]
 )
 
 

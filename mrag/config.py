@@ -1,0 +1,45 @@
+"""Settings from the environment, read when they are needed and never at import."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_STORE = "mrag.db"
+"""Folder, in the working directory, of the store that commands use when none is named."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment says.
+
+    Attributes:
+        store: URL of the triple store (`MRAG_STORE`), None for the demo graph.
+        kg: Name of the knowledge graph in it (`MRAG_KG`).
+        model: Name of the language model (`MRAG_MODEL`), None to look for one.
+        embedder: Name of the embedding model (`MRAG_EMBEDDER`).
+    """
+
+    store: str | None
+    kg: str
+    model: str | None
+    embedder: str
+
+    @classmethod
+    def from_env(cls, store: str | None = None, kg: str | None = None, model: str | None = None) -> Settings:
+        """Read the environment; arguments that are given win over it.
+
+        Without `MRAG_STORE` the folder `mrag.db` of the working directory is the store, if it is there.
+
+        Example:
+            >>> Settings.from_env(store="oxigraph:", kg="main").store
+            'oxigraph:'
+        """
+        default = f"oxigraph:{DEFAULT_STORE}" if Path(DEFAULT_STORE).is_dir() else None
+        return cls(
+            store or os.environ.get("MRAG_STORE") or default,
+            kg or os.environ.get("MRAG_KG") or "main",
+            model or os.environ.get("MRAG_MODEL"),
+            os.environ.get("MRAG_EMBEDDER") or "minilm",
+        )

@@ -1,0 +1,122 @@
+"""Opening a knowledge graph by the URL of its store, and the demo graph."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from mrag.errors import ConfigError, StoreLocked
+from mrag.guard import ReadQuery
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+
+logger = logging.getLogger(__name__)
+
+_SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
+_LATER = ("graphdb", "fuseki", "virtuoso", "sparql")
+
+
+def connect(
+    url: str = "oxigraph:",
+    name: str = "main",
+    *,
+    prefixes: Mapping[str, str] | None = None,
+    languages: Sequence[str] = ("en", "mul", ""),
+) -> KnowledgeGraph:
+    """Open a knowledge graph.
+
+    Args:
+        url: `oxigraph:` for a store in memory, `oxigraph:PATH` or a path for one in a folder.
+        name: The knowledge graph's name in the store.
+        prefixes: Prefixes for display and queries, beside the well-known ones.
+        languages: Preferred languages of labels and texts, best first; "" is no language.
+
+    Raises:
+        ConfigError: If the URL is of no known kind.
+        StoreLocked: If another process has the folder open.
+
+    Example:
+        >>> kg = connect("oxigraph:")
+        >>> kg.query("ASK { ?s ?p ?o }")
+        False
+        >>> kg.close()
+    """
+    kind, colon, rest = url.partition(":")
+    if not colon or len(kind) == 1:
+        kind, rest = "oxigraph", url
+    if kind in _LATER:
+        raise ConfigError(
+            f"Stores of kind {kind!r} are not supported in this version.",
+            endpoint=url,
+            hint="Use oxigraph:PATH.",
+        )
+    if kind != "oxigraph":
+        raise ConfigError(
+            f"No store is of kind {kind!r}.", endpoint=url, hint="Use oxigraph: or oxigraph:PATH."
+        )
+    store = OxigraphStore(Path(rest) if rest else None)
+    try:
+        kg = KnowledgeGraph(store, name, prefixes=prefixes, languages=languages)
+    except BaseException:
+        store.close()
+        raise
+    kg.searcher = _LazySearcher(kg)
+    return kg
+
+
+def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> KnowledgeGraph:
+    """Open the demo graph of products and vendors, reasoned over and indexed.
+
+    Args:
+        model: Embedding model of its index; `none` for BM25 alone.
+        folder: Where to keep it between runs; in memory when None or in use by another process.
+
+    Example:
+        >>> kg = demo(model="none")
+        >>> kg.query("ASK { ex:GraphDB a ex:SemanticProduct }")
+        True
+        >>> kg.close()
+    """
+    from mrag.index.similarity import SimilarityIndexes
+    from mrag.reasoning.run import reason
+
+    source = files("mrag") / "ontology" / "products.ttl"
+    digest = hashlib.blake2b(source.read_bytes(), digest_size=6).hexdigest()
+    kg: KnowledgeGraph | None = None
+    if folder is not None:
+        try:
+            kg = connect(f"oxigraph:{folder / f'demo-{digest}'}")
+        except StoreLocked:
+            logger.info("the demo store is in use; a copy in memory takes its place")
+    kg = kg or connect()
+    try:
+        if not kg.record.triples:
+            with as_file(source) as path:
+                kg.load([path])
+        if not kg.reasoned:
+            reason(kg)
+        indexes = SimilarityIndexes.of(kg)
+        if "main" not in indexes.names() or indexes.info().stale:
+            indexes.build("main", model=model)
+    except BaseException:
+        kg.close()
+        raise
+    return kg
+
+
+class _LazySearcher:
+    """Loads the similarity index only for a query that searches."""
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._kg = kg
+
+    def scratch(self, query: ReadQuery) -> bytes:
+        if not any(str(p).startswith(_SIMILARITY) for _, p, _ in query.patterns):
+            return b""
+        from mrag.index.similarity import SimilarityIndexes
+
+        return SimilarityIndexes.of(self._kg).scratch(query)

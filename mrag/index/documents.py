@@ -1,0 +1,91 @@
+"""From a knowledge graph to the documents of a similarity index, by queries anyone can paste.
+
+A definition is a list of queries of `sparql/index/` that return `?documentID ?documentText`, GraphDB's
+own contract. Their rows are put together to one text for each entity, its label first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rdflib import Literal
+
+from mrag import queries
+from mrag.errors import ConfigError
+from mrag.kg import KnowledgeGraph
+from mrag.terms import SKOLEM
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a similarity index is made of.
+
+    Attributes:
+        queries: Names of catalogue queries, in the order in which their texts are put together.
+        languages: Language tags of the texts, "" for texts without.
+        fallback: Whether entities with no text in these languages are indexed by what they have.
+        length: Characters of a document after which it is cut.
+    """
+
+    queries: tuple[str, ...] = ("index/texts", "index/linked-labels")
+    languages: tuple[str, ...] = ("en", "mul", "")
+    fallback: bool = True
+    length: int = 4000
+
+    def digest(self) -> str:
+        """Return a fingerprint of the definition and of the queries' texts."""
+        parts = [*self.languages, str(self.fallback), str(self.length)]
+        parts += [queries.get(name).text for name in self.queries]
+        return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield IRI and text of each document, in order of IRI.
+
+    Args:
+        kg: The knowledge graph; asserted and inferred triples count.
+        definition: Its queries and languages.
+
+    Raises:
+        ConfigError: If a query does not return `?documentID ?documentText`.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> from rdflib import RDFS, URIRef
+        >>> from mrag.terms import Triple
+        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
+        >>> list(documents(kg, Definition()))
+        [('urn:a', 'A dog')]
+    """
+    texts: dict[str, dict[str, None]] = {}
+    names = [*definition.queries, *(("index/other-languages",) if definition.fallback else ())]
+    for name in names:
+        for entity, text in _rows(kg, name, definition):
+            texts.setdefault(entity, {})[text] = None
+    labels = kg.labels(sorted(texts))
+    for entity in sorted(texts):
+        label = labels[entity]
+        parts = ([label] if label else []) + [t for t in texts[entity] if t != label]
+        yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
+
+
+def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tuple[str, str]]:
+    query = queries.get(name)
+    values: dict[str, list[Literal] | list[str]] = {}
+    if "language" in query.params:
+        values["language"] = [Literal(tag) for tag in definition.languages]
+    if "property" in query.params:
+        values["property"] = list(kg.profile().labels)
+    result = kg.select(query.bind(**values))
+    if result.variables != ("documentID", "documentText"):
+        raise ConfigError(
+            "An index query returns ?documentID ?documentText.",
+            query=name,
+            hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
+        )
+    for entity, text in result:
+        if entity is not None and text is not None and not str(entity).startswith(SKOLEM):
+            yield str(entity), " ".join(str(text).split())

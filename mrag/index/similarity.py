@@ -1,0 +1,376 @@
+"""Similarity indexes of a knowledge graph, and GraphDB's similarity vocabulary on any store.
+
+On a store without an index of its own, the hits of a query's searches are computed first and put, as
+ordinary triples, in the sight of that query alone. The query itself is not rewritten, so the same file
+runs on GraphDB and here, also when the search is one pattern of a larger query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+from platformdirs import user_data_path
+from rdflib import Literal as RdfLiteral
+from rdflib import URIRef
+from rdflib.term import Node, Variable
+
+from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
+from mrag.guard import Pattern, ReadQuery
+from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
+from mrag.index.documents import Definition, documents
+from mrag.index.embedders import Embedder, embedder
+from mrag.kg import KnowledgeGraph
+from mrag.queries import term
+from mrag.terms import RDF, XSD
+
+logger = logging.getLogger(__name__)
+
+SIM = "http://www.ontotext.com/graphdb/similarity/"
+INSTANCE = SIM + "instance/"
+PSI = SIM + "psi/"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
+_DEFAULT_RESULTS = 20
+_MOST_RESULTS = 10_000
+_MOST_SEARCHES = 64
+_RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What is known of an index without searching it.
+
+    Attributes:
+        name: Its name.
+        documents: How many documents it holds.
+        embedder: Name of the embedding model, None for BM25 alone.
+        revision: Revision of the graph that it was built from.
+        stale: Whether the graph, or the definition's queries, have changed since.
+        definition: What it is made of.
+    """
+
+    name: str
+    documents: int
+    embedder: str | None
+    revision: int
+    stale: bool
+    definition: Definition
+
+
+class SimilarityIndex:
+    """One similarity index, open for searching."""
+
+    def __init__(self, name: str, files: DocumentIndex) -> None:
+        self.name = name
+        self.files = files
+
+    def search(
+        self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
+    ) -> list[Match]:
+        """Return the documents most similar to a text, best first, ties in order of IRI.
+
+        Args:
+            text: The words to search for.
+            k: Most hits.
+            mode: `hybrid` fuses BM25 and dense vectors; without vectors it is BM25.
+            allowed: IRIs of the only documents to consider; all when None.
+        """
+        if mode != "bm25" and self.files.embedder_name is None:
+            mode = "bm25"
+        return self.files.search(text, k, mode=mode, allowed=allowed)
+
+    def search_document(self, iri: str, k: int) -> list[Match]:
+        """Return the documents most similar to the document of an entity, itself left out.
+
+        Raises:
+            IndexError_: If the entity has no document.
+        """
+        return [m for m in self.search(self.files.text_of(iri), k + 1) if m.doc_id != iri][:k]
+
+    @staticmethod
+    def reason(match: Match) -> str:
+        """Say in words why a document was found."""
+        parts = []
+        if match.terms:
+            parts.append(f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})")
+        if match.dense_rank is not None and match.dense_score is not None:
+            parts.append(f"meaning {match.dense_score:.2f} (dense rank {match.dense_rank})")
+        return "; ".join(parts) or "similar text"
+
+
+class SimilarityIndexes:
+    """The similarity indexes of a knowledge graph: build, open, list, delete, search by SPARQL.
+
+    Args:
+        kg: The knowledge graph.
+        folder: Where they are kept; in memory when None.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> from rdflib import RDFS
+        >>> from mrag.terms import Triple
+        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, RdfLiteral("A red dress", lang="en"))])
+        >>> indexes = SimilarityIndexes.of(kg)
+        >>> _ = indexes.build("main", model="none")
+        >>> [m.doc_id for m in indexes.get("main").search("dress", 5)]
+        ['urn:a']
+        >>> kg.close()
+    """
+
+    def __init__(self, kg: KnowledgeGraph, folder: Path | None) -> None:
+        self.kg = kg
+        self.folder = folder
+        self._open: dict[str, SimilarityIndex] = {}
+        self._warned: set[tuple[str, int]] = set()
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph) -> SimilarityIndexes:
+        """Return the indexes of a knowledge graph, which are then in the sight of its queries."""
+        if not isinstance(kg.searcher, cls):
+            kg.searcher = cls(kg, home(kg))
+        return kg.searcher
+
+    def names(self) -> list[str]:
+        """List the indexes in order of name."""
+        on_disk = (
+            [p.name for p in self.folder.iterdir() if (p / "manifest.json").exists()]
+            if self.folder is not None and self.folder.is_dir()
+            else []
+        )
+        return sorted({*on_disk, *self._open})
+
+    def build(
+        self,
+        name: str = "main",
+        *,
+        definition: Definition | None = None,
+        model: str | Embedder | Any | None = "minilm",
+        on_progress: Callable[[int, int | None], None] | None = None,
+    ) -> SyncReport:
+        """Build an index, or bring it up to date; only new and changed documents are embedded.
+
+        Args:
+            name: Letters, digits, `_` and `-`.
+            definition: Queries and languages; those of the graph by default.
+            model: `minilm`, `wordllama`, `none` for BM25 alone, or any LangChain `Embeddings`.
+            on_progress: Called with documents done and documents in all.
+
+        Raises:
+            ConfigError: If the name or the model cannot be used.
+        """
+        if not _NAME.match(name):
+            raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
+        definition = definition or Definition(languages=self.kg.languages)
+        chosen = embedder(model)
+        texts = list(documents(self.kg, definition))
+        extra = {
+            "kg": self.kg.iri,
+            "revision": self.kg.revision,
+            "digest": definition.digest(),
+            "definition": asdict(definition),
+            "model": model if isinstance(model, str) else "",
+        }
+        files = self._files(name, chosen)
+        report = files.sync(texts, extra=extra, on_progress=on_progress)
+        self._open[name] = SimilarityIndex(name, files)
+        return report
+
+    def get(
+        self, name: str = "main", *, model: str | Embedder | Any | None = None, strict: bool = False
+    ) -> SimilarityIndex:
+        """Open an index.
+
+        Args:
+            name: Its name.
+            model: The embedding model when it was built with an object instead of a name.
+            strict: Whether an index older than the graph is an error instead of a warning.
+
+        Raises:
+            MissingIndex: If there is none of that name.
+            IndexMismatch: If it was built with another model.
+            StaleIndex: If the graph has changed since and `strict` is set.
+        """
+        index = self._open.get(name)
+        if index is None:
+            path = self._path(name)
+            spec = model
+            if spec is None:
+                kept = DocumentIndex.open(path, embedder=None)
+                spec = kept.extra.get("model") or "none"
+                if spec == "none" and kept.embedder_name is not None:
+                    raise IndexMismatch(
+                        f"The index {name!r} was built with the model {kept.embedder_name}.",
+                        hint="Open it with that model: SimilarityIndexes.of(kg).get(name, model=…).",
+                    )
+            index = SimilarityIndex(name, DocumentIndex.open(path, embedder=embedder(spec)))
+            self._open[name] = index
+        if self._stale(index.files):
+            message = f"The index {name!r} is older than the graph."
+            hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
+            if strict:
+                raise StaleIndex(message, hint=hint)
+            if (name, self.kg.revision) not in self._warned:
+                self._warned.add((name, self.kg.revision))
+                logger.warning("%s %s", message, hint)
+        return index
+
+    def info(self, name: str = "main") -> IndexInfo:
+        """Describe an index; also one that is stale."""
+        index = self._open.get(name)
+        files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
+        extra = cast("dict[str, Any]", files.extra)
+        kept = extra["definition"]
+        definition = Definition(
+            tuple(kept["queries"]), tuple(kept["languages"]), bool(kept["fallback"]), int(kept["length"])
+        )
+        revision = int(extra["revision"])
+        return IndexInfo(name, len(files), files.embedder_name, revision, self._stale(files), definition)
+
+    def delete(self, name: str) -> None:
+        """Remove an index.
+
+        Raises:
+            MissingIndex: If there is none of that name.
+        """
+        if name not in self.names():
+            raise MissingIndex(f"There is no similarity index {name!r}.")
+        self._open.pop(name, None)
+        if self.folder is not None:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def scratch(self, query: ReadQuery) -> bytes:
+        """Return the hits of every search in a query, as N-Triples.
+
+        Raises:
+            QueryRefused: If a search cannot be answered: its text is not a constant, or it uses a part
+                of the vocabulary that only GraphDB has.
+            MissingIndex: If it names an index that is not there.
+        """
+        lines: list[str] = []
+        for number, (index_iri, by, sought, parameters) in enumerate(_searches(query)):
+            index = self.get(index_iri.removeprefix(INSTANCE))
+            wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
+            k = min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
+            found = (
+                index.search(str(sought), k) if by == "searchTerm" else index.search_document(str(sought), k)
+            )
+            node = f"_:s{number}"
+            lines.append(f"{node} <{RDF}type> {term(URIRef(index_iri))} .")
+            lines.append(f"{node} <{SIM}{by}> {term(sought)} .")
+            if parameters is not None:
+                lines.append(f"{node} <{SIM}searchParameters> {term(parameters)} .")
+            for rank, match in enumerate(found):
+                result = f"{node}r{rank}"
+                score = RdfLiteral(repr(float(match.score)), datatype=URIRef(XSD + "double"))
+                lines.append(f"{node} <{SIM}documentResult> {result} .")
+                lines.append(f"{result} <{SIM}value> {term(URIRef(match.doc_id))} .")
+                lines.append(f"{result} <{SIM}score> {term(score)} .")
+        return "".join(line + "\n" for line in lines).encode()
+
+    def _stale(self, files: DocumentIndex) -> bool:
+        extra = files.extra
+        return extra.get("revision") != self.kg.revision or extra.get("kg") != self.kg.iri
+
+    def _path(self, name: str) -> Path:
+        path = self.folder / name if self.folder is not None else None
+        if path is None or not (path / "manifest.json").exists():
+            raise MissingIndex(
+                f"There is no similarity index {name!r}; there are: {', '.join(self.names()) or 'none'}.",
+                hint="Build it with `mrag index` or SimilarityIndexes.build.",
+            )
+        return path
+
+    def _files(self, name: str, chosen: Embedder | None) -> DocumentIndex:
+        wanted = chosen.name if chosen is not None else None
+        path = self.folder / name if self.folder is not None else None
+        known = self._open.pop(name, None)
+        if known is not None and known.files.embedder_name == wanted:
+            return known.files
+        if path is None or not (path / "manifest.json").exists():
+            return DocumentIndex.create(path, embedder=chosen)
+        kept = DocumentIndex.open(path, embedder=None).embedder_name
+        if kept == wanted:
+            return DocumentIndex.open(path, embedder=chosen)
+        logger.info("index %s was built with %s and is built anew", name, kept)
+        return DocumentIndex.create(path, embedder=chosen, replace=True)
+
+
+def home(kg: KnowledgeGraph) -> Path | None:
+    """Return where a knowledge graph's indexes lie: beside an embedded store, else with the user's data."""
+    kind, _, rest = kg.store.url.partition(":")
+    if kind == "oxigraph":
+        return Path(rest + ".mrag") / kg.name / "index" if rest else None
+    digest = hashlib.blake2b(kg.store.url.encode(), digest_size=8).hexdigest()
+    return user_data_path("mrag") / digest / kg.name / "index"
+
+
+_Search = tuple[str, str, URIRef | RdfLiteral, RdfLiteral | None]
+
+
+def _searches(query: ReadQuery) -> Iterator[_Search]:
+    """Yield index, kind, what is sought and parameters of every search in a query."""
+    by_node: dict[Node, list[Pattern]] = {}
+    for pattern in query.patterns:
+        predicate = str(pattern[1])
+        if predicate.startswith(PSI):
+            raise _unsupported("The psi: vocabulary of predication indexes", query)
+        if predicate == SIM + "termResult":
+            raise _unsupported(":termResult", query)
+        if predicate in (SIM + "searchTerm", SIM + "searchDocumentID"):
+            by_node.setdefault(pattern[0], [])
+    for pattern in query.patterns:
+        if pattern[0] in by_node:
+            by_node[pattern[0]].append(pattern)
+    seen: dict[_Search, None] = {}
+    for patterns in by_node.values():
+        parts = {str(p): o for _, p, o in patterns}
+        by = "searchTerm" if SIM + "searchTerm" in parts else "searchDocumentID"
+        indexes = _constants(parts.get(RDF + "type"), query, "the index")
+        sought = _constants(parts[SIM + by], query, "what is searched for")
+        given = parts.get(SIM + "searchParameters")
+        parameters: Sequence[Any] = [None] if given is None else _constants(given, query, "the parameters")
+        for index, what, parameter in product(indexes, sought, parameters):
+            if str(index).startswith(INSTANCE):
+                seen[str(index), by, what, parameter] = None
+    if len(seen) > _MOST_SEARCHES:
+        raise QueryRefused(f"A query may hold {_MOST_SEARCHES} searches, not {len(seen)}.", query=query.text)
+    bare = {search[:3] for search in seen if search[3] is None}
+    if any(search[:3] in bare for search in seen if search[3] is not None):
+        raise QueryRefused(
+            "The same search stands in the query with :searchParameters and without.",
+            query=query.text,
+            hint="Give both the parameters.",
+        )
+    yield from seen
+
+
+def _constants(given: Node | None, query: ReadQuery, what: str) -> list[Any]:
+    if given is None:
+        raise QueryRefused(
+            f"A similarity search does not name {what}.", query=query.text, hint="Say `?search a inst:NAME`."
+        )
+    if not isinstance(given, Variable):
+        return [given]
+    found = list(query.values.get(str(given), ()))
+    if not found:
+        raise QueryRefused(
+            f"In a similarity search {what} must be a constant.",
+            query=query.text,
+            term=f"?{given}",
+            hint="Write it into the pattern, or give it by VALUES or BIND.",
+        )
+    return found
+
+
+def _unsupported(what: str, query: ReadQuery) -> QueryRefused:
+    return QueryRefused(
+        f"{what} works on GraphDB only.", query=query.text, hint="Use :searchTerm and :documentResult."
+    )

@@ -1,0 +1,141 @@
+"""What the system graph of a store keeps of a knowledge graph, and how it is read and replaced."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rdflib import Literal, URIRef
+
+from mrag import queries
+from mrag.stores.base import Dataset, TripleStore
+from mrag.terms import MRAG, RDF, Term
+
+SYSTEM = "urn:mrag:system"
+"""The graph that holds the records; no query sees it but those of this module."""
+
+LABELS: tuple[str, ...] = (
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://xmlns.com/foaf/0.1/name",
+)
+"""Properties that label an entity, best first."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the system graph keeps of a knowledge graph.
+
+    Attributes:
+        asserted: IRI of the graph of asserted triples.
+        inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
+        added: IRIs of graphs with what was asserted since the last reasoning.
+        revision: Grows with every change of the triples.
+        reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
+        triples: Triples in the asserted graph; -1 when not known.
+        pending: Unfinished work, empty when there is none.
+        profile: Counts by predicate, with the revision they belong to, as JSON.
+        prefixes: Prefixes that loaded files declared, as JSON.
+    """
+
+    asserted: str
+    inferred: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    revision: int = 0
+    reasoned: int = -1
+    triples: int = 0
+    pending: str = ""
+    profile: str = ""
+    prefixes: str = ""
+
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Return the properties that hold text, with their values."""
+        return (
+            ("pendingOperation", self.pending),
+            ("profile", self.profile),
+            ("prefixes", self.prefixes),
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up.
+
+    Attributes:
+        predicates: Triples by predicate IRI, asserted and inferred together.
+        triples: Their sum.
+        labels: Those of `LABELS` that occur, best first.
+    """
+
+    predicates: Mapping[str, int] = field(default_factory=dict)
+    triples: int = 0
+    labels: tuple[str, ...] = ()
+
+
+def read_record(store: TripleStore, iri: str) -> Record:
+    """Read the record of a knowledge graph; a fresh one if there is none.
+
+    Args:
+        store: The store.
+        iri: IRI of the knowledge graph.
+    """
+    rows = store.select(queries.get("kg/registry").bind(kg=[iri]), Dataset((SYSTEM,), (SYSTEM,)))
+    found: dict[str, list[str]] = {}
+    for p, o in rows:
+        found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
+
+    def one(name: str, default: str) -> str:
+        return found.get(name, [default])[0]
+
+    return Record(
+        asserted=one("assertedGraph", f"{iri}:asserted"),
+        inferred=tuple(sorted(found.get("inferredGraph", []), key=_by_number)),
+        added=tuple(sorted(found.get("addedGraph", []), key=_by_number)),
+        revision=int(one("revision", "0")),
+        reasoned=int(one("reasonedRevision", "-1")),
+        triples=int(one("tripleCount", "0")),
+        pending=one("pendingOperation", ""),
+        profile=one("profile", ""),
+        prefixes=one("prefixes", ""),
+    )
+
+
+def write_record(store: TripleStore, iri: str, record: Record) -> None:
+    """Replace the record of a knowledge graph, in one transaction."""
+    rows: list[tuple[URIRef, Term]] = [
+        (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
+        (URIRef(MRAG + "assertedGraph"), URIRef(record.asserted)),
+        *((URIRef(MRAG + "inferredGraph"), URIRef(g)) for g in record.inferred),
+        *((URIRef(MRAG + "addedGraph"), URIRef(g)) for g in record.added),
+        (URIRef(MRAG + "revision"), Literal(record.revision)),
+        (URIRef(MRAG + "reasonedRevision"), Literal(record.reasoned)),
+        (URIRef(MRAG + "tripleCount"), Literal(record.triples)),
+        *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
+    ]
+    store.update(queries.get("update/register").bind(kg=[iri], p_o=rows))
+
+
+def profile_of(counts: Mapping[str, int]) -> Profile:
+    """Return the profile with these counts by predicate."""
+    return Profile(dict(counts), sum(counts.values()), tuple(p for p in LABELS if p in counts))
+
+
+def stored_profile(record: Record) -> Profile | None:
+    """Return the profile kept in a record, if it belongs to its revision."""
+    kept = json.loads(record.profile) if record.profile else {}
+    return profile_of(kept["predicates"]) if kept.get("revision") == record.revision else None
+
+
+def with_profile(counts: Mapping[str, int], revision: int) -> str:
+    """Return the text of a profile for a record."""
+    return json.dumps({"revision": revision, "predicates": dict(counts)}, sort_keys=True)
+
+
+def _by_number(graph: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", graph))

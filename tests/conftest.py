@@ -1,0 +1,39 @@
+"""What all tests share: where the data is, and small graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+
+os.environ.setdefault("LANGSMITH_TRACING", "false")
+
+ROOT = Path(__file__).parent.parent
+PRODUCTS = ROOT / "ontology" / "products.ttl"
+
+
+def shared_data(part: str) -> Path:
+    """Return a folder or file of the shared data, or skip the test, saying so."""
+    root = Path(os.environ.get("MRAG_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not (root / part).exists():
+        pytest.skip(f"the shared data has no {part}; set MRAG_SHARED_DATA to its folder")
+    return root / part
+
+
+@pytest.fixture
+def kg() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as graph:
+        yield graph
+
+
+@pytest.fixture(params=["memory", "disk"])
+def any_kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    """The same knowledge graph in memory and in a folder."""
+    store = OxigraphStore(tmp_path / "store" if request.param == "disk" else None)
+    with KnowledgeGraph(store) as graph:
+        yield graph

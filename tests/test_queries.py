@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import BNode, Literal, URIRef
+from rdflib.plugins.sparql import prepareQuery, prepareUpdate
+
+from mrag import queries
+from mrag.errors import ConfigError, TermError
+from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Dataset
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+
+ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+NASTY = ['"', "'", "\\", "\n\r\t", "}", "#", '"""', "\\u0041", "\\\\u0041", "} ; DROP ALL #", "\x00", "\x85", "€𝒳"]
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[OxigraphStore]:
+    with OxigraphStore() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", queries.names())
+def test_every_file_runs_as_it_stands_and_documents_itself(name: str, store: OxigraphStore) -> None:
+    query = queries.get(name)
+    assert query.summary, "say in `#+ summary:` what it answers"
+    if "#+ update" in query.text or name.startswith("update/"):
+        prepareUpdate(query.text)
+        store.update(query.text)
+        return
+    prepareQuery(query.text)
+    graphs = Dataset(("urn:g",), ("urn:g",))
+    store.select(query.text, graphs) if "SELECT" in query.text else list(store.construct(query.text, graphs))
+    for param in query.params:
+        assert f"#+ params: {param} " in query.text, f"document the parameter {param}"
+
+
+@pytest.mark.parametrize("name", [n for n in queries.names() if not n.startswith(("update/", "reasoning/"))])
+def test_every_query_has_a_total_order(name: str) -> None:
+    text = queries.get(name).text
+    assert "ORDER BY" in text
+    order = text.rsplit("ORDER BY", 1)[1].splitlines()[0]
+    head = text[text.index("SELECT") : text.index("WHERE")]
+    projected = {word.strip("()") for word in head.split() if word.startswith("?") or word.startswith("(?")}
+    aggregated = {w.strip("()") for w in head.replace("AS ", "AS").split() if w.startswith("AS?")}
+    keys = {word.strip("()").removeprefix("DESC(") for word in order.split()}
+    assert projected - keys <= {a.removeprefix("AS") for a in aggregated} | {"?g"}, (projected, keys)
+
+
+def test_no_two_independent_values_stand_before_an_open_pattern() -> None:
+    # Oxigraph scans the whole store for `VALUES ?a {…} VALUES ?b {…} ?x ?p ?o`.
+    for name in queries.names():
+        text = queries.get(name).text
+        block = [line.strip() for line in text.splitlines()]
+        for first, second in zip(block, block[1:], strict=False):
+            assert not (first.startswith("VALUES ?") and second.startswith("VALUES ?")), name
+
+
+@given(TEXT)
+@settings(max_examples=200, deadline=None)
+def test_any_text_comes_back_as_itself(text: str) -> None:
+    store = OxigraphStore()
+    rows = store.select(ECHO.bind(x=[Literal(text)]), Dataset()).rows
+    assert rows == [(Literal(text),)]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nasty_text_comes_back_as_itself(store: OxigraphStore, text: str) -> None:
+    assert store.select(ECHO.bind(x=[Literal(text)]), Dataset()).rows == [(Literal(text),)]
+    tagged = Literal(text, lang="en")
+    assert store.select(ECHO.bind(x=[tagged]), Dataset()).rows == [(tagged,)]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nasty_iris_and_tags_are_refused(text: str) -> None:
+    with pytest.raises(TermError):
+        ECHO.bind(x=[f"http://example.org/{text}> }}"])
+    with pytest.raises((TermError, ValueError)):
+        ECHO.bind(x=[Literal("x", lang=f"en{text}")])
+
+
+@given(TEXT)
+@settings(max_examples=100, deadline=None)
+def test_an_iri_is_itself_or_refused(text: str) -> None:
+    iri = f"http://example.org/{text}"
+    try:
+        bound = ECHO.bind(x=[iri])
+    except TermError:
+        with pytest.raises(ValueError):
+            ox.NamedNode(iri)
+        return
+    assert OxigraphStore().select(bound, Dataset()).rows == [(URIRef(iri),)]
+
+
+@given(st.lists(TEXT, max_size=8))
+@settings(max_examples=50, deadline=None)
+def test_labels_that_are_syntax_are_found_by_themselves(texts: list[str]) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
+        kg.insert([Triple(URIRef(f"urn:x:{i}"), label, Literal(t)) for i, t in enumerate(texts)])
+        found = kg.labels([f"urn:x:{i}" for i in range(len(texts))])
+        assert found == {f"urn:x:{i}": " ".join(t.split()) for i, t in enumerate(texts)}
+
+
+def test_wrong_parameters_are_refused() -> None:
+    with pytest.raises(ConfigError, match="No parameter nothing"):
+        ECHO.bind(nothing=[Literal(1)])
+    with pytest.raises(ConfigError):
+        ECHO.bind(x=3)
+    with pytest.raises(TermError, match="blank node"):
+        ECHO.bind(x=[BNode()])
+    limited = queries.parse("l", "SELECT * { ?s ?p ?o }\nLIMIT 5  #+ bind: limit\n")
+    assert "LIMIT 7" in limited.bind(limit=7)
+    for wrong in (-1, True, "7; DROP ALL"):
+        with pytest.raises(ConfigError):
+            limited.bind(limit=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="No query"):
+        queries.get("no/such")
+
+
+def test_undef_and_rows() -> None:
+    pairs = queries.parse("p", "SELECT * {\n VALUES (?a ?b) { (1 2) } #+ bind: a b\n}")
+    text = pairs.bind(a_b=[(Literal("x"), None), (None, URIRef("urn:y"))])
+    assert OxigraphStore().select(text, Dataset()).bindings() == [{"a": Literal("x")}, {"b": URIRef("urn:y")}]
+    with pytest.raises(ConfigError, match="rows of 2"):
+        pairs.bind(a_b=[(Literal("x"),)])
