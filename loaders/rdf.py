@@ -130,7 +130,7 @@ class Source:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
         raw = _Counting(self.path.open("rb", buffering=0), on_read)
         if self.gzipped:
-            return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+            return _Gzip(raw)  # type: ignore[return-value]
         return raw  # type: ignore[return-value]
 
     def prefixes(self) -> dict[str, str]:
@@ -329,3 +329,15 @@ class _Counting(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
+
+
+class _Gzip(gzip.GzipFile):
+    """A gzip stream that closes the file below it, which the library's own does not."""
+
+    def __init__(self, raw: _Counting) -> None:
+        super().__init__(fileobj=raw)  # type: ignore[arg-type]
+        self._below = raw
+
+    def close(self) -> None:
+        super().close()
+        self._below.close()

@@ -93,8 +93,7 @@ class KnowledgeGraph:
         self._profile: Profile | None = None
         self._labels: dict[str, str | None] = {}
         self.record = read_record(store, self.iri)
-        kept = json.loads(self.record.prefixes) if self.record.prefixes else {}
-        self.prefixes.update({p: n for p, n in kept.items() if p not in self.prefixes})
+        self._learn_prefixes()
         if self.record.pending:
             self._recover()
 
@@ -148,7 +147,6 @@ class KnowledgeGraph:
         found = sources(paths, format=format)
         started = time.perf_counter()
         self.collect()
-        self.record = replace(self.record, prefixes=self._with_prefixes(found))
         notes = LoadNotes()
 
         def put(graph: str, *, final: bool) -> None:
@@ -158,7 +156,8 @@ class KnowledgeGraph:
             )
 
         names = [str(s.path) for s in found]
-        new = self._assert(names, put, apart=sum(s.size() for s in found) <= _DELTA_BYTES)
+        small = sum(s.size() for s in found) <= _DELTA_BYTES
+        new = self._assert(names, put, apart=small, prefixes=self._prefixes_of(found))
         return LoadReport(
             self.record.asserted,
             new,
@@ -175,6 +174,8 @@ class KnowledgeGraph:
             TermError: If a term is not well formed, or is a blank node.
         """
         text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
+        if not text:
+            return 0
 
         def put(graph: str, *, final: bool) -> None:
             self.store.insert(text.encode(), graph)
@@ -351,7 +352,7 @@ class KnowledgeGraph:
         self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
         return profile_of(counts)
 
-    def _assert(self, names: Sequence[str], put: _Put, *, apart: bool) -> int:
+    def _assert(self, names: Sequence[str], put: _Put, *, apart: bool, prefixes: str | None = None) -> int:
         """Put triples into the asserted graph, and return how many it holds more than before.
 
         Where reasoning can start from the new triples alone (`apart`), a graph of their own holds them
@@ -359,7 +360,8 @@ class KnowledgeGraph:
         """
         before = self.record
         apart = apart and bool(before.inferred) and (self.reasoned or bool(before.added))
-        pending = {"load": list(names), "triples": before.triples, "apart": apart}
+        prefixes = before.prefixes if prefixes is None else prefixes
+        pending = {"load": list(names), "triples": before.triples, "apart": apart, "prefixes": prefixes}
         self._write(replace(before, pending=json.dumps(pending)))
         try:
             if apart:
@@ -368,12 +370,12 @@ class KnowledgeGraph:
         except BaseException:
             self._write(before)
             raise
-        return self._asserted(before, apart=apart).triples - before.triples
+        return self._asserted(before, apart=apart, prefixes=prefixes).triples - before.triples
 
     def _added_graph(self, before: Record) -> str:
         return f"{self.iri}:added:{before.revision + 1}"
 
-    def _asserted(self, before: Record, *, apart: bool) -> Record:
+    def _asserted(self, before: Record, *, apart: bool, prefixes: str) -> Record:
         """Finish what `_assert` began; recovery runs it again, so it may come twice."""
         inferred, added = before.inferred, before.added
         if apart:
@@ -392,16 +394,21 @@ class KnowledgeGraph:
             revision=before.revision + 1,
             triples=self.store.count(before.asserted),
             pending="",
+            prefixes=prefixes,
         )
         self._write(after)
+        self._learn_prefixes()
         return after
 
-    def _with_prefixes(self, found: Sequence[Source]) -> str:
+    def _prefixes_of(self, found: Sequence[Source]) -> str:
         known = json.loads(self.record.prefixes) if self.record.prefixes else {}
         for source in found:
             known.update(source.prefixes())
-        self.prefixes.update({p: n for p, n in known.items() if p not in self.prefixes})
         return json.dumps(known, sort_keys=True)
+
+    def _learn_prefixes(self) -> None:
+        kept = json.loads(self.record.prefixes) if self.record.prefixes else {}
+        self.prefixes.update({p: n for p, n in kept.items() if p not in self.prefixes})
 
     def _recover(self) -> None:
         pending = json.loads(self.record.pending)
@@ -414,7 +421,7 @@ class KnowledgeGraph:
             self.recovered = f"An unfinished load of {_few(pending['load'])} was discarded."
             self._write(before)
         else:
-            self._asserted(before, apart=pending["apart"])
+            self._asserted(before, apart=pending["apart"], prefixes=pending["prefixes"])
             self.recovered = (
                 f"The load of {_few(pending['load'])} had been completed before the interruption."
             )

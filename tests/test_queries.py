@@ -18,7 +18,21 @@ from mrag.terms import Triple
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-NASTY = ['"', "'", "\\", "\n\r\t", "}", "#", '"""', "\\u0041", "\\\\u0041", "} ; DROP ALL #", "\x00", "\x85", "€𝒳"]
+NASTY = [
+    '"',
+    "'",
+    "\\",
+    "\n\r\t",
+    "}",
+    "#",
+    '"""',
+    "\\u0041",
+    "\\\\u0041",
+    "} ; DROP ALL #",
+    "\x00",
+    "\x85",
+    "€𝒳",
+]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+from rdflib import Literal, URIRef
+
+from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
+from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Limits, SelectResult, TripleStore
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import SKOLEM, Triple
+from tests.conftest import PRODUCTS
+
+EX = "http://example.org/"
+TURTLE = f"""@prefix ex: <{EX}> .
+ex:a ex:p "één"@nl , 1.50 , true ; ex:q [ ex:r ex:b ] .
+"""
+CARTESIAN = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    data = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def serialised(form: ox.RdfFormat) -> bytes:
+    quads = list(ox.parse(TURTLE, ox.RdfFormat.TURTLE))
+    out = io.BytesIO()
+    ox.serialize(quads, out, form)
+    return out.getvalue()
+
+
+FORMATS = {
+    "a.ttl": ox.RdfFormat.TURTLE,
+    "a.nt": ox.RdfFormat.N_TRIPLES,
+    "a.nq": ox.RdfFormat.N_QUADS,
+    "a.trig": ox.RdfFormat.TRIG,
+    "a.rdf": ox.RdfFormat.RDF_XML,
+    "a.owl": ox.RdfFormat.RDF_XML,
+    "a.jsonld": ox.RdfFormat.JSON_LD,
+}
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_triples(
+    any_kg: KnowledgeGraph, tmp_path: Path, name: str, ending: str
+) -> None:
+    report = any_kg.load([write(tmp_path / (name + ending), serialised(FORMATS[name]))])
+    assert report.triples == 5
+    rows = any_kg.query("SELECT ?o { ?s <http://example.org/p> ?o }")
+    assert isinstance(rows, SelectResult)
+    assert {str(o) for o in rows.column("o")} == {"één", "1.50", "true"} or {
+        Literal("één", lang="nl"),
+        Literal(True),
+    } <= set(rows.column("o"))
+    assert any_kg.query(
+        "ASK { ?x <http://example.org/q> ?y . ?y <http://example.org/r> <http://example.org/b> }"
+    )
+
+
+def test_blank_nodes_become_iris_that_do_not_change(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.ttl", TURTLE)
+    assert kg.load([source]).triples == 5
+    assert kg.load([source]).triples == 0
+    (node,) = kg.select("SELECT ?y { ?x <http://example.org/q> ?y }").column("y")
+    assert isinstance(node, URIRef) and node.startswith(SKOLEM)
+    moved = write(tmp_path / "other name.ttl", TURTLE)
+    with KnowledgeGraph(OxigraphStore()) as again:
+        again.load([moved])
+        assert again.select("SELECT ?y { ?x <http://example.org/q> ?y }").column("y") == [node]
+
+
+def test_a_folder_stands_for_its_files(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    write(tmp_path / "a.ttl", f"<{EX}a> <{EX}p> 1 .")
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "b.nt", f"<{EX}b> <{EX}p> <{EX}c> .")
+    write(tmp_path / "readme.txt", "not RDF")
+    seen: list[tuple[int, int | None]] = []
+    assert kg.load([tmp_path], on_progress=lambda done, total: seen.append((done, total))).triples == 2
+    assert seen[-1][0] == seen[-1][1]
+    with pytest.raises(LoadError, match="No RDF file"):
+        (tmp_path / "empty").mkdir()
+        kg.load([tmp_path / "empty"])
+
+
+BROKEN = {
+    "turtle": ("bad.ttl", f"<{EX}a> <{EX}p> 1 .\n<{EX}a> <{EX}p> .\n", 2),
+    "iri": ("bad.nt", f"<{EX}a> <{EX}p> <{EX}b> .\n<{EX}a> <{EX} p> <{EX}b> .\n", 2),
+    "xml": ("bad.rdf", "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n<a>\n", None),
+    "json": ("bad.jsonld", '{"@id": ', None),
+    "not gzip": ("bad.ttl.gz", None, None),
+}
+
+
+@pytest.mark.parametrize("name,text,line", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_file_is_named_and_nothing_lands(
+    any_kg: KnowledgeGraph, tmp_path: Path, name: str, text: str | None, line: int | None
+) -> None:
+    good = write(tmp_path / "good.nt", f"<{EX}a> <{EX}p> <{EX}b> .\n")
+    bad = tmp_path / name
+    if text is None:
+        bad.write_bytes(b"plainly not gzip")
+    else:
+        write(bad, text)
+    before = any_kg.record
+    for paths in ([bad], [good, bad]):
+        with pytest.raises(LoadError) as caught:
+            any_kg.load(paths)
+        assert caught.value.file == str(bad)
+        assert caught.value.hint
+        if line:
+            assert caught.value.line == line
+        assert any_kg.record == before
+        assert any_kg.store.count(any_kg.record.asserted) == 0
+
+
+def test_a_gzip_file_that_ends_early_is_refused(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b"<urn:s:%d> <urn:p> <urn:o> .\n" % i for i in range(9999)))
+    (tmp_path / "a.nt.gz").write_bytes(whole[:-40])
+    with pytest.raises(LoadError) as caught:
+        kg.load([tmp_path / "a.nt.gz"])
+    assert caught.value.file == str(tmp_path / "a.nt.gz")
+    assert kg.store.count(kg.record.asserted) == 0
+
+
+def test_bad_lines_can_be_skipped_and_are_listed(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    lines = [
+        f"<{EX}a> <{EX}p> <{EX}b> .",
+        "nonsense",
+        f"<{EX}a> <{EX}p> <{EX} c> .",
+        f"<{EX}b> <{EX}p> _:x .",
+    ]
+    source = write(tmp_path / "a.nt", "\n".join(lines))
+    report = kg.load([source], skip_bad_lines=True)
+    assert report.triples == 2
+    assert [(r.line, r.file) for r in report.rejected] == [(2, str(source)), (3, str(source))]
+    with pytest.raises(LoadError, match="past a bad line"):
+        kg.load([write(tmp_path / "a.ttl", TURTLE)], skip_bad_lines=True)
+
+
+def test_odd_language_tags_are_kept_and_said(any_kg: KnowledgeGraph, tmp_path: Path) -> None:
+    report = any_kg.load([write(tmp_path / "a.ttl", f'<{EX}a> <{EX}p> "x"@zh-classical , "y"@en .')])
+    assert report.odd_tags == ("zh-classical",)
+    rows = any_kg.query("SELECT ?o { ?s ?p ?o } ORDER BY ?o")
+    assert isinstance(rows, SelectResult)
+    assert {o.language for o in rows.column("o") if isinstance(o, Literal)} == {"zh-classical", "en"}
+
+
+def test_prefixes_of_loaded_files_are_kept(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        kg.load([write(tmp_path / "a.ttl", "@prefix zoo: <http://zoo.example/> . zoo:a zoo:b zoo:c .")])
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        assert kg.prefixes["zoo"] == "http://zoo.example/"
+
+
+def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
+    with OxigraphStore(tmp_path / "s"):
+        code = (
+            "import sys\nfrom mrag.errors import StoreLocked\nfrom mrag.stores.oxigraph import OxigraphStore\n"
+            "try:\n    OxigraphStore(sys.argv[1])\nexcept StoreLocked as e:\n    sys.exit(str(e))\n"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "s")], capture_output=True, text=True, check=False
+        )
+    assert run.returncode == 1
+    assert "Another process has this store open" in run.stderr
+    with OxigraphStore(tmp_path / "s"), pytest.raises(StoreLocked):
+        OxigraphStore(tmp_path / "s")
+
+
+def test_dump_and_clear(any_kg: KnowledgeGraph) -> None:
+    any_kg.load([PRODUCTS])
+    out = io.BytesIO()
+    any_kg.dump(out)
+    assert out.getvalue().count(b"\n") == any_kg.record.triples
+    assert b"urn:mrag:kg" not in out.getvalue()
+    any_kg.clear()
+    assert any_kg.store.count(any_kg.record.asserted) == 0
+    assert [g for g in any_kg.store.graphs() if g.startswith(any_kg.iri)] == []
+
+
+def test_it_is_a_triple_store(any_kg: KnowledgeGraph) -> None:
+    assert isinstance(any_kg.store, TripleStore)
+
+
+def alive(name: str = "mrag.stores.worker") -> int:
+    me = str(os.getpid())
+    count = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            stat = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if (
+                entry.name.isdigit()
+                and stat[1] == me
+                and name in (entry / "cmdline").read_text()
+                and stat[0] != "Z"
+            ):
+                count += 1
+        except (OSError, IndexError):
+            continue
+    return count
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
+def test_a_runaway_query_is_ended_and_its_process_gone(any_kg: KnowledgeGraph) -> None:
+    any_kg.load([PRODUCTS])
+    before = alive()
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout, match="was ended"):
+        any_kg.query(CARTESIAN, limits=Limits(seconds=1.0))
+    assert time.monotonic() - started < 10
+    assert alive() <= before
+    assert any_kg.query("ASK { ?s ?p ?o }") is True
+
+
+def test_rows_and_bytes_are_capped(any_kg: KnowledgeGraph) -> None:
+    any_kg.load([PRODUCTS])
+    for limits in (Limits(rows=10), Limits(bytes=1000)):
+        for query in ("SELECT * { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
+            with pytest.raises(QueryRefused, match="larger than"):
+                any_kg.query(query, limits=limits)
+    assert len(any_kg.query("SELECT * { ?s ?p ?o } LIMIT 10", limits=Limits(rows=10))) == 10  # type: ignore[arg-type]
+
+
+def test_bounded_reads_see_every_write(any_kg: KnowledgeGraph) -> None:
+    count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    for number in range(1, 4):
+        any_kg.insert([Triple(URIRef(f"{EX}{number}"), URIRef(f"{EX}p"), Literal(number))])
+        rows = any_kg.query(count)
+        assert isinstance(rows, SelectResult) and rows.rows == [(Literal(number),)]
+
+
+def test_no_snapshot_is_left_behind(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        kg.query("ASK { ?s ?p ?o }")
+        kg.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])
+        kg.query("ASK { ?s ?p ?o }")
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+
+
+async def test_reads_have_async_twins(any_kg: KnowledgeGraph) -> None:
+    store = any_kg.store
+    assert isinstance(store, OxigraphStore)
+    assert await store.aask("ASK { ?s ?p ?o }", any_kg.dataset()) is False
+    assert len(await store.aselect("SELECT * { ?s ?p ?o }", any_kg.dataset())) == 0
+
+
+LOADER = """
+import sys
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+kg = KnowledgeGraph(OxigraphStore(sys.argv[1]))
+print("open", flush=True)
+kg.load(sys.argv[2:])
+print("loaded", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7])
+def test_a_kill_during_a_load_leaves_before_or_after(tmp_path: Path, delay: float) -> None:
+    first = write(tmp_path / "first.nt", f"<{EX}first> <{EX}p> <{EX}o> .\n")
+    big = tmp_path / "big.nt"
+    with big.open("w") as out:
+        for i in range(60_000):
+            out.write(f'<{EX}s{i}> <{EX}p{i % 7}> "text {i}" .\n')
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        kg.load([first])
+    child = subprocess.Popen(
+        [sys.executable, "-c", LOADER, str(tmp_path / "s"), str(big)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None and child.stdout.readline() == "open\n"
+    time.sleep(delay)
+    child.send_signal(signal.SIGKILL)
+    done = "loaded" in child.stdout.read()
+    child.wait()
+    child.stdout.close()
+    child.stdin.close()
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        count = kg.store.count(kg.record.asserted)
+        assert count == kg.record.triples
+        assert count in (1, 60_001)
+        assert not kg.record.pending
+        if done:
+            assert count == 60_001
+        if kg.recovered is not None:
+            assert ("discarded" in kg.recovered) == (count == 1), kg.recovered
+        assert kg.revision == (2 if count == 60_001 else 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small file system")
+def test_a_full_disk_is_said_and_nothing_lands(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(small)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        big = tmp_path / "big.nt"
+        with big.open("w") as out:
+            for i in range(200_000):
+                out.write(f'<{EX}subject{i}> <{EX}p{i % 7}> "some text of its own {i} {i * 7919}" .\n')
+        with KnowledgeGraph(OxigraphStore(small / "s")) as kg:
+            kg.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])
+            with pytest.raises(LoadError) as caught:
+                kg.load([big])
+            assert "disk is full" in str(caught.value).lower()
+            assert "Free some space" in (caught.value.hint or "")
+        with KnowledgeGraph(OxigraphStore(small / "s")) as kg:
+            assert kg.store.count(kg.record.asserted) == 1
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
