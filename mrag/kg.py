@@ -87,7 +87,7 @@ class KnowledgeGraph:
         self.name = name
         self.iri = f"urn:mrag:kg:{name}"
         self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
-        self.languages = tuple(languages)
+        self._languages = tuple(languages)
         self.searcher: Searcher | None = None
         self.recovered: str | None = None
         self._profile: Profile | None = None
@@ -277,6 +277,16 @@ class KnowledgeGraph:
             self._labels.update(self._fetch_labels(missing))
         return {e: self._labels[e] for e in wanted}
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the preferred languages, best first; "" is no language."""
+        return self._languages
+
+    @languages.setter
+    def languages(self, tags: Sequence[str]) -> None:
+        self._languages = tuple(tags)
+        self._labels.clear()
+
     def language_rank(self, language: str) -> int:
         """Return how far down the preferred languages a language tag stands; 0 is best.
 
@@ -287,11 +297,11 @@ class KnowledgeGraph:
             [0, 1, 2, 4]
         """
         tag = language.lower()
-        for at, wanted in enumerate(self.languages):
+        for at, wanted in enumerate(self._languages):
             if tag == wanted or (wanted and tag.startswith(wanted + "-")):
                 # en-GB is English, yet plain en comes before it.
                 return 2 * at + (tag != wanted)
-        return 2 * len(self.languages)
+        return 2 * len(self._languages)
 
     def close(self) -> None:
         """Close the store."""

@@ -208,19 +208,12 @@ def _unwanted(statement: Statement, direction: Direction, settings: ContextSetti
 
 def _preferred(kg: KnowledgeGraph, group: list[Statement], reach: _Reach) -> list[Statement]:
     """Keep the texts of the best language only, and order what is kept."""
-    best = min((kg.language_rank(o.language) for *_, o, _g in group if _tagged(o)), default=None)  # type: ignore[union-attr,arg-type]
-    kept = [
-        statement
-        for statement in group
-        if not _tagged(statement[2]) or kg.language_rank(statement[2].language) == best  # type: ignore[union-attr,arg-type]
-    ]
+    tagged = [o.language for *_, o, _g in group if isinstance(o, ox.Literal) and o.language]
+    best = min(tagged, key=lambda tag: (kg.language_rank(tag), tag), default=None)
+    kept = [x for x in group if not (isinstance(x[2], ox.Literal) and x[2].language) or x[2].language == best]
     if len(kept) < len(group):
         reach.dropped["other language"] += len(group) - len(kept)
     return sorted(kept, key=lambda x: (x[0], str(x[2]), x[3]))
-
-
-def _tagged(term: object) -> bool:
-    return isinstance(term, ox.Literal) and term.language is not None
 
 
 def _second_hop(

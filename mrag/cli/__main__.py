@@ -1,0 +1,5 @@
+"""Run as `python -m mrag.cli`."""
+
+from mrag.cli import main
+
+main()

@@ -1,0 +1,152 @@
+"""Commands that change a knowledge graph: load, reason, index."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mrag.cli.common import (
+    DEFAULT_LANGUAGES,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    opened,
+    progress,
+    say,
+    show,
+    show_json,
+    status,
+)
+
+
+def load(
+    files: Annotated[list[Path], typer.Argument(help="RDF files, gzipped or not, and folders of them.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    format: Annotated[str | None, typer.Option(help="File ending that overrides those of the files.")] = None,
+    reason: Annotated[bool, typer.Option(help="Infer what follows under OWL after loading.")] = True,
+    engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
+    replace: Annotated[bool, typer.Option("--replace", help="Forget what the graph held before.")] = False,
+    skip_bad_lines: Annotated[
+        bool, typer.Option("--skip-bad-lines", help="Leave out bad lines of N-Triples and N-Quads.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Load RDF files into a knowledge graph, whole or not at all, and reason over it.
+
+    Examples:
+      mrag load my.ttl ontology.owl
+
+      mrag load --store oxigraph:./data dump.nt.gz --no-reason
+    """
+    with opened(store, kg, create=True) as graph:
+        if replace:
+            graph.clear()
+        with progress("Loading") as note:
+            report = graph.load(files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines)
+        for line in report.rejected:
+            say(f"Left out {line.file}, line {line.line}: {line.reason}", style="yellow")
+        if report.odd_tags:
+            say(
+                f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow"
+            )
+        result = {
+            "store": graph.store.url,
+            "triples": report.triples,
+            "seconds": round(report.seconds, 3),
+            "triples_per_second": round(report.triples_per_second),
+            "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
+        }
+        if reason:
+            result["inferred"] = _reason(graph, engine)
+        if as_json:
+            show_json(result)
+        else:
+            show(
+                f"{report.triples:,} triples loaded into {graph.store.url} in {report.seconds:.1f} s"
+                f" ({report.triples_per_second:,.0f} a second)."
+            )
+            if reason:
+                show(f"{result['inferred']:,} triples inferred.")
+            say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
+
+
+def reason(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
+    as_json: JsonOption = False,
+) -> None:
+    """Infer what follows from the loaded triples under OWL.
+
+    Example:
+      mrag reason --engine sparq
+    """
+    with opened(store, kg) as graph:
+        count = _reason(graph, engine)
+        if as_json:
+            show_json({"inferred": count})
+        else:
+            show(f"{count:,} triples inferred.")
+
+
+def index(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: Annotated[str, typer.Option(help="Name of the index.")] = "main",
+    query: Annotated[
+        list[str] | None,
+        typer.Option(help="Catalogue query of ?documentID ?documentText; may be given several times."),
+    ] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="minilm, wordllama (extra `static`), or none for BM25 alone.")
+    ] = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the similarity index, or bring it up to date; only what changed is embedded.
+
+    Examples:
+      mrag index
+
+      mrag index --embedder none --lang de,en
+    """
+    from dataclasses import asdict
+
+    from mrag.config import Settings
+    from mrag.index.documents import Definition
+    from mrag.index.similarity import SimilarityIndexes
+
+    with opened(store, kg, lang) as graph:
+        definition = Definition(languages=graph.languages)
+        if query:
+            definition = Definition(queries=tuple(query), languages=graph.languages)
+        indexes = SimilarityIndexes.of(graph)
+        model = embedder or Settings.from_env().embedder
+        with progress("Indexing", unit="documents") as note:
+            report = indexes.build(name, definition=definition, model=model, on_progress=note)
+        size = len(indexes.get(name).files)
+        if as_json:
+            show_json({"index": name, "documents": size, **asdict(report)})
+        else:
+            show(
+                f"{size:,} documents in the index {name!r}: {report.added:,} new, {report.changed:,} changed, "
+                f"{report.deleted:,} removed, in {report.seconds:.1f} s."
+            )
+
+
+def _reason(graph: object, engine: str) -> int:
+    from typing import cast
+
+    from mrag.kg import KnowledgeGraph
+    from mrag.reasoning.run import reason as run
+
+    started = time.perf_counter()
+    with status("Reasoning"):
+        report = run(cast(KnowledgeGraph, graph), engine=engine)
+    say(f"Reasoning took {time.perf_counter() - started:.1f} s.", style="dim")
+    return report.triples

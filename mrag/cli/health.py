@@ -1,0 +1,124 @@
+"""`mrag doctor`: what works here, and what to do about what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import typer
+
+from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: The thing.
+        ok: Whether it works; None where it is not needed.
+        found: What was found.
+        hint: What to do.
+    """
+
+    what: str
+    ok: bool | None
+    found: str
+    hint: str = ""
+
+
+def doctor(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at the store, the index and the models, and say what to do about what is amiss.
+
+    Example:
+      mrag doctor --store oxigraph:./data
+    """
+    findings = [*_packages(), *_checked("store", lambda: _store(store, kg)), *_checked("model", _model)]
+    if as_json:
+        show_json([asdict(f) for f in findings])
+    else:
+        for finding in findings:
+            mark = {True: "ok", False: "no", None: "--"}[finding.ok]
+            show(f"{mark}  {finding.what}: {finding.found}")
+            if finding.hint and not finding.ok:
+                show(f"    {finding.hint}")
+    if any(f.ok is False for f in findings):
+        say("Something is amiss; see the lines that begin with `no`.", style="yellow")
+        raise typer.Exit(1)
+
+
+def _checked(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    from mrag.errors import MragError
+
+    try:
+        return list(look())
+    except MragError as error:
+        return [Finding(what, False, error.message, error.hint or "")]
+
+
+def _packages() -> Iterator[Finding]:
+    import sys
+    from importlib.metadata import PackageNotFoundError, version
+
+    yield Finding("python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11 or newer.")
+    for package, extra, what in (
+        ("pyoxigraph", None, "embedded store"),
+        ("onnxruntime", None, "embedding model"),
+        ("langchain-ollama", None, "Ollama client"),
+        ("sparq-rdf", "accelerate", "reasoning accelerator"),
+        ("wordllama", "static", "small embedding model"),
+        ("xllamacpp", "local", "local language models"),
+    ):
+        try:
+            yield Finding(what, True, f"{package} {version(package)}")
+        except PackageNotFoundError:
+            hint = f"pip install 'mrag[{extra}]'" if extra else "Install mrag again."
+            yield Finding(what, None if extra else False, f"{package} is not installed", hint)
+
+
+def _store(store: str | None, kg: str | None) -> Iterator[Finding]:
+    from mrag.errors import MragError
+    from mrag.index.similarity import SimilarityIndexes
+
+    with opened(store, kg) as graph:
+        record = graph.record
+        inferred = sum(graph.store.count(g) for g in record.inferred)
+        yield Finding(
+            "store",
+            True,
+            f"{graph.store.url or 'oxigraph:'}, graph {graph.name!r}: {record.triples:,} triples asserted, "
+            f"{inferred:,} inferred",
+        )
+        if record.triples == 0:
+            yield Finding("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
+        if not graph.reasoned:
+            yield Finding("reasoning", None, "not up to date", "Run `mrag reason`.")
+        indexes = SimilarityIndexes.of(graph)
+        for name in indexes.names():
+            try:
+                info: Any = indexes.info(name)
+            except MragError as error:
+                yield Finding(f"index {name}", False, error.message, error.hint or "")
+                continue
+            found = f"{info.documents:,} documents, {info.embedder or 'BM25 alone'}"
+            yield Finding(
+                f"index {name}",
+                not info.stale,
+                found + (", older than the graph" if info.stale else ""),
+                "Run `mrag index`.",
+            )
+        if not indexes.names():
+            yield Finding("index", False, "there is none", "Build one with `mrag index`.")
+
+
+def _model() -> Iterator[Finding]:
+    from mrag.config import Settings
+    from mrag.generation.models import status
+
+    found = status(Settings.from_env().model)
+    yield Finding("language model", True if found.available else None, found.name or found.reason, found.hint)

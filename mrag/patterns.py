@@ -1,0 +1,395 @@
+"""SPARQL that has to be generated, as typed values, and the one place that prints it.
+
+Reasoning rules and class expressions cannot be files of `sparql/`, because their shape depends on the
+ontology. They are composed from the frozen values below (SPARQL 1.1 Query, sections 5 to 17) and
+printed by `to_sparql`. Every term is printed by pyoxigraph's term classes, which validate and escape,
+so no text of a user ever meets a format string.
+
+Example:
+    >>> x = var("x")
+    >>> cat = TriplePattern(x, iri("urn:p:category"), iri("urn:c:cat"))
+    >>> print(to_sparql(Select((x,), Group((cat, Filter(Not(Call("isBlank", (x,))))), ), distinct=True)))
+    SELECT DISTINCT ?x WHERE { ?x <urn:p:category> <urn:c:cat> . FILTER(!(isBlank(?x))) }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import pyoxigraph as ox
+
+from mrag.errors import ReasoningError
+
+Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
+"""A place in a pattern: an IRI, a literal or a variable. Blank nodes are skolemised at load."""
+
+Function: TypeAlias = OneOf[
+    "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
+    "regex", "coalesce", "year",
+]  # fmt: skip
+Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
+
+
+def iri(value: str) -> ox.NamedNode:
+    """Return an IRI, validated.
+
+    Raises:
+        ReasoningError: If it is not well formed.
+
+    Example:
+        >>> iri("no spaces")
+        Traceback (most recent call last):
+        mrag.errors.ReasoningError: Not a well-formed IRI. [term no spaces]
+    """
+    try:
+        return ox.NamedNode(value)
+    except ValueError as error:
+        raise ReasoningError("Not a well-formed IRI.", term=value) from error
+
+
+def var(name: str) -> ox.Variable:
+    """Return a variable, validated.
+
+    Example:
+        >>> str(var("x"))
+        '?x'
+    """
+    try:
+        return ox.Variable(name)
+    except ValueError as error:
+        raise ReasoningError("Not a name for a variable.", term=name) from error
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The property path `^p`."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The property path `p|q`."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The property path `p+`, or `p*` when `zero` is true."""
+
+    path: Path
+    zero: bool = False
+
+
+Path: TypeAlias = ox.NamedNode | Inverse | Alternative | Repeated
+
+
+@dataclass(frozen=True)
+class TriplePattern:
+    """A triple pattern; the predicate may be a property path.
+
+    Example:
+        >>> TriplePattern(var("s"), iri("urn:p"), ox.Literal('"')).substitute({var("s"): iri("urn:a")}).ground
+        True
+    """
+
+    s: Node
+    p: Node | Path
+    o: Node
+
+    def variables(self) -> Iterator[ox.Variable]:
+        """Yield the variables in order, repeated as they stand."""
+        for node in (self.s, self.p, self.o):
+            if isinstance(node, ox.Variable):
+                yield node
+
+    @property
+    def ground(self) -> bool:
+        """Tell whether it has no variables."""
+        return next(self.variables(), None) is None
+
+    def substitute(self, binding: Mapping[ox.Variable, Node]) -> TriplePattern:
+        """Return it with variables replaced."""
+        s, p, o = (binding.get(n, n) if isinstance(n, ox.Variable) else n for n in (self.s, self.p, self.o))
+        return TriplePattern(s, p, o)  # type: ignore[arg-type]  # a path is never a subject or object
+
+
+@dataclass(frozen=True)
+class Group:
+    """Patterns joined in the order given (section 5.2)."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A pattern matched in one named graph (section 8.3)."""
+
+    name: ox.NamedNode | ox.Variable
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Union:
+    """Alternatives (section 7)."""
+
+    parts: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Minus:
+    """Solutions to take away from those before it in the group (section 8.2)."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Optional:
+    """A pattern that may be absent (section 6)."""
+
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on the solutions of the group (section 17)."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Bind:
+    """A value given to a variable (section 10.1)."""
+
+    value: Expression
+    variable: ox.Variable
+
+
+@dataclass(frozen=True)
+class Values:
+    """Inline data (section 10.2); None stands for UNDEF.
+
+    Example:
+        >>> print(to_sparql(Ask(Values((var("x"), var("y")), ((iri("urn:a"), None),)))))
+        ASK { VALUES (?x ?y) { (<urn:a> UNDEF) } }
+    """
+
+    variables: tuple[ox.Variable, ...]
+    rows: tuple[tuple[ox.NamedNode | ox.Literal | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class SubSelect:
+    """A SELECT inside a pattern (section 12)."""
+
+    select: Select
+
+
+Pattern: TypeAlias = (
+    TriplePattern | Group | Graph | Union | Minus | Optional | Filter | Bind | Values | SubSelect
+)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A comparison by value."""
+
+    left: Expression
+    operator: Operator
+    right: Expression
+
+
+@dataclass(frozen=True)
+class In:
+    """Membership in a list of terms."""
+
+    value: Expression
+    members: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a built-in function (section 17.4)."""
+
+    function: Function
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """A negated condition."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Conditions that all hold."""
+
+    conditions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Conditions of which one holds."""
+
+    conditions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class NotExists:
+    """No such triple exists. One triple only: longer bodies are slow on most engines, use `Minus`."""
+
+    triple: TriplePattern
+
+
+@dataclass(frozen=True)
+class Count:
+    """`COUNT` of a variable, or of all solutions when it is None."""
+
+    variable: ox.Variable | None = None
+    distinct: bool = False
+
+
+Expression: TypeAlias = Node | Compare | In | Call | Not | AllOf | AnyOf | NotExists | Count
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT query (sections 9 to 15, 18.2.4).
+
+    Attributes:
+        variables: What is projected; a pair is a count with its name.
+        where: The pattern.
+        distinct: Whether equal rows are given once.
+        group_by: Variables to group by.
+        having: Condition on the groups.
+        order_by: Variables to sort by, ascending.
+        limit: Most rows.
+
+    Example:
+        >>> x, y = var("x"), var("y")
+        >>> print(to_sparql(Select((x,), TriplePattern(x, iri("urn:p"), y), group_by=(x,),
+        ...     having=Compare(Count(y, distinct=True), ">=", ox.Literal(2)), order_by=(x,))))
+        SELECT ?x WHERE { ?x <urn:p> ?y . } GROUP BY ?x
+        HAVING(COUNT(DISTINCT ?y) >= "2"^^<http://www.w3.org/2001/XMLSchema#integer>) ORDER BY ?x
+    """
+
+    variables: tuple[ox.Variable | tuple[Count, ox.Variable], ...]
+    where: Pattern
+    distinct: bool = False
+    group_by: tuple[ox.Variable, ...] = ()
+    having: Expression | None = None
+    order_by: tuple[ox.Variable, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An ASK query (section 16.3)."""
+
+    where: Pattern
+
+
+@dataclass(frozen=True)
+class Construct:
+    """A CONSTRUCT query (section 16.2)."""
+
+    template: tuple[TriplePattern, ...]
+    where: Pattern
+
+
+def to_sparql(query: Select | Ask | Construct) -> str:
+    """Print a query.
+
+    Example:
+        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
+        >>> print(to_sparql(Construct((t,), Graph(iri("urn:g"), t))))
+        CONSTRUCT { ?y <urn:q> ?x . } WHERE { GRAPH <urn:g> { ?y <urn:q> ?x . } }
+        >>> print(to_sparql(Ask(TriplePattern(var("x"), Repeated(iri("urn:p")), var("x")))))
+        ASK { ?x (<urn:p>)+ ?x . }
+    """
+    if isinstance(query, Ask):
+        return f"ASK {_block(query.where)}"
+    if isinstance(query, Construct):
+        return f"CONSTRUCT {_block(Group(query.template))} WHERE {_block(query.where)}"
+    columns = " ".join(
+        f"({_expression(v[0])} AS {v[1]})" if isinstance(v, tuple) else str(v) for v in query.variables
+    )
+    text = f"SELECT {'DISTINCT ' if query.distinct else ''}{columns} WHERE {_block(query.where)}"
+    if query.group_by:
+        text += " GROUP BY " + " ".join(map(str, query.group_by))
+    if query.having is not None:
+        text += f" HAVING({_expression(query.having)})"
+    if query.order_by:
+        text += " ORDER BY " + " ".join(map(str, query.order_by))
+    return text if query.limit is None else f"{text} LIMIT {query.limit:d}"
+
+
+def _block(pattern: Pattern) -> str:
+    parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
+    return "{ " + " ".join(_pattern(part) for part in parts) + " }" if parts else "{ }"
+
+
+def _pattern(pattern: Pattern) -> str:
+    match pattern:
+        case TriplePattern(s, p, o):
+            return f"{s} {_path(p)} {o} ."
+        case Group():
+            return _block(pattern)
+        case Graph(name, inner):
+            return f"GRAPH {name} {_block(inner)}"
+        case Union(parts):
+            return "{ " + " UNION ".join(_block(part) for part in parts) + " }"
+        case Minus(inner):
+            return f"MINUS {_block(inner)}"
+        case Optional(inner):
+            return f"OPTIONAL {_block(inner)}"
+        case Filter(condition):
+            return f"FILTER({_expression(condition)})"
+        case Bind(value, variable):
+            return f"BIND({_expression(value)} AS {variable})"
+        case Values(variables, rows):
+            names = " ".join(map(str, variables))
+            data = " ".join("(" + " ".join("UNDEF" if t is None else str(t) for t in r) + ")" for r in rows)
+            return f"VALUES ({names}) {{ {data} }}"
+        case SubSelect(select):
+            return "{ " + to_sparql(select) + " }"
+
+
+def _path(path: Node | Path) -> str:
+    match path:
+        case Inverse(inner):
+            return f"^({_path(inner)})"
+        case Alternative(paths):
+            return "(" + "|".join(_path(p) for p in paths) + ")"
+        case Repeated(inner, zero):
+            return f"({_path(inner)}){'*' if zero else '+'}"
+        case _:
+            return str(path)
+
+
+def _expression(expression: Expression) -> str:
+    match expression:
+        case Compare(left, operator, right):
+            return f"{_expression(left)} {operator} {_expression(right)}"
+        case In(value, members):
+            return f"{_expression(value)} IN ({', '.join(map(str, members))})"
+        case Call(function, arguments):
+            return f"{function}({', '.join(_expression(a) for a in arguments)})"
+        case Not(condition):
+            return f"!({_expression(condition)})"
+        case AllOf(conditions):
+            return "(" + " && ".join(f"({_expression(c)})" for c in conditions) + ")"
+        case AnyOf(conditions):
+            return "(" + " || ".join(f"({_expression(c)})" for c in conditions) + ")"
+        case NotExists(triple):
+            return f"NOT EXISTS {_block(triple)}"
+        case Count(variable, distinct):
+            return f"COUNT({'DISTINCT ' if distinct else ''}{variable if variable is not None else '*'})"
+        case _:
+            return str(expression)

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import OWL, RDF, RDFS, Literal, URIRef
+
+from mrag.context import neighbours
+from mrag.context.expand import ContextSettings, expand
+from mrag.context.render import Context
+from mrag.errors import ConfigError
+from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Capabilities
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.conftest import PRODUCTS
+
+NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
+PREDICATES = [URIRef(f"http://example.org/p{i}") for i in range(4)]
+CLASSES = [URIRef(f"http://example.org/C{i}") for i in range(3)]
+
+node = st.sampled_from(NODES)
+literal = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=60).map(Literal),
+    st.tuples(st.text("ab c", max_size=9), st.sampled_from(["en", "en-GB", "de", "fr"])).map(
+        lambda pair: Literal(pair[0], lang=pair[1])
+    ),
+    st.integers().map(Literal),
+)
+statement = st.one_of(
+    st.builds(Triple, node, st.sampled_from(PREDICATES), st.one_of(node, literal)),
+    st.builds(Triple, node, st.just(RDF.type), st.sampled_from([*CLASSES, OWL.Thing])),
+    st.builds(Triple, st.sampled_from(CLASSES), st.just(RDFS.subClassOf), st.sampled_from(CLASSES)),
+    st.builds(Triple, node, st.just(RDFS.label), literal),
+)
+graphs = st.lists(statement, max_size=60)
+knobs = st.builds(
+    ContextSettings,
+    hops=st.sampled_from([1, 2]),
+    schema=st.booleans(),
+    hub_damping=st.booleans(),
+    per_predicate=st.integers(1, 6),
+    scan=st.sampled_from([3, 256]),
+    max_triples=st.integers(1, 60),
+    token_budget=st.integers(1, 900),
+)
+SEEDS = [(str(n), 1.0 / (i + 1)) for i, n in enumerate(NODES[:3])]
+
+
+def of(triples: list[Triple]) -> KnowledgeGraph:
+    kg = KnowledgeGraph(OxigraphStore())
+    kg.insert(triples)
+    return kg
+
+
+def triples(context: Context) -> list[Triple]:
+    return [line.triple for line in context.lines]
+
+
+@given(graphs, knobs, st.text(max_size=20))
+@settings(max_examples=60, deadline=None)
+def test_invariants(data: list[Triple], knob: ContextSettings, question: str) -> None:
+    with of(data) as kg:
+        context = expand(kg, SEEDS, knob, question=question)
+        found = triples(context)
+        assert len(found) == len(set(found)), "no duplicates"
+        assert set(found) <= set(data), "nothing is made up"
+        assert len(found) <= knob.max_triples
+        assert context.tokens <= knob.token_budget
+        assert not any(t.o == OWL.Thing for t in found), "no trivia"
+        assert not any(t.s == t.o and t.p == RDFS.subClassOf for t in found)
+        assert [line.id for line in context.lines] == [f"t{i}" for i in range(1, len(found) + 1)]
+        for line in context.lines:
+            assert line.entity == str(line.triple.s) if line.hop == 0 else line.entity in context.entities
+            assert (line.hop == 0) == (line.path == ())
+            assert len(line.path) == line.hop
+        assert expand(kg, SEEDS, knob, question=question) == context, "deterministic"
+
+
+@given(graphs, knobs, st.integers(0, 40), st.integers(0, 600))
+@settings(max_examples=60, deadline=None)
+def test_a_larger_budget_gives_a_superset(
+    data: list[Triple], knob: ContextSettings, more_triples: int, more_tokens: int
+) -> None:
+    wider = replace(
+        knob, max_triples=knob.max_triples + more_triples, token_budget=knob.token_budget + more_tokens
+    )
+    with of(data) as kg:
+        assert set(triples(expand(kg, SEEDS, knob))) <= set(triples(expand(kg, SEEDS, wider)))
+
+
+@given(graphs, knobs, st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_loading_does_not_matter(
+    data: list[Triple], knob: ContextSettings, rng: random.Random
+) -> None:
+    shuffled = list(data)
+    rng.shuffle(shuffled)
+    with of(data) as one, of(shuffled) as other:
+        assert expand(one, SEEDS, knob) == expand(other, SEEDS, knob)
+
+
+@given(graphs)
+@settings(max_examples=40, deadline=None)
+def test_reading_by_query_gives_the_same_as_reading_edges(data: list[Triple]) -> None:
+    with of(data) as kg:
+        by_edges = expand(kg, SEEDS, ContextSettings(hops=2))
+        kg.store.capabilities = Capabilities(edges=False)
+        kg._labels.clear()
+        assert expand(kg, SEEDS, ContextSettings(hops=2)) == by_edges
+
+
+def test_the_same_on_disk_and_in_memory(tmp_path: Path) -> None:
+    seeds = [
+        ("https://w3id.org/mrag/demo/products#GraphDB", 1.0),
+        ("https://w3id.org/mrag/demo/products#Company", 0.5),
+    ]
+    with KnowledgeGraph(OxigraphStore()) as memory, KnowledgeGraph(OxigraphStore(tmp_path / "s")) as disk:
+        for kg in (memory, disk):
+            kg.load([PRODUCTS])
+        assert expand(memory, seeds) == expand(disk, seeds)
+
+
+def test_a_hub_is_never_read_whole(any_kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = URIRef("http://example.org/hub")
+    member = [Triple(URIRef(f"http://example.org/m{i:05}"), PREDICATES[0], hub) for i in range(5000)]
+    any_kg.insert([*member, Triple(NODES[0], PREDICATES[1], hub), Triple(hub, RDFS.label, Literal("Hub"))])
+    read = 0
+    stream = neighbours._stream
+
+    def counted(*args: object) -> object:
+        nonlocal read
+        for statement in stream(*args):  # type: ignore[arg-type]
+            read += 1
+            yield statement
+
+    monkeypatch.setattr(neighbours, "_stream", counted)
+    any_kg.profile()
+    context = expand(any_kg, [(str(hub), 1.0)], ContextSettings(per_predicate=4))
+    shown = triples(context)
+    assert len(shown) == 5
+    assert Triple(NODES[0], PREDICATES[1], hub) in shown, "a rare predicate is not hidden by the hub's"
+    assert any(d.more and "p0" in d.reason for d in context.dropped)
+    if any_kg.store.capabilities.ordered:
+        assert read < 600
+
+
+def test_languages_are_preferred_in_order(kg: KnowledgeGraph) -> None:
+    text = URIRef("http://purl.org/dc/terms/description")
+    for tag, words in (("de", "auf Deutsch"), ("en", "in English"), ("fr", "en français")):
+        kg.insert(
+            [
+                Triple(NODES[0], text, Literal(words, lang=tag)),
+                Triple(NODES[0], RDFS.label, Literal(tag, lang=tag)),
+            ]
+        )
+    kg.insert([Triple(NODES[1], text, Literal("seulement", lang="fr"))])
+    for languages, expected in (
+        (("en", "mul", ""), "in English"),
+        (("de",), "auf Deutsch"),
+        (("it",), "auf Deutsch"),
+    ):
+        kg.languages = languages
+        context = expand(kg, [(str(NODES[0]), 1.0)])
+        assert [str(t.o) for t in triples(context)] == [expected]
+        assert context.names == (expected_label(languages),)
+        assert ("other language", 2) in [(d.reason, d.count) for d in context.dropped]
+    assert [str(t.o) for t in triples(expand(kg, [(str(NODES[1]), 1.0)]))] == ["seulement"]
+
+
+def expected_label(languages: tuple[str, ...]) -> str:
+    return languages[0] if languages[0] in ("en", "de") else "de"
+
+
+def test_class_expressions_are_put_in_words(kg: KnowledgeGraph) -> None:
+    kg.load([PRODUCTS])
+    context = expand(kg, [("https://w3id.org/mrag/demo/products#SemanticProduct", 1.0)])
+    assert "(semantic product, equivalent to, (product and has feature some semantic feature))" in [
+        line.text for line in context.lines
+    ]
+    assert "genid" not in context.text()
+
+
+def test_denied_and_allowed_predicates(kg: KnowledgeGraph) -> None:
+    kg.insert([Triple(NODES[0], p, NODES[1]) for p in PREDICATES])
+    denied = ContextSettings(denied=(str(PREDICATES[0]),), schema=False)
+    allowed = ContextSettings(allowed=(str(PREDICATES[0]),), schema=False)
+    seeds = [(str(NODES[0]), 1.0)]
+    assert {t.p for t in triples(expand(kg, seeds, denied))} == set(PREDICATES[1:])
+    assert {t.p for t in triples(expand(kg, seeds, allowed))} == {PREDICATES[0]}
+    out = ContextSettings(directions=("out",))
+    assert expand(kg, [(str(NODES[1]), 1.0)], out).lines == ()
+
+
+def test_wrong_knobs_are_refused() -> None:
+    for wrong in ({"hops": 3}, {"max_triples": 0}, {"token_budget": 0}, {"per_predicate": 0}):
+        with pytest.raises(ConfigError):
+            ContextSettings(**wrong)  # type: ignore[arg-type]
+
+
+def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGraph) -> None:
+    assert expand(kg, []).lines == ()
+    assert expand(kg, [("http://example.org/nowhere", 1.0)]).text() == ""
