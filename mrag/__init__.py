@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mrag.ask import ask
-    from mrag.connect import connect, demo
+    from mrag.asking import ask
+    from mrag.connection import connect, demo
     from mrag.context.expand import ContextSettings, expand
     from mrag.errors import MragError
     from mrag.index.similarity import SimilarityIndexes
@@ -42,9 +42,9 @@ _HOME = {
     "SimilarityIndexes": "mrag.index.similarity",
     "SimilarityRanker": "mrag.rankers",
     "TripleStoreRetriever": "mrag.retriever",
-    "ask": "mrag.ask",
-    "connect": "mrag.connect",
-    "demo": "mrag.connect",
+    "ask": "mrag.asking",
+    "connect": "mrag.connection",
+    "demo": "mrag.connection",
     "expand": "mrag.context.expand",
     "format_docs": "mrag.retriever",
     "reason": "mrag.reasoning.run",

@@ -331,8 +331,9 @@ class KnowledgeGraph:
                 for at, name in enumerate(properties):
                     for graph in graphs:
                         for quad in self.store.edges(graph, s=entity, p=name):
-                            if isinstance(quad.object, ox.Literal):
-                                texts.append((at, quad.object.language or "", quad.object.value))
+                            label = quad.object
+                            if isinstance(label, ox.Literal):
+                                texts.append((at, label.language or "", label.value))
         else:
             query = queries.get("label/labels")
             pairs = [(e, p) for e in entities for p in properties]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from mrag.errors import ConfigError
+from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
-from mrag.index.similarity import Mode, SimilarityIndexes
+from mrag.index.similarity import SimilarityIndexes
 from mrag.kg import KnowledgeGraph
 
 

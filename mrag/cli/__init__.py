@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -43,10 +44,19 @@ def options(
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(message)s")
 
 
-for command in (data.load, data.reason, data.index, asking.ask, asking.search, asking.query):
-    app.command()(command)
-for command in (asking.explain, asking.verify, doctor):
-    app.command()(command)
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    data.load,
+    data.reason,
+    data.index,
+    asking.ask,
+    asking.search,
+    asking.query,
+    asking.explain,
+    asking.verify,
+    doctor,
+)
+for _command in _COMMANDS:
+    app.command()(_command)
 
 
 def main() -> None:

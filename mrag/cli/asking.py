@@ -32,7 +32,8 @@ def ask(
         typer.Option(
             "--model",
             "-m",
-            help="ollama:NAME, openai:NAME, local:PATH.gguf or none. Default: MRAG_MODEL, else Ollama if it runs.",
+            help="ollama:NAME, openai:NAME, local:PATH.gguf or none. "
+            "Default: MRAG_MODEL, else Ollama if it runs.",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Most entities to look around.")] = 10,
@@ -50,7 +51,7 @@ def ask(
 
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
-    from mrag.ask import retrieve
+    from mrag.asking import retrieve
     from mrag.config import Settings
     from mrag.context.expand import ContextSettings
     from mrag.generation.answer import answer
@@ -98,7 +99,7 @@ def search(
 
     from mrag.context.display import Display
     from mrag.errors import ConfigError
-    from mrag.index.similarity import Mode
+    from mrag.index.document_index import Mode
     from mrag.rankers import Question, SimilarityRanker
 
     if mode not in ("hybrid", "bm25", "dense"):
@@ -205,7 +206,7 @@ def verify(
     Example:
       mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
     """
-    from mrag.ask import verify as replay
+    from mrag.asking import verify as replay
     from mrag.errors import ConfigError
 
     try:

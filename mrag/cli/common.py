@@ -61,7 +61,7 @@ def opened(
         create: Make `./mrag.db` when nothing is named, instead of taking the demo graph.
     """
     from mrag.config import DEFAULT_STORE, Settings
-    from mrag.connect import connect, demo
+    from mrag.connection import connect, demo
 
     settings = Settings.from_env(store, kg)
     tags = tuple("" if tag.strip() == "-" else tag.strip() for tag in languages.split(","))

@@ -134,8 +134,8 @@ def index(
             show_json({"index": name, "documents": size, **asdict(report)})
         else:
             show(
-                f"{size:,} documents in the index {name!r}: {report.added:,} new, {report.changed:,} changed, "
-                f"{report.deleted:,} removed, in {report.seconds:.1f} s."
+                f"{size:,} documents in the index {name!r}: {report.added:,} new, "
+                f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s."
             )
 
 

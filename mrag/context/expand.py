@@ -7,9 +7,6 @@ same question over the same graph always gives the same context.
 
 from __future__ import annotations
 
-import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,8 +15,9 @@ import pyoxigraph as ox
 from rdflib import URIRef
 
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, read, superclasses, superproperties
+from mrag.context.neighbours import Direction, Statement, read
 from mrag.context.render import Context, Dropped, Line, tokens
+from mrag.context.weigh import Candidate, weigh
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
 from mrag.record import LABELS
@@ -79,7 +77,7 @@ class ContextSettings:
     denied: tuple[str, ...] = ()
     schema: bool = True
     per_predicate: int = 6
-    scan: int = 256
+    scan: int = 64
     fanout: int = 5
     hub_damping: bool = True
     max_triples: int = 160
@@ -95,21 +93,10 @@ class ContextSettings:
 
 
 @dataclass
-class _Candidate:
-    statement: Statement
-    seed: int
-    hop: int
-    direction: Direction
-    place: int
-    path: tuple[str, ...]
-    priority: float = 0.0
-
-
-@dataclass
 class _Reach:
     """What an expansion has seen so far."""
 
-    found: dict[tuple[str, str, str], _Candidate] = field(default_factory=dict)
+    found: dict[tuple[str, str, str], Candidate] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     cut: set[str] = field(default_factory=set)
 
@@ -150,7 +137,7 @@ def expand(
     candidates = list(reach.found.values())
     schema = _schema(kg, candidates, settings, reach) if settings.schema else []
     _prepare(display, kg, [*candidates, *schema], seeds)
-    _weigh(kg, display, candidates, seeds, settings, question)
+    weigh(kg, display, candidates, damping=settings.hub_damping, question=question)
     for at, candidate in enumerate(schema):
         candidate.priority = 1.0 / (2 + at)
     ordered = _interleave(sorted(candidates, key=_by_priority), schema)
@@ -185,7 +172,7 @@ def _neighbours(
             for place, statement in enumerate(group[: settings.per_predicate]):
                 key = statement[0], statement[1], str(statement[2])
                 if key not in reach.found:
-                    reach.found[key] = _Candidate(statement, seed, hop, direction, place, path)
+                    reach.found[key] = Candidate(statement, seed, hop, direction, place, path)
 
 
 def _unwanted(statement: Statement, direction: Direction, settings: ContextSettings) -> str | None:
@@ -234,8 +221,8 @@ def _second_hop(
 
 
 def _schema(
-    kg: KnowledgeGraph, candidates: Sequence[_Candidate], settings: ContextSettings, reach: _Reach
-) -> list[_Candidate]:
+    kg: KnowledgeGraph, candidates: Sequence[Candidate], settings: ContextSettings, reach: _Reach
+) -> list[Candidate]:
     """Axioms about the predicates and classes in reach, those of the most frequent first."""
     counts: Counter[str] = Counter()
     for candidate in candidates:
@@ -243,8 +230,8 @@ def _schema(
         counts[p] += 1
         if p == _TYPE and isinstance(o, ox.NamedNode):
             counts[o.value] += 1
-    found: dict[tuple[str, str, str], _Candidate] = {}
-    by_axiom: dict[str, list[_Candidate]] = {p: [] for p in _SCHEMA}
+    found: dict[tuple[str, str, str], Candidate] = {}
+    by_axiom: dict[str, list[Candidate]] = {p: [] for p in _SCHEMA}
     for symbol, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if symbol.startswith((RDF, RDFS, OWL)):
             continue
@@ -255,17 +242,17 @@ def _schema(
             key = statement[0], statement[1], str(statement[2])
             wanted = statement[1] in by_axiom and not _unwanted(statement, "out", settings)
             if wanted and key not in reach.found and key not in found:
-                found[key] = _Candidate(statement, -1, 0, "out", 0, ())
+                found[key] = Candidate(statement, -1, 0, "out", 0, ())
                 by_axiom[statement[1]].append(found[key])
     # One of each kind in turn, so that forty domains do not hide the one disjointness.
-    ordered: list[_Candidate] = []
+    ordered: list[Candidate] = []
     while any(by_axiom.values()):
         ordered.extend(group.pop(0) for group in by_axiom.values() if group)
     return ordered
 
 
 def _prepare(
-    display: Display, kg: KnowledgeGraph, candidates: Sequence[_Candidate], seeds: Sequence[tuple[str, float]]
+    display: Display, kg: KnowledgeGraph, candidates: Sequence[Candidate], seeds: Sequence[tuple[str, float]]
 ) -> None:
     wanted = {iri for iri, _ in seeds}
     for candidate in candidates:
@@ -276,63 +263,8 @@ def _prepare(
     display.prepare(sorted(wanted))
 
 
-def _weigh(
-    kg: KnowledgeGraph,
-    display: Display,
-    candidates: Sequence[_Candidate],
-    seeds: Sequence[tuple[str, float]],
-    settings: ContextSettings,
-    question: str,
-) -> None:
-    profile = kg.profile()
-    total = math.log(2 + profile.triples)
-    implied = _implied(kg, candidates) if settings.hub_damping else set()
-    asked = words(question)
-    for candidate in candidates:
-        s, p, o, _ = candidate.statement
-        weight = 0.9
-        if p != _TYPE and settings.hub_damping:
-            weight = 0.3 + 0.7 * math.log((2 + profile.triples) / (1 + profile.predicates.get(p, 0))) / total
-        if isinstance(o, ox.Literal) and o.language and len(o.value) > 40:
-            weight = 0.95
-        if (s, p, str(o)) in implied:
-            weight *= 0.3
-        other = o.value if isinstance(o, ox.NamedNode) and candidate.direction == "out" else s
-        if settings.hub_damping and candidate.direction == "in" and display.entity(other).startswith("<"):
-            # Nodes that nobody named, such as the statement nodes of Wikidata, tell a reader nothing.
-            weight *= 0.2
-        weight /= 1 + 0.35 * candidate.place
-        if asked:
-            shown = words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
-            weight *= 1 + len(asked & shown) / len(asked)
-        weight *= 0.35 ** (candidate.hop - 1)
-        candidate.priority = weight / (1 + 0.15 * candidate.seed)
-
-
-def _implied(kg: KnowledgeGraph, candidates: Sequence[_Candidate]) -> set[tuple[str, str, str]]:
-    """Triples that another in reach says more precisely: by a sub-property or a subclass."""
-    above = superproperties(kg)
-    types: dict[str, set[str]] = {}
-    implied: set[tuple[str, str, str]] = set()
-    for candidate in candidates:
-        s, p, o, _ = candidate.statement
-        if p == _TYPE and isinstance(o, ox.NamedNode):
-            types.setdefault(s, set()).add(o.value)
-        implied.update((s, q, str(o)) for q in above.get(p, ()))
-    supers = superclasses(kg, {c for group in types.values() for c in group})
-    for s, group in types.items():
-        for c in group:
-            # Two classes that imply each other would hide both.
-            implied.update(
-                (s, _TYPE, str(ox.NamedNode(d)))
-                for d in supers.get(c, ())
-                if d in group and c not in supers.get(d, ())
-            )
-    return implied
-
-
-def _interleave(candidates: Sequence[_Candidate], schema: Sequence[_Candidate]) -> list[_Candidate]:
-    merged: list[_Candidate] = []
+def _interleave(candidates: Sequence[Candidate], schema: Sequence[Candidate]) -> list[Candidate]:
+    merged: list[Candidate] = []
     rest = list(schema)
     for at, candidate in enumerate(candidates, start=1):
         merged.append(candidate)
@@ -341,7 +273,7 @@ def _interleave(candidates: Sequence[_Candidate], schema: Sequence[_Candidate]) 
     return merged + rest
 
 
-def _by_priority(candidate: _Candidate) -> tuple[float, str, str, str]:
+def _by_priority(candidate: Candidate) -> tuple[float, str, str, str]:
     s, p, o, _ = candidate.statement
     return -candidate.priority, s, p, str(o)
 
@@ -349,12 +281,12 @@ def _by_priority(candidate: _Candidate) -> tuple[float, str, str, str]:
 def _take(
     kg: KnowledgeGraph,
     display: Display,
-    ordered: Sequence[_Candidate],
+    ordered: Sequence[Candidate],
     seeds: Sequence[tuple[str, float]],
     settings: ContextSettings,
     reach: _Reach,
 ) -> Context:
-    taken: list[tuple[_Candidate, tuple[str, str, str], str]] = []
+    taken: list[tuple[Candidate, tuple[str, str, str], str]] = []
     used = 0
     for candidate in ordered:
         if len(taken) >= settings.max_triples:
@@ -371,7 +303,7 @@ def _take(
     if left := len(ordered) - len(taken):
         reach.dropped["over the budget"] += left
 
-    def place(item: tuple[_Candidate, tuple[str, str, str], str]) -> tuple[int, int, int, float, str, str]:
+    def place(item: tuple[Candidate, tuple[str, str, str], str]) -> tuple[int, int, int, float, str, str]:
         candidate, _, text = item
         seed = candidate.seed if candidate.seed >= 0 else len(seeds)
         return (
@@ -406,72 +338,3 @@ def _take(
     ]
     names = tuple(display.entity(iri) for iri, _ in seeds)
     return Context(tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used)
-
-
-_WORD = re.compile(r"\w+")
-_COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "do",
-        "does",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "their",
-        "there",
-        "these",
-        "this",
-        "to",
-        "was",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whose",
-        "why",
-        "with",
-        "you",
-        "your",
-    ]
-)
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, folded and cut to a common stem length.
-
-    Example:
-        >>> sorted(words("What are the Products?"))
-        ['product']
-    """
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    found = (w for w in _WORD.findall("".join(c for c in folded if not unicodedata.combining(c))))
-    return frozenset(_stem(w) for w in found if w not in _COMMON)
-
-
-def _stem(word: str) -> str:
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    return word

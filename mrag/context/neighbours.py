@@ -6,7 +6,7 @@ own and no further than its share, so that the cost of an entity is bounded what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -50,7 +50,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
         return _by_query(kg, entity, direction, scan=scan)
     found: list[Statement] = []
     for graph in kg.dataset().default:
-        found.extend(islice(_stream(kg, graph, entity, direction), scan + 1 - len(found)))
+        found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
         if len(found) > scan:
             return _by_predicate(kg, entity, direction, share=share)
     return Edges(tuple(found))
@@ -61,8 +61,8 @@ def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, shar
     cut: set[str] = set()
     for predicate in sorted(kg.profile().predicates):
         for graph in kg.dataset().default:
-            stream = _stream(kg, graph, entity, direction, predicate)
-            part = list(islice(stream, share + 1) if kg.store.capabilities.ordered else stream)
+            most = share + 1 if kg.store.capabilities.ordered else None
+            part = _some(kg, graph, entity, direction, most, predicate)
             if len(part) > share:
                 cut.add(predicate)
                 if not kg.store.capabilities.ordered:
@@ -86,18 +86,24 @@ def _by_query(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: in
     return Edges(tuple(found[:scan]), frozenset(last))
 
 
-def _stream(
-    kg: KnowledgeGraph, graph: str, entity: str, direction: Direction, predicate: str | None = None
-) -> Iterator[Statement]:
-    quads = (
-        kg.store.edges(graph, s=entity, p=predicate)
-        if direction == "out"
-        else kg.store.edges(graph, p=predicate, o=entity)
-    )
-    for quad in quads:
-        s, o = quad.subject, quad.object
-        if isinstance(s, ox.NamedNode) and not isinstance(o, ox.Triple):
-            yield s.value, quad.predicate.value, o, graph
+def _some(
+    kg: KnowledgeGraph,
+    graph: str,
+    entity: str,
+    direction: Direction,
+    most: int | None,
+    predicate: str | None = None,
+) -> list[Statement]:
+    """Read at most so many edges of one graph. The known end is not asked for again: it is the slow part."""
+    if direction == "out":
+        quads = islice(kg.store.edges(graph, s=entity, p=predicate), most)
+        return [
+            (entity, q.predicate.value, q.object, graph) for q in quads if type(q.object) is not ox.Triple
+        ]
+    quads = islice(kg.store.edges(graph, p=predicate, o=entity), most)
+    end = ox.NamedNode(entity)
+    subjects = ((q.subject, q.predicate) for q in quads)
+    return [(s.value, p.value, end, graph) for s, p in subjects if type(s) is ox.NamedNode]
 
 
 def _order(statement: Statement) -> tuple[str, str]:

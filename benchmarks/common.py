@@ -1,0 +1,44 @@
+"""What the benchmarks share: percentiles, memory, and where the data is."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def percentile(values: list[float], p: float) -> float:
+    """Return a percentile by the nearest rank."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * p / 100))]
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the wall-clock milliseconds of a call."""
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+def row(name: str, values: list[float], unit: str = "ms") -> str:
+    """Return a line with median, tail and number of a list of measurements."""
+    return (
+        f"{name:<44} p50 {percentile(values, 50):9.2f}  p95 {percentile(values, 95):9.2f}"
+        f"  p99 {percentile(values, 99):9.2f} {unit}  n={len(values)}"
+    )
+
+
+def peak_memory() -> float:
+    """Return the largest resident memory so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def shared_data(part: str) -> Path:
+    """Return a part of the shared data, or end the program saying where it should be."""
+    root = Path(os.environ.get("MRAG_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not (root / part).exists():
+        sys.exit(f"needs {part}: set MRAG_SHARED_DATA to the folder of the shared data")
+    return root / part
