@@ -12,7 +12,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal, Protocol
@@ -35,10 +35,6 @@ Layer = Literal["all", "asserted", "inferred"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
-
-
-class _Put(Protocol):
-    def __call__(self, graph: str, *, final: bool) -> None: ...
 
 
 class Searcher(Protocol):
@@ -103,11 +99,11 @@ class KnowledgeGraph:
         """Return the graphs of a layer as the dataset of a query."""
         record = self.record
         graphs = {
-            "all": (record.asserted, *record.inferred),
-            "asserted": (record.asserted,),
+            "all": (*record.asserted, *record.inferred),
+            "asserted": record.asserted,
             "inferred": record.inferred,
         }[layer]
-        return Dataset(graphs, (record.asserted, *record.inferred))
+        return Dataset(graphs, (*record.asserted, *record.inferred))
 
     @property
     def revision(self) -> int:
@@ -149,17 +145,15 @@ class KnowledgeGraph:
         self.collect()
         notes = LoadNotes()
 
-        def put(graph: str, *, final: bool) -> None:
+        def put(graph: str) -> None:
             nonlocal notes
-            notes = self.store.bulk_load(
-                found, graph, on_progress=on_progress if final else None, skip_bad_lines=skip_bad_lines
-            )
+            notes = self.store.bulk_load(found, graph, on_progress=on_progress, skip_bad_lines=skip_bad_lines)
 
         names = [str(s.path) for s in found]
         small = sum(s.size() for s in found) <= _DELTA_BYTES
         new = self._assert(names, put, apart=small, prefixes=self._prefixes_of(found))
         return LoadReport(
-            self.record.asserted,
+            self.record.asserted[-1],
             new,
             time.perf_counter() - started,
             tuple(names),
@@ -177,23 +171,18 @@ class KnowledgeGraph:
         if not text:
             return 0
 
-        def put(graph: str, *, final: bool) -> None:
+        def put(graph: str) -> None:
             self.store.insert(text.encode(), graph)
 
         return self._assert(["triples"], put, apart=True)
 
-    def set_inferred(self, graphs: Sequence[str], *, keep_added: Sequence[str] = ()) -> None:
-        """Make these graphs the inferred layer of the present revision, in one transaction."""
-        self._write(
-            replace(
-                self.record,
-                inferred=tuple(graphs),
-                added=tuple(keep_added),
-                revision=self.record.revision + 1,
-                reasoned=self.record.revision + 1,
-                pending="",
-            )
+    def set_inferred(self, graphs: Sequence[str]) -> None:
+        """Make these graphs the inferred layer of the present triples, in one transaction."""
+        revision = self.record.revision + 1
+        after = replace(
+            self.record, inferred=tuple(graphs), added=(), revision=revision, reasoned=revision, pending=""
         )
+        self._write(after)
 
     def begin(self, work: str) -> None:
         """Note that long work has begun, so that a crash during it can be told at the next opening."""
@@ -205,7 +194,7 @@ class KnowledgeGraph:
 
     def collect(self) -> int:
         """Remove graphs that earlier work left behind, and return how many there were."""
-        keep = {self.record.asserted, *self.record.inferred, *self.record.added}
+        keep = {*self.record.asserted, *self.record.inferred}
         stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in keep]
         for graph in stale:
             self.store.clear(graph)
@@ -214,7 +203,7 @@ class KnowledgeGraph:
     def clear(self) -> None:
         """Forget all triples of this knowledge graph."""
         revision = self.record.revision + 1
-        self._write(Record(f"{self.iri}:asserted:{revision}", revision=revision))
+        self._write(Record((f"{self.iri}:asserted:{revision}",), revision=revision))
         self.collect()
 
     def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
@@ -223,6 +212,10 @@ class KnowledgeGraph:
             self.store.dump(graph, output, format)
 
     # -- reading -----------------------------------------------------------------------------------
+
+    def count(self, layer: Layer = "asserted") -> int:
+        """Count the triples of a layer, by a scan."""
+        return sum(self.store.count(graph) for graph in self.dataset(layer).default)
 
     def select(self, query: str, layer: Layer = "all") -> SelectResult:
         """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""
@@ -331,9 +324,8 @@ class KnowledgeGraph:
                 for at, name in enumerate(properties):
                     for graph in graphs:
                         for quad in self.store.edges(graph, s=entity, p=name):
-                            label = quad.object
-                            if isinstance(label, ox.Literal):
-                                texts.append((at, label.language or "", label.value))
+                            if isinstance(quad.object, ox.Literal):
+                                texts.append((at, quad.object.language or "", quad.object.value))
         else:
             query = queries.get("label/labels")
             pairs = [(e, p) for e in entities for p in properties]
@@ -363,53 +355,73 @@ class KnowledgeGraph:
         self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
         return profile_of(counts)
 
-    def _assert(self, names: Sequence[str], put: _Put, *, apart: bool, prefixes: str | None = None) -> int:
-        """Put triples into the asserted graph, and return how many it holds more than before.
+    def _assert(
+        self,
+        names: Sequence[str],
+        put: Callable[[str], None],
+        *,
+        apart: bool,
+        prefixes: str | None = None,
+    ) -> int:
+        """Put triples into an asserted graph, and return how many are new.
 
-        Where reasoning can start from the new triples alone (`apart`), a graph of their own holds them
-        too until then.
+        After reasoning they go to a graph of their own, where `apart` allows it, so that the next
+        reasoning can start from them alone.
         """
         before = self.record
         apart = apart and bool(before.inferred) and (self.reasoned or bool(before.added))
+        graph = f"{self.iri}:asserted:{before.revision + 1}" if apart else before.asserted[0]
         prefixes = before.prefixes if prefixes is None else prefixes
-        pending = {"load": list(names), "triples": before.triples, "apart": apart, "prefixes": prefixes}
+        pending = {
+            "load": list(names),
+            "graph": graph,
+            "triples": self.store.count(graph)
+            if len(before.asserted) > 1
+            else 0
+            if apart
+            else before.triples,
+            "prefixes": prefixes,
+        }
         self._write(replace(before, pending=json.dumps(pending)))
         try:
-            if apart:
-                put(self._added_graph(before), final=False)
-            put(before.asserted, final=True)
+            put(graph)
         except BaseException:
             self._write(before)
             raise
-        return self._asserted(before, apart=apart, prefixes=prefixes).triples - before.triples
+        return self._asserted(before, graph, prefixes).triples - before.triples
 
-    def _added_graph(self, before: Record) -> str:
-        return f"{self.iri}:added:{before.revision + 1}"
-
-    def _asserted(self, before: Record, *, apart: bool, prefixes: str) -> Record:
+    def _asserted(self, before: Record, graph: str, prefixes: str) -> Record:
         """Finish what `_assert` began; recovery runs it again, so it may come twice."""
-        inferred, added = before.inferred, before.added
-        if apart:
-            new = self._added_graph(before)
-            added = (*added, new)
-            self.store.update(
-                queries.get("update/remove-asserted").bind(added=[new], inferred=list(inferred))
-            )
-        elif inferred:
+        inferred, added, asserted = before.inferred, before.added, before.asserted
+        others = [g for g in asserted if g != graph]
+        if graph not in asserted:
+            self._remove_doubles(graph, others)
+            self._remove_doubles(graph, inferred, from_others=True)
+            asserted, added = (*asserted, graph), (*added, graph)
+        else:
             # Too much to tell apart: what was inferred goes out of sight until the next reasoning.
+            for other in others:
+                self._remove_doubles(other, [graph])
             inferred, added = (), ()
         after = replace(
             before,
+            asserted=asserted,
             inferred=inferred,
             added=added,
             revision=before.revision + 1,
-            triples=self.store.count(before.asserted),
+            triples=sum(self.store.count(g) for g in asserted),
             pending="",
             prefixes=prefixes,
         )
         self._write(after)
         self._learn_prefixes()
         return after
+
+    def _remove_doubles(self, graph: str, others: Sequence[str], *, from_others: bool = False) -> None:
+        """Take out of a small graph what others hold too, or out of them what it holds."""
+        rows = [(graph, other, other if from_others else graph) for other in others]
+        if rows:
+            self.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
 
     def _prefixes_of(self, found: Sequence[Source]) -> str:
         known = json.loads(self.record.prefixes) if self.record.prefixes else {}
@@ -428,11 +440,11 @@ class KnowledgeGraph:
             work = next(iter(pending), "operation")
             self.recovered = f"An unfinished {work} was discarded; the graph is as it was before."
             self._write(before)
-        elif self.store.count(before.asserted) == pending["triples"]:
+        elif self.store.count(pending["graph"]) == pending["triples"]:
             self.recovered = f"An unfinished load of {_few(pending['load'])} was discarded."
             self._write(before)
         else:
-            self._asserted(before, apart=pending["apart"], prefixes=pending["prefixes"])
+            self._asserted(before, pending["graph"], pending["prefixes"])
             self.recovered = (
                 f"The load of {_few(pending['load'])} had been completed before the interruption."
             )

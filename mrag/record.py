@@ -33,18 +33,18 @@ class Record:
     """What the system graph keeps of a knowledge graph.
 
     Attributes:
-        asserted: IRI of the graph of asserted triples.
+        asserted: IRIs of the graphs of asserted triples, which share none; the first is the base.
         inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
-        added: IRIs of graphs with what was asserted since the last reasoning.
+        added: Those of `asserted` that came since the last reasoning.
         revision: Grows with every change of the triples.
         reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
-        triples: Triples in the asserted graph; -1 when not known.
+        triples: Triples in the asserted graphs.
         pending: Unfinished work, empty when there is none.
         profile: Counts by predicate, with the revision they belong to, as JSON.
         prefixes: Prefixes that loaded files declared, as JSON.
     """
 
-    asserted: str
+    asserted: tuple[str, ...]
     inferred: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     revision: int = 0
@@ -94,9 +94,9 @@ def read_record(store: TripleStore, iri: str) -> Record:
         return found.get(name, [default])[0]
 
     return Record(
-        asserted=one("assertedGraph", f"{iri}:asserted"),
-        inferred=tuple(sorted(found.get("inferredGraph", []), key=_by_number)),
-        added=tuple(sorted(found.get("addedGraph", []), key=_by_number)),
+        asserted=_in_order(found.get("assertedGraph", [f"{iri}:asserted:0"])),
+        inferred=_in_order(found.get("inferredGraph", [])),
+        added=_in_order(found.get("addedGraph", [])),
         revision=int(one("revision", "0")),
         reasoned=int(one("reasonedRevision", "-1")),
         triples=int(one("tripleCount", "0")),
@@ -110,7 +110,7 @@ def write_record(store: TripleStore, iri: str, record: Record) -> None:
     """Replace the record of a knowledge graph, in one transaction."""
     rows: list[tuple[URIRef, Term]] = [
         (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
-        (URIRef(MRAG + "assertedGraph"), URIRef(record.asserted)),
+        *((URIRef(MRAG + "assertedGraph"), URIRef(g)) for g in record.asserted),
         *((URIRef(MRAG + "inferredGraph"), URIRef(g)) for g in record.inferred),
         *((URIRef(MRAG + "addedGraph"), URIRef(g)) for g in record.added),
         (URIRef(MRAG + "revision"), Literal(record.revision)),
@@ -137,5 +137,5 @@ def with_profile(counts: Mapping[str, int], revision: int) -> str:
     return json.dumps({"revision": revision, "predicates": dict(counts)}, sort_keys=True)
 
 
-def _by_number(graph: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", graph))
+def _in_order(graphs: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(graphs, key=lambda graph: [int(part) for part in re.findall(r"\d+", graph)]))
