@@ -335,7 +335,7 @@ class _Gzip(gzip.GzipFile):
     """A gzip stream that closes the file below it, which the library's own does not."""
 
     def __init__(self, raw: _Counting) -> None:
-        super().__init__(fileobj=raw)  # type: ignore[arg-type]
+        super().__init__(fileobj=raw)
         self._below = raw
 
     def close(self) -> None:

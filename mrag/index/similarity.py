@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from platformdirs import user_data_path
 from rdflib import Literal as RdfLiteral
@@ -226,7 +226,7 @@ class SimilarityIndexes:
         """Describe an index; also one that is stale."""
         index = self._open.get(name)
         files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
-        extra = cast("dict[str, Any]", files.extra)
+        extra: dict[str, Any] = files.extra
         kept = extra["definition"]
         definition = Definition(
             tuple(kept["queries"]), tuple(kept["languages"]), bool(kept["fallback"]), int(kept["length"])

@@ -1,0 +1,1 @@
+"""Language models, prompts, cited answers and their verification."""

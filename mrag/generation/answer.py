@@ -1,0 +1,237 @@
+"""Answers with computed citations: by a language model, or by the facts alone.
+
+Whatever writes the text, its sentences are held against the context afterwards. A model may write ids
+of lines; they are taken out, and only those stay that hold. What no line supports is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from mrag.errors import ModelError, MragError
+from mrag.generation.citing import Citer
+from mrag.generation.lines import ContextLike, RecordedContext
+from mrag.generation.plain import NOTHING_FOUND, plain_sentences
+from mrag.generation.prompts import NO_MODEL_NOTICE, messages
+from mrag.generation.result import Answer, Citation, Sentence
+from mrag.generation.sentences import Thoughts, items_after, split, take_ids, without_thoughts
+from mrag.generation.text import tokens
+from mrag.terms import Term
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = [
+    "Answer",
+    "Citation",
+    "Sentence",
+    "aanswer",
+    "answer",
+    "astream_answer",
+    "cite",
+    "model_name",
+    "stream_answer",
+]
+
+
+def answer(
+    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Answer:
+    """Answer a question from a context, and cite what each sentence rests on.
+
+    Args:
+        question: What is asked.
+        context: The only facts that may be used.
+        model: A chat model; without one the best facts are put in sentences.
+        notice: What to tell the reader; without a model, by default, that there was none.
+
+    Returns:
+        The answer. With an empty context no model is asked, and the answer says that nothing was found.
+
+    Raises:
+        ModelError: If the model cannot be reached or gives no text.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.generation.lines import RecordedLine
+        >>> from mrag.terms import Triple
+        >>> e = "http://example.org/"
+        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
+        >>> labels = ("GraphDB", "developed by", "Ontotext")
+        >>> line = RecordedLine("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
+        >>> print(answer("Who develops GraphDB?", RecordedContext((line,), ())).text)
+        GraphDB is developed by Ontotext [t1].
+    """
+    recorded = RecordedContext.of(context)
+    if model is None or not recorded.lines:
+        return _plain(question, recorded, model, notice)
+    try:
+        text = _text(model.invoke(messages(question, context.text())))
+    except MragError:
+        raise
+    except Exception as error:  # each client has its own errors; all mean that the model gave no answer
+        raise _failed(model, error) from error
+    return cite(question, text, recorded, model=model_name(model), notice=notice)
+
+
+async def aanswer(
+    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Answer:
+    """Answer as `answer` does, without blocking while the model writes."""
+    recorded = RecordedContext.of(context)
+    if model is None or not recorded.lines:
+        return _plain(question, recorded, model, notice)
+    try:
+        text = _text(await model.ainvoke(messages(question, context.text())))
+    except MragError:
+        raise
+    except Exception as error:
+        raise _failed(model, error) from error
+    return cite(question, text, recorded, model=model_name(model), notice=notice)
+
+
+def stream_answer(
+    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Iterator[str | Answer]:
+    """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
+
+    Yields:
+        Pieces of text, as the model writes them; last, the `Answer`, whose text has the citations.
+
+    Raises:
+        ModelError: If the model cannot be reached, breaks off or gives no text.
+    """
+    recorded = RecordedContext.of(context)
+    if model is None or not recorded.lines:
+        whole = _plain(question, recorded, model, notice)
+        yield from (sentence.before + str(sentence) for sentence in whole.sentences)
+        yield whole
+        return
+    said, thoughts = "", Thoughts()
+    try:
+        for chunk in model.stream(messages(question, context.text())):
+            piece = _text(chunk)
+            said += piece
+            shown = thoughts.feed(piece)
+            if shown:
+                yield shown
+    except MragError:
+        raise
+    except Exception as error:
+        raise _failed(model, error) from error
+    yield cite(question, said, recorded, model=model_name(model), notice=notice)
+
+
+async def astream_answer(
+    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> AsyncIterator[str | Answer]:
+    """Stream as `stream_answer` does, without blocking while the model writes."""
+    recorded = RecordedContext.of(context)
+    if model is None or not recorded.lines:
+        for part in stream_answer(question, recorded, None, notice=notice):
+            yield part
+        return
+    said, thoughts = "", Thoughts()
+    try:
+        async for chunk in model.astream(messages(question, context.text())):
+            piece = _text(chunk)
+            said += piece
+            shown = thoughts.feed(piece)
+            if shown:
+                yield shown
+    except MragError:
+        raise
+    except Exception as error:
+        raise _failed(model, error) from error
+    yield cite(question, said, recorded, model=model_name(model), notice=notice)
+
+
+def cite(
+    question: str, text: str, context: ContextLike, *, model: str | None = None, notice: str | None = None
+) -> Answer:
+    """Compute the citations of a text that answers a question from a context.
+
+    Args:
+        question: What was asked.
+        text: What a model wrote, with or without ids of lines in square brackets.
+        context: What it was to write from.
+        model: Name of the model.
+        notice: What to tell the reader.
+
+    Raises:
+        ModelError: If the text has no word in it.
+    """
+    recorded = RecordedContext.of(context)
+    citer = Citer(question, recorded)
+    pieces: list[tuple[str, str, tuple[str, ...]]] = []
+    for before, sentence in split(without_thoughts(text), names_of(recorded)):
+        bare, ids = take_ids(sentence)
+        if tokens(bare):
+            pieces.append((before if pieces else before.lstrip("\n"), bare, ids))
+        elif pieces and ids:
+            pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
+    if not pieces:
+        raise ModelError(
+            "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
+        )
+    sentences = []
+    subjects: frozenset[Term] = frozenset()
+    for (before, bare, ids), items in zip(pieces, items_after([p[:2] for p in pieces]), strict=True):
+        support = citer.support(bare, ids, subjects, lead=bare.endswith(":"), items=items)
+        subjects = support.subjects
+        cited = tuple(Citation.of(line) for line in support.lines)
+        sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
+    return _assembled(question, sentences, model, notice, recorded)
+
+
+def names_of(context: RecordedContext) -> list[str]:
+    """Give the labels of a context that may hold a full stop."""
+    return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
+
+
+def model_name(model: BaseChatModel) -> str:
+    """Give the name under which a chat model runs, as well as it says so."""
+    for attribute in ("model", "model_name", "model_id"):
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name:
+            return name
+    return type(model).__name__
+
+
+def _plain(
+    question: str, context: RecordedContext, model: BaseChatModel | None, notice: str | None
+) -> Answer:
+    if not context.lines:
+        sentences = [Sentence(NOTHING_FOUND, (), True)]
+    else:
+        sentences = [
+            Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
+            for before, told in plain_sentences(question, context)
+        ]
+    if model is not None:
+        return _assembled(question, sentences, model_name(model), notice, context)
+    return _assembled(question, sentences, None, notice or NO_MODEL_NOTICE, context)
+
+
+def _assembled(
+    question: str,
+    sentences: list[Sentence],
+    model: str | None,
+    notice: str | None,
+    context: RecordedContext,
+) -> Answer:
+    cited = {c.line_id: c for sentence in sentences for c in sentence.citations}
+    text = "".join(sentence.before + str(sentence) for sentence in sentences)
+    return Answer(question, text, tuple(sentences), tuple(cited.values()), model, notice, context)
+
+
+def _text(message: Any) -> str:
+    return str(message.text)
+
+
+def _failed(model: BaseChatModel, error: Exception) -> ModelError:
+    return ModelError(
+        f"The language model {model_name(model)} did not answer: {error}",
+        hint="Run `mrag doctor` to see which models can be had, or use --model none.",
+    )

@@ -1,0 +1,335 @@
+"""Which lines of a context a sentence rests on: computed from the words, never taken from a model.
+
+A line supports a sentence when its subject and its object are both named there, under any of their
+names, and nothing in the wording speaks against it: the sentence does not deny, and does not name
+another relation. What an answer leaves out because the question said it ("Who develops GraphDB?" -
+"Ontotext.") is filled in from the question, or from the sentence before where a pronoun points back.
+A sentence is supported when such a line exists and nothing else that it names - things of the context,
+numbers, capitalised names - is left without a line.
+
+The test reads words, not meaning: two facts crossed within one sentence ("A makes X and owns Y" for "A
+makes Y and owns X") pass it. It errs to the strict side otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+from rdflib import Literal
+
+from mrag.generation.lines import ContextLike, RecordedContext, RecordedLine
+from mrag.generation.mentions import Mention, Names
+from mrag.generation.saying import Said
+from mrag.generation.text import content, is_stopword, keys, split_identifier, stem
+from mrag.generation.verbalise import describes
+from mrag.generation.words import NEGATIONS, NO, PRONOUNS, YES
+from mrag.terms import OWL, RDF, RDFS, XSD, Term
+
+_TYPE = RDF + "type"
+_COPULAR = frozenset([_TYPE, RDFS + "subClassOf", RDFS + "subPropertyOf", OWL + "sameAs"])
+_DENYING = frozenset([OWL + "disjointWith", OWL + "differentFrom", OWL + "complementOf"])
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a sentence rests on.
+
+    Attributes:
+        lines: Lines that say what it says, the best first.
+        supported: Whether all of what it says is covered, or it says nothing that needs cover.
+        rejected: Ids that were written in it and do not hold.
+        subjects: What a pronoun in the next sentence may point back to.
+    """
+
+    lines: tuple[RecordedLine, ...]
+    supported: bool
+    rejected: tuple[str, ...] = ()
+    subjects: frozenset[Term] = frozenset()
+
+
+class Citer:
+    """Finds support for sentences in one context.
+
+    Args:
+        question: What was asked.
+        context: The lines that may be cited, and whose names are known.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.terms import Triple
+        >>> e = "http://example.org/"
+        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
+        >>> line = RecordedLine("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
+        >>> citer = Citer("Who develops GraphDB?", RecordedContext((line,), ()))
+        >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
+        (['t1'], False)
+    """
+
+    def __init__(self, question: str, context: ContextLike) -> None:
+        self.context = RecordedContext.of(context)
+        every = self.context.lines
+        self.lines = list(every)
+        self.names = Names(every)
+        self._order = {line.id: i for i, line in enumerate(every)}
+        self._touching: dict[Term, list[RecordedLine]] = {}
+        self._relations: dict[Term, frozenset[str]] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._classes = self.names.classes
+        for line in every:
+            s, p, o = line.triple
+            self._relations.setdefault(p, frozenset(content(split_identifier(line.labels[1]))))
+            for term in {s, o}:
+                self._touching.setdefault(term, []).append(line)
+            shown = " | ".join([*line.labels, str(o) if isinstance(o, Literal) else ""])
+            self._keys[line.id] = keys(shown)
+        self._asked = Said(question, self.names)
+        self._asked_keys = {word.key for word in self._asked.words}
+        self._asked_named = {
+            term
+            for mention in self._asked.mentions
+            if not mention.terms & (self._classes | self.names.properties)
+            for term in mention.terms
+        }
+
+    def limited(self, ids: Collection[str]) -> Citer:
+        """Give a citer of the same names that may cite only some lines."""
+        other = copy(self)
+        other.lines = [line for line in self.lines if line.id in ids]
+        other._touching = {t: [x for x in lines if x.id in ids] for t, lines in self._touching.items()}
+        return other
+
+    # --- The rules ---------------------------------------------------------------------------------
+
+    def support(
+        self,
+        text: str,
+        written: Sequence[str] = (),
+        before: frozenset[Term] = frozenset(),
+        lead: bool = False,
+        items: int = 0,
+    ) -> Support:
+        """Find what a sentence rests on.
+
+        Args:
+            text: The sentence, without ids.
+            written: Ids that the model wrote in it.
+            before: `subjects` of the sentence before.
+            lead: Whether it only leads in to a list or heads a part.
+            items: How many items the list has that it leads in to: a number that it may give.
+        """
+        said = Said(text, self.names)
+        asked = self._asked.here
+        if said.is_caveat or (said.refuses and all(self._from_question(m) for m in said.mentions)):
+            return Support((), True, tuple(written), before)
+        verbatim = [line for line in self.lines if line.text and line.text in text]
+        if verbatim and not said.denies:
+            return Support(tuple(verbatim), True, tuple(written), frozenset(x.triple.s for x in verbatim))
+        if said.first in YES and len(said.words) == 1:
+            said = self._asked
+        elif said.first in NO:
+            return Support((), False, tuple(written), before)
+
+        found = [line for line in self.lines if self._states(line, said, said.here, strict=True)]
+        anchored = False
+        if not found or self._open(said, found):
+            back = said.first in PRONOUNS and bool(before)
+            extra = self._anchored(said, before if back else asked, found, every=not back)
+            if extra is None and lead is False and not back and before:
+                extra = self._anchored(said, before, found, every=False)
+            if extra:
+                found, anchored = [*found, *extra], True
+        if not found and not asked and not before:
+            found = [line for line in self.lines if self._object_and_relation(line, said)]
+        kept = [line for line in self._written(written) if self._holds(line, said, before | asked)]
+        names = {line.id.casefold() for line in kept}
+        rejected = tuple(one for one in written if one.casefold() not in names)
+        lines = self._best(found, kept, said, anchored)
+        said.counted = items or len({m.first for m in said.mentions})
+        covered = not self._open(said, lines)
+        supported = covered and (bool(lines) or (lead and not said.denies))
+        subjects = frozenset(line.triple.s for line in lines) | frozenset(
+            m for m in said.here if m not in self._classes and not isinstance(m, Literal)
+        )
+        return Support(lines, supported, rejected, subjects or before)
+
+    def _states(self, line: RecordedLine, said: Said, present: frozenset[Term], *, strict: bool) -> bool:
+        """Say whether a line says what the sentence says, given what counts as named."""
+        s, _, o = line.triple
+        if strict:
+            both = said.pair(s, o) or (s in said.here and self._value_overlaps(line, said))
+        else:
+            both = (s in present and (o in said.here or self._value_overlaps(line, said))) or (
+                o in present and s in said.here
+            )
+        return both and self._relation_fits(line, said) and self._polarity_fits(line, said)
+
+    def _relation_fits(self, line: RecordedLine, said: Said) -> bool:
+        p = line.triple.p
+        own = self._relations[p]
+        if not own or str(p) in _COPULAR or describes(line):
+            return True
+        for wording in (said.wording, self._asked.wording):
+            if own & wording:
+                return True
+            if any(r and r <= wording for r in self._relations.values()):
+                return False  # another relation is named, so this is not the one meant
+        return True
+
+    def _polarity_fits(self, line: RecordedLine, said: Said) -> bool:
+        o = line.triple.o
+        if isinstance(o, Literal) and o.datatype is not None and str(o.datatype) == XSD + "boolean":
+            return said.denies == (str(o).strip().casefold() in ("false", "0"))
+        if not said.denies or str(line.triple.p) in _DENYING:
+            return True
+        label = set(self._keys[line.id])
+        return any(k in label for k in (said.words[i].key for i in said.rest) if k in NEGATIONS)
+
+    def _value_overlaps(self, line: RecordedLine, said: Said) -> bool:
+        """Say whether the sentence uses the object without naming it whole."""
+        o = line.triple.o
+        if isinstance(o, Literal):
+            if o.datatype is not None and str(o.datatype) == XSD + "boolean":
+                own = self._relations[line.triple.p]
+                return bool(own) and own <= said.wording
+            value = set(content(str(o))) | set(content(line.labels[2]))
+            used = said.used(line)
+            return len(value) > 6 and len(used) >= 2 and len(used & value) >= 0.6 * len(used)
+        return said.names_part(keys(line.labels[2]))
+
+    def _anchored(
+        self, said: Said, anchors: frozenset[Term], found: list[RecordedLine], *, every: bool
+    ) -> list[RecordedLine] | None:
+        """Find lines that join what the sentence names to what it leaves unsaid; None if some does not.
+
+        With `every`, each thing named by the question must be joined to each new name, directly or over
+        one thing between: it is not enough that an answer has to do with one half of the question.
+        """
+        if not anchors:
+            return None
+        extra = [line for line in self.lines if self._states(line, said, anchors, strict=False)]
+        open_ = self._open_mentions(said, found)
+        covered = {term for line in found for term in (line.triple.s, line.triple.o)}
+        named = [t for t in anchors if t in self._asked_named and t not in covered] if every else []
+        for mention in open_:
+            for group in self._groups(named):
+                if group & mention.terms or any(_joins(line, mention.terms, group) for line in extra):
+                    continue
+                path = self._path(mention.terms, group, said)
+                if path is None:
+                    return None
+                extra.extend(path)
+        extra = [line for line in extra if line not in found]
+        return extra if extra and not self._open(said, [*found, *extra]) else None
+
+    def _groups(self, named: Iterable[Term]) -> list[frozenset[Term]]:
+        """Group the question's terms by mention: of one name's several owners any will do."""
+        wanted = set(named)
+        return [m.terms for m in self._asked.mentions if m.terms & wanted]
+
+    def _path(self, start: frozenset[Term], goal: frozenset[Term], said: Said) -> list[RecordedLine] | None:
+        for ends, begins in ((start, goal), (goal, start)):
+            for second in (x for t in sorted(ends, key=str) for x in self._touching.get(t, ())):
+                if second.triple.o not in ends or isinstance(second.triple.s, Literal):
+                    continue
+                for first in self._touching.get(second.triple.s, ()):
+                    if first.triple.o == second.triple.s and first.triple.s in begins and not said.denies:
+                        return [first, second]
+        return None
+
+    def _object_and_relation(self, line: RecordedLine, said: Said) -> bool:
+        own = self._relations[line.triple.p]
+        return (
+            line.triple.o in said.here
+            and bool(own & said.wording)
+            and self._relation_fits(line, said)
+            and self._polarity_fits(line, said)
+        )
+
+    def _written(self, written: Sequence[str]) -> list[RecordedLine]:
+        wanted = {one.casefold() for one in written}
+        return [line for line in self.lines if line.id.casefold() in wanted]
+
+    def _holds(self, line: RecordedLine, said: Said, focus: frozenset[Term]) -> bool:
+        """Say whether an id that the model wrote may stay: its line's words must be in the sentence."""
+        s, p, o = line.triple
+        if not (self._relation_fits(line, said) and self._polarity_fits(line, said)):
+            return False
+        words = {stem(w.raw) for w in said.words}
+        value = content(line.labels[2])
+        object_ = o in said.here or (value and len(words & set(value)) * 2 >= len(value))
+        if s in said.here:
+            return bool(object_) or self._value_overlaps(line, said)
+        if s in focus:
+            return bool(object_)
+        return bool(object_) and bool(self._relations[p] & said.wording) and not focus
+
+    # --- What is left without a line ---------------------------------------------------------------
+
+    def _from_question(self, mention: Mention) -> bool:
+        return bool(mention.terms & self._asked.here) or all(k in self._asked_keys for k in mention.keys)
+
+    def _open_mentions(self, said: Said, lines: Iterable[RecordedLine]) -> list[Mention]:
+        lines = list(lines)
+        covered = {term for line in lines for term in (line.triple.s, line.triple.o)}
+        left = []
+        for mention in said.mentions:
+            if mention.terms & covered or mention.terms <= self.names.properties:
+                continue
+            if mention.terms & self._classes and (len(mention.keys) == 1 or self._from_question(mention)):
+                continue  # "the company Ontotext": a class in one word is mostly a common noun
+            if any(_within(mention.keys, self._keys[line.id]) for line in lines):
+                continue
+            left.append(mention)
+        return left
+
+    def _open(self, said: Said, lines: Iterable[RecordedLine]) -> bool:
+        """Say whether the sentence names things, numbers or capitalised names that no line has."""
+        lines = list(lines)
+        if self._open_mentions(said, lines):
+            return True
+        known = self._asked_keys.union(*(self._keys[line.id] for line in lines))
+        for i in said.rest:
+            word = said.words[i]
+            if word.key in known or is_stopword(word.key):
+                continue
+            if any(c.isdigit() for c in word.key):
+                if word.key == str(said.counted):
+                    continue  # it says how many things it names
+                return True
+            name = i > 0 and word.raw[0].isupper() and not said.german and word.raw != "I"
+            if name and not said.starts_quote(word):
+                return True
+        return False
+
+    def _best(
+        self, found: Iterable[RecordedLine], kept: Sequence[RecordedLine], said: Said, anchored: bool
+    ) -> tuple[RecordedLine, ...]:
+        """Order lines, and of several between the same two things keep those that say it in its words."""
+        wording = said.wording | self._asked.wording if anchored or not said.wording else said.wording
+        scores: dict[str, tuple[float, RecordedLine]] = {}
+        for line in [*kept, *found]:
+            own = self._relations[line.triple.p]
+            score = 2.0 * bool(own & wording) + 1.0 * (line in kept) + 0.5 * (not line.inferred)
+            scores[line.id] = (score, line)
+        pairs: dict[frozenset[Term], float] = {}
+        for score, line in scores.values():
+            pair = frozenset([line.triple.s, line.triple.o])
+            pairs[pair] = max(pairs.get(pair, 0.0), score)
+        best = [
+            (score, line)
+            for score, line in scores.values()
+            if line in kept or score >= 2 or pairs[frozenset([line.triple.s, line.triple.o])] < 2
+        ]
+        return tuple(line for _, line in sorted(best, key=lambda x: (-x[0], self._order[x[1].id])))
+
+
+def _joins(line: RecordedLine, one: frozenset[Term], other: frozenset[Term]) -> bool:
+    s, _, o = line.triple
+    return (s in one and o in other) or (o in one and s in other)
+
+
+def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    size = len(part)
+    return size > 0 and any(whole[i : i + size] == part for i in range(len(whole) - size + 1))

@@ -1,0 +1,319 @@
+"""The facts of a context that answer a question, chosen without a language model.
+
+A question is a set of words to be covered. Every subject of the context covers some of them by what its
+lines say, directly or over one thing between; words that are rare in the context count more, and names
+count most. The subjects that cover best are the answer, each with the few lines that cover it. This is
+keyword search over graphs: it reads no grammar, and says so when words stay without a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rdflib import Literal
+
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.mentions import NAMING
+from mrag.generation.text import content
+from mrag.generation.verbalise import TYPE, describes
+from mrag.generation.wanted import Reading
+from mrag.terms import RDFS, Term
+
+_SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+_FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the context says of one subject in answer to the question.
+
+    Attributes:
+        subject: What it is about.
+        lines: The lines that cover most, in the order found.
+        covered: Positions of the wanted words that they cover.
+        score: Weight of what they cover.
+        joint: Wanted words that single lines cover by predicate and object together.
+    """
+
+    subject: Term
+    lines: tuple[RecordedLine, ...]
+    covered: frozenset[int]
+    score: float
+    joint: frozenset[frozenset[int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The facts chosen for a question.
+
+    Attributes:
+        groups: Subjects with their lines, the best first; empty when nothing matches.
+        many: Whether the question asks for a list.
+        missing: Words of the question that no line has.
+        more: Further groups, for which there is no room.
+        partial: Whether the groups tell of what was named, but not what was asked of it.
+        unlinked: Names of the question that the context has, but that no chosen line has.
+    """
+
+    groups: tuple[Group, ...] = ()
+    many: bool = False
+    missing: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    more: tuple[Group, ...] = ()
+    partial: bool = False
+
+
+class Chooser:
+    """Chooses facts of one context for one question.
+
+    Args:
+        question: What was asked.
+        context: Where to choose from.
+    """
+
+    def __init__(self, question: str, context: RecordedContext) -> None:
+        self.asked = Reading(question, context)
+        self.classes = self.asked.names.classes
+        self._of: dict[Term, list[RecordedLine]] = {}
+        self._common: dict[Term, int] = {}
+        for line in context.lines:
+            if str(line.triple.p) in _SCHEMA and line.inferred:
+                continue  # every class is a kind of its kind's kind
+            self._of.setdefault(line.triple.s, []).append(line)
+            self._common[line.triple.o] = self._common.get(line.triple.o, 0) + 1
+        self._rank = {iri: i for i, iri in enumerate(context.entities)}
+        self._order = {line.id: i for i, line in enumerate(context.lines)}
+
+    def choose(self, max_entities: int = 6, max_facts: int = 4) -> Selection:
+        """Choose the subjects and lines that answer best.
+
+        Args:
+            max_entities: Subjects told in full; others go to `more`.
+            max_facts: Predicates told of each.
+        """
+        defined = self._defined()
+        if defined is not None:
+            return Selection((self._filled(Group(defined, (), frozenset(), 1.0), max_facts + 1),))
+        subjects = [s for s in self._of if s not in self.asked.names.properties]
+        groups = [g for g in (self._group(s, max_facts) for s in subjects) if g.score > 0]
+        groups.sort(key=lambda g: (-g.score, self._rank.get(str(g.subject), 10**6), str(g.subject)))
+        total = sum(w.weight for w in self.asked.wanted)
+        if not groups or not total:
+            return Selection(missing=self.asked.missing())
+        best = groups[0]
+        strong = [w for i, w in enumerate(self.asked.wanted) if i in best.covered]
+        named = any(w.terms & self.asked.named for w in strong)
+        if not named and sum(w.weight for w in strong) < 0.4 * total:
+            return Selection(missing=self.asked.missing())
+        about = [g for g in groups if g.subject in self.asked.named]
+        partial = False
+        if about and (
+            about[0].score >= 0.9 * best.score or self.asked.yes_or_no or not self._names_all(best)
+        ):
+            kept = [g for g in about if g.score >= 0.9 * about[0].score]
+            many = False
+            partial = not self.asked.yes_or_no and all(self._only_named(g) for g in kept)
+            partial = partial and any(not w.terms & self.asked.named for w in self.asked.wanted)
+        else:
+            need = frozenset(i for i in best.covered if self.asked.wanted[i].terms & self.asked.named)
+            kept = [
+                g
+                for g in groups
+                if g.score >= 0.92 * best.score and need <= g.covered and self._as_joint(g, best)
+            ]
+            kept = self._of_kind(kept)
+            many = len(kept) > 1
+        kept = self._without_repeats(kept)
+        if not many:
+            most = max_facts - 1 if partial else max_facts + 1
+            kept = [self._filled(g, most) if self._only_named(g) else g for g in kept]
+        told, more = tuple(kept[:max_entities]), tuple(kept[max_entities:])
+        chosen = [line for g in kept for line in g.lines]
+        return Selection(told, many, self.asked.missing(), self._unlinked(chosen), more, partial)
+
+    @staticmethod
+    def _as_joint(group: Group, best: Group) -> bool:
+        """Say whether a group, too, has in one line what the best has in one line."""
+        return all(any(j <= own for own in group.joint) for j in best.joint)
+
+    def _of_kind(self, groups: list[Group]) -> list[Group]:
+        """Keep, where some are, those of the class that "which" asks for."""
+        kinds = self.asked.kinds
+        right = [
+            g
+            for g in groups
+            if any(x.triple.o in kinds and str(x.triple.p) == TYPE for x in self._of[g.subject])
+        ]
+        return right or groups
+
+    def _names_all(self, group: Group) -> bool:
+        """Say whether a group has every name of the question that the best answer could have."""
+        return self.asked.listy or all(
+            i in group.covered for i, w in enumerate(self.asked.wanted) if w.terms & self.asked.named
+        )
+
+    def _defined(self) -> Term | None:
+        """Give the one thing that a question such as "What is a triple store?" is about."""
+        if not self.asked.defining:
+            return None
+        terms = (
+            frozenset.intersection(*(w.terms for w in self.asked.wanted))
+            if self.asked.wanted
+            else frozenset()
+        )
+        known = sorted(
+            (t for t in terms if t in self._of), key=lambda t: (t in self.asked.names.properties, str(t))
+        )
+        return min(known, key=lambda t: self._rank.get(str(t), 10**6)) if known else None
+
+    def _group(self, subject: Term, max_facts: int) -> Group:
+        """Cover the wanted words with as few lines about a subject as will do."""
+        near = {line.id: 1.0 for line in self._of[subject]}
+        lines = list(self._of[subject])
+        for line in self._of[subject]:
+            for far in self._of.get(line.triple.o, ()):
+                if far.id in near or str(far.triple.p) == TYPE or str(line.triple.p) in _SCHEMA:
+                    continue
+                if not (
+                    self.asked.asked_for(line) or any(far.triple.o in w.terms for w in self.asked.wanted)
+                ):
+                    continue  # what something else is like, that merely has to do with it
+                if str(line.triple.p) == TYPE and str(far.triple.p) not in _SCHEMA:
+                    continue  # what holds of a class as such is not about its members
+                near[far.id] = 0.6
+                lines.append(far)
+        got = [0.0] * len(self.asked.wanted)
+        chosen: list[RecordedLine] = []
+        total = sum(w.weight for w in self.asked.wanted) or 1.0
+        joint: set[frozenset[int]] = set()
+        prose = False
+        while len({x.triple.p for x in chosen}) < max_facts:
+            best, gain = None, 0.0
+            for line in (x for x in lines if x not in chosen and (prose or not describes(x))):
+                new = self._gain(line, near[line.id], got)
+                even = best is not None and abs(new - gain) <= 1e-9
+                if new > gain + 1e-9 or (even and best is not None and self._key(line) < self._key(best)):
+                    best, gain = line, new
+            if best is None or gain <= 0.04 * total:
+                if prose or any(joint) or not self._mostly_open(subject, got):
+                    break
+                prose = True  # only where plain facts leave most of the question open
+                continue
+            taken = [best]
+            if near[best.id] < 1 and not any(x.triple.o == best.triple.s for x in chosen):
+                bridges = [x for x in self._of[subject] if x.triple.o == best.triple.s]
+                taken.insert(0, min(bridges, key=self._key))
+            taken.extend(self._siblings(best, [*chosen, *taken]))
+            chosen.extend(taken)
+            joint.add(self.asked.joined(best))
+            for i in range(len(got)):
+                got[i] = max(got[i], *(self._told(i, x, near[x.id]) for x in taken))
+        score = sum(w.weight * g for w, g in zip(self.asked.wanted, got, strict=True))
+        if subject in self.classes:
+            score *= 0.7  # asked about things, one answers with things; the schema is for want of better
+        covered = frozenset(i for i, g in enumerate(got) if g >= 0.5)
+        pairs = frozenset(j for j in joint if len(j) > 1)
+        score += 0.1 * sum(self.asked.wanted[i].weight for i in frozenset().union(*pairs))
+        return Group(subject, tuple(chosen), covered, score, pairs)
+
+    def _mostly_open(self, subject: Term, got: Sequence[float]) -> bool:
+        """Say whether most of what is asked, beside the name of the subject, is still not covered."""
+        rest = [(w.weight, g) for w, g in zip(self.asked.wanted, got, strict=True) if subject not in w.terms]
+        return sum(w * g for w, g in rest) < 0.5 * sum(w for w, _ in rest)
+
+    def _gain(self, line: RecordedLine, near: float, got: Sequence[float]) -> float:
+        return sum(
+            wanted.weight * max(0.0, self._told(i, line, near) - got[i])
+            for i, wanted in enumerate(self.asked.wanted)
+        )
+
+    def _told(self, i: int, line: RecordedLine, near: float) -> float:
+        """Cover a word as part of an answer about the line's subject.
+
+        "When was X released?" is not answered by the year of something that merely has to do with X.
+        """
+        wanted, cover = self.asked.wanted[i], self.asked.covers[line.id][i]
+        named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
+        if cover and named and not self.asked.listy and not self.asked.asked_for(line):
+            return 0.3 * near
+        if near < 1 and wanted.terms & self.asked.named:
+            return near * cover / 2  # a name one step away is hardly what was asked for
+        return near * cover
+
+    def _key(self, line: RecordedLine) -> tuple[bool, bool, int, float, int]:
+        p = str(line.triple.p)
+        common = -self._common.get(line.triple.o, 0)
+        return (describes(line) or p in NAMING, line.inferred, common, -line.score, self._order[line.id])
+
+    def _siblings(self, line: RecordedLine, chosen: Sequence[RecordedLine]) -> list[RecordedLine]:
+        """Give the other values of a predicate that was asked for as such: all films, not the first."""
+        s, p, o = line.triple
+        _, relation, value = self.asked.stems[line.id]
+        others = [w for w in self.asked.wanted if s not in w.terms]
+        by_object = any(o in w.terms or w.stem in value for w in others)
+        by_predicate = any(w.stem in relation or w.others & relation for w in others)
+        if by_object or not by_predicate:
+            return []
+        return [x for x in self._of[s] if x.triple.p == p and x not in chosen][:11]
+
+    def _only_named(self, group: Group) -> bool:
+        """Say whether a group covers no more than the name of its subject."""
+        own = set(content(self._of[group.subject][0].labels[0])) | self.asked.aliases.get(
+            group.subject, set()
+        )
+        return all(self.asked.wanted[i].stem in own for i in group.covered)
+
+    def _filled(self, group: Group, max_facts: int) -> Group:
+        """Tell what one would tell first of a thing."""
+        predicates: dict[Term, list[RecordedLine]] = {}
+        for line in sorted(self._of[group.subject], key=self._first_told):
+            predicates.setdefault(line.triple.p, []).append(line)
+        kept: list[RecordedLine] = []
+        for p in list(predicates)[:max_facts]:
+            lines = predicates[p]
+            if str(p) == TYPE:
+                asserted = [x for x in lines if not x.inferred]
+                lines = asserted[:3] or lines[:2]
+            kept.extend(lines[: 1 if describes(lines[0]) else 5])
+        return replace(group, lines=tuple(kept))
+
+    def _first_told(self, line: RecordedLine) -> tuple[int, bool, float, int]:
+        p, o = str(line.triple.p), line.triple.o
+        kind = 0 if p == TYPE else 1 if describes(line) else 5 if p in NAMING else 2
+        if kind == 2 and isinstance(o, Literal):
+            kind = 3
+        if _FILE.search(line.labels[2]):
+            kind = 4
+        return (kind, line.inferred, -line.score, self._order[line.id])
+
+    # --- What does not fit -------------------------------------------------------------------------
+
+    def _without_repeats(self, groups: Iterable[Group]) -> list[Group]:
+        """Leave out a subject whose lines only say the other way round what was said."""
+        said: set[frozenset[Term]] = set()
+        kept = []
+        for group in groups:
+            pairs = {frozenset([x.triple.s, x.triple.o]) for x in group.lines}
+            if group.lines and not pairs <= said:
+                kept.append(group)
+                said |= pairs
+        return kept
+
+    def _unlinked(self, chosen: Sequence[RecordedLine]) -> tuple[str, ...]:
+        names: dict[str, None] = {}
+        for wanted in self.asked.wanted:
+            if not wanted.terms & self.asked.named:
+                continue
+            if not any(wanted.terms & {x.triple.s, x.triple.o} for x in chosen):
+                label = next(
+                    (
+                        x.labels[0] if x.triple.s in wanted.terms else x.labels[2]
+                        for x in self.asked.lines
+                        if wanted.terms & {x.triple.s, x.triple.o}
+                    ),
+                    wanted.word,
+                )
+                names[label] = None
+        return tuple(names)

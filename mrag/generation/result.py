@@ -1,0 +1,171 @@
+"""An answer as data: sentences, what each rests on, and a JSON form that can be checked later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mrag.errors import ModelError
+from mrag.generation.lines import RecordedContext, RecordedLine, term_to_json
+from mrag.generation.sentences import with_ids
+from mrag.terms import Triple
+
+FORMAT = 1
+"""Version of the JSON form of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A line of the context that a sentence rests on.
+
+    Attributes:
+        line_id: Id of the line in the context.
+        triple: The triple itself.
+        graph: IRI of the named graph that holds it.
+        inferred: Whether reasoning made it.
+        text: The line as the prompt showed it.
+    """
+
+    line_id: str
+    triple: Triple
+    graph: str
+    inferred: bool
+    text: str
+
+    @classmethod
+    def of(cls, line: RecordedLine) -> Citation:
+        """Cite a line."""
+        return cls(line.id, line.triple, line.graph, line.inferred, line.text)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the citation in types that JSON has."""
+        s, p, o = self.triple
+        return {
+            "id": self.line_id,
+            "triple": {"s": term_to_json(s), "p": term_to_json(p), "o": term_to_json(o)},
+            "graph": self.graph,
+            "inferred": self.inferred,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer.
+
+    Attributes:
+        text: The sentence, without ids.
+        citations: What it rests on, the best first.
+        supported: Whether lines cover all that it says, or it says nothing that needs cover.
+        before: What stands before it in the answer: nothing, a space, the bullet of a list.
+        rejected_ids: Ids that the model wrote in it and that do not hold.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    supported: bool
+    before: str = ""
+    rejected_ids: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return with_ids(self.text, [c.line_id for c in self.citations])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer and what it stands on.
+
+    Attributes:
+        question: What was asked.
+        text: The answer, with the ids of the cited lines behind each sentence.
+        sentences: Its sentences in order.
+        citations: Every cited line once, in the order of the text.
+        model: Name of the model that wrote it; None when none did.
+        notice: What a reader should know, such as that no model was used.
+        context: The lines it was made from.
+    """
+
+    question: str
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    model: str | None
+    notice: str | None
+    context: RecordedContext
+
+    @property
+    def supported(self) -> bool:
+        """Whether every sentence is."""
+        return all(sentence.supported for sentence in self.sentences)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the answer in types that JSON has, with all that `verify` needs.
+
+        Terms are written as in the SPARQL 1.1 JSON results format.
+        """
+        return {
+            "format": FORMAT,
+            "question": self.question,
+            "text": self.text,
+            "model": self.model,
+            "notice": self.notice,
+            "sentences": [
+                {
+                    "text": s.text,
+                    "before": s.before,
+                    "citations": [c.line_id for c in s.citations],
+                    "supported": s.supported,
+                    "rejected_ids": list(s.rejected_ids),
+                }
+                for s in self.sentences
+            ],
+            "citations": [c.to_json() for c in self.citations],
+            "context": {
+                "entities": list(self.context.entities),
+                "lines": [line.to_json() for line in self.context.lines],
+            },
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Answer:
+        """Read an answer back; what `verify` would find wrong in it is not looked for.
+
+        Raises:
+            ModelError: If it is not the JSON form of an answer, or cites a line that it does not hold.
+        """
+        try:
+            context = RecordedContext(
+                tuple(RecordedLine.from_json(line) for line in value["context"]["lines"]),
+                tuple(str(entity) for entity in value["context"]["entities"]),
+            )
+            lines = {line.id: Citation.of(line) for line in context.lines}
+            sentences = tuple(
+                Sentence(
+                    str(s["text"]),
+                    tuple(lines[one] for one in s["citations"]),
+                    bool(s["supported"]),
+                    str(s["before"]),
+                    tuple(str(one) for one in s["rejected_ids"]),
+                )
+                for s in value["sentences"]
+            )
+            model, notice = value["model"], value["notice"]
+            cited = tuple(lines[c["id"]] for c in value["citations"])
+            return cls(str(value["question"]), str(value["text"]), sentences, cited, model, notice, context)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelError(
+                "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
+            ) from error
+
+    def __str__(self) -> str:
+        parts = [self.text]
+        if self.citations:
+            shown = (f"[{c.line_id}] {c.text}{' inferred' if c.inferred else ''}" for c in self.citations)
+            parts.append("\n".join(shown))
+        unsupported = [s.text for s in self.sentences if not s.supported]
+        if unsupported:
+            parts.append("Not supported by the graph:\n" + "\n".join(f"- {text}" for text in unsupported))
+        if self.notice:
+            parts.append(self.notice)
+        return "\n\n".join(parts)

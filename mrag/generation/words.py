@@ -1,0 +1,168 @@
+"""Word lists of the answers that are made without a language model."""
+
+from __future__ import annotations
+
+
+def words(text: str) -> frozenset[str]:
+    """Make a set of the words of a text.
+
+    Example:
+        >>> sorted(words("to be or not to be"))
+        ['be', 'not', 'or', 'to']
+    """
+    return frozenset(text.split())
+
+
+STOPWORDS: dict[str, frozenset[str]] = {
+    "en": words(
+        "a about also an and any are as at be been but by can could did do does each every for from "
+        "had has have having he her hers him his how i if in into is it its itself many me more most "
+        "much my of on or our she should so some such than that the their them then there these they "
+        "this those to too us was we were what when where which while who whom whose why will with "
+        "would you your all am being both few just only other own same very list show name tell give "
+        "find please know kind"
+    ),
+    "de": words(
+        "der die das den dem des ein eine einen einem einer eines und oder ist sind war waren hat "
+        "haben wird werden von mit im zu zum zur auf für aus bei als auch wer was wo wann welche "
+        "welcher welches welchen wie wieviele viele gibt es sie er ihr sein nicht alle"
+    ),
+    "fr": words(
+        "le la les un une des du de et ou est sont était a ont par avec dans sur pour aux qui que "
+        "quoi où quand quel quelle quels quelles comment combien il elle ils elles ce cette ces son "
+        "sa ses y"
+    ),
+    "it": words(
+        "il lo la i gli le un uno una di da del della dei degli delle dal dalla e o è sono ha hanno "
+        "con su per in nel nella chi che cosa dove quando quale quali come quanti quante si al alla "
+        "questo questa"
+    ),
+    "es": words(
+        "el la los las un una unos unas de del y o es son fue ha han por con en para quién quien "
+        "quiénes qué que dónde cuándo cuál cuáles cómo cuántos cuántas se al su sus este esta estos "
+        "estas"
+    ),
+}
+"""Function words, by language: they tell what language a text is in, and weigh nothing in ranking."""
+
+IRREGULAR: dict[str, str] = {
+    "wrote": "write",
+    "written": "write",
+    "made": "make",
+    "built": "build",
+    "began": "begin",
+    "begun": "begin",
+    "born": "birth",
+    "led": "lead",
+    "held": "hold",
+    "sold": "sell",
+    "bought": "buy",
+    "ran": "run",
+    "gave": "give",
+    "given": "give",
+    "took": "take",
+    "taken": "take",
+    "knew": "know",
+    "known": "know",
+    "children": "child",
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "cities": "city",
+    "licence": "license",
+    "licences": "license",
+    "colour": "color",
+    "colours": "color",
+    "coloured": "color",
+}
+"""Forms that no ending gives away, to the form they are ranked by."""
+
+NEGATIONS = words(
+    "not no never none neither nor cannot without except excluding unlike nobody nothing nicht kein "
+    "keine keinen keiner ohne nie non pas jamais sans sin nunca ningún ninguna senza mai nessun nessuna"
+)
+"""Words that turn a statement round."""
+
+YES = words("yes yeah yep ja oui sì sí si correct right indeed")
+NO = words("no nope nein non incorrect wrong")
+PRONOUNS = words(
+    "it its they their he his she her this these that those both er sie es ihr ihre sein seine il elle "
+    "ils elles lui lei esso essa el ella ellos ellas su sus"
+)
+"""First words of a sentence that goes on about what the sentence before was about."""
+
+LEGAL_FORMS = words(
+    "inc ltd llc gmbh corp corporation company co plc ag sa srl spa bv ab oy kg se foundation"
+)
+"""Ends of firms' names that are often left out."""
+
+GERMAN_MARKS = words("der die das und ist sind ein eine von mit wird werden für nicht auch dem den des im")
+"""Words that show a sentence to be German, where every noun has a capital."""
+
+PREPOSITIONS = words(
+    "about above after against as at before behind below beside between by during for from in into near "
+    "of off on onto out over than through to toward under until upon via with within without"
+)
+
+VERBS = words(
+    "achieve act affect activate allow appear apply assign attend belong border build buy call carry "
+    "cause chair cite come conduct connect consist contain contribute control cover create define "
+    "deliver depend derive describe design develop direct discover divide eat edit embed employ enable "
+    "encode equal exclude exhibit express extend face feature feed fight fly follow force form found "
+    "fund generate give govern grow handle hang hate have help hold host implement import include "
+    "indicate inhabit inhibit inherit integrate interact interoperate introduce invent invest join keep "
+    "kill know lack lead lean lie like live look love maintain make manage manufacture marry mean "
+    "measure meet mention move need obey occur offer open operate orbit organise organize originate own "
+    "participate pass perform play point possess precede prefer present prevent produce promote provide "
+    "publish pull push qualify rank read receive recommend refer regulate relate release remain render "
+    "replace report represent require resemble reside rest result reuse ride rule run satisfy say see "
+    "sell send serve share show sing sit speak specialise specialize specify sponsor stand star start "
+    "stop store study succeed suggest supply support surround swim take talk target teach tell test "
+    "touch train treat trigger use visit voice walk watch wear win work write"
+)
+"""Verbs that name relations in knowledge graphs, in their plain form."""
+
+PERSON_WORDS = words(
+    "person human character actor actress director writer author artist man woman people employee "
+    "player politician scientist agent singer musician child son daughter father mother brother sister "
+    "grandfather grandmother"
+)
+"""Types whose members are not called "it"."""
+
+_PLACE = words(
+    "located headquarters headquartered based place city country continent homeworld lives born birthplace "
+    "situated address region seat"
+)
+_TIME = words(
+    "year date time birth born released founded day started began first published created inception"
+)
+_MAKE = words(
+    "develops makes creates builds produces manufactures designs publishes vendor inventor writer author"
+)
+_OFFER = words("feature supports offers provides capability function enables includes allows has")
+_LINK = words("linked related connected associated interoperates integrates")
+_ACT = words("acted starred cast plays actor performer")
+
+SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+    (words("where"), _PLACE),
+    (words("when"), _TIME),
+    (words("make create build produce maker developer develop vendor company manufacturer"), _MAKE),
+    (words("support offer provide capability function feature"), _OFFER),
+    (words("link relate connect interoperate integrate work"), _LINK),
+    (words("act star cast actor actress appear play"), _ACT),
+    (words("located headquartered based situated live"), _PLACE),
+    (words("author write writer screenwriter wrote"), words("written author writer screenwriter")),
+    (words("found founder"), words("founded created established")),
+    (words("size"), words("size area population diameter")),
+    (words("mass"), words("mass weight")),
+    (words("birth"), words("birth born birthyear age")),
+    (words("director direct"), words("directed director")),
+)
+"""Words of questions, and words of predicates that mean much the same, in whatever form."""
+
+VAGUE = words(
+    "between difference different compare thing things good best well use kind sort type example related say "
+    "mean explain describe overview information fact get want need help possible many number count total "
+    "exist available there have work"
+)
+"""Words that a question may hold without wanting them covered."""

@@ -1,0 +1,1 @@
+"""Similarity indexes beside the store: BM25, dense vectors and their fusion."""

@@ -1,0 +1,250 @@
+"""What the lexical and the dense ranker share: packed strings, document rows, and the best k of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import IndexError_
+
+__all__ = ["Mask", "Ranking", "Rows", "StringTable", "best", "contenders", "distinct", "twice"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
+"""Row numbers and their scores, best first."""
+
+_BLOCK: Final = 64
+
+
+class StringTable(Sequence[str]):
+    """Strings packed into one UTF-8 array with offsets, so that a file can be mapped and not parsed.
+
+    UTF-8 keeps the order of code points: in a sorted table, `find` is a binary search over bytes.
+
+    Args:
+        blob: The strings one after the other, uint8.
+        offsets: Where each begins and the last ends, int64, one longer than the table.
+
+    Example:
+        >>> table = StringTable.of(["apple", "élan", ""])
+        >>> table[1], len(table), table.find("apple")
+        ('élan', 3, 0)
+    """
+
+    __slots__ = ("blob", "offsets")
+
+    def __init__(self, blob: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+        self.blob = blob
+        self.offsets = offsets
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> StringTable:
+        """Pack strings in the order given."""
+        # Lone surrogates come from undecodable file names and the like; they must survive, not raise.
+        encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(e) for e in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def _bytes(self, index: int) -> bytes:
+        return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"String {index} of {len(self)}.")
+        return self._bytes(index % len(self)).decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        blob, offsets = self.blob.tobytes(), self.offsets.tolist()
+        for start, end in pairwise(offsets):
+            yield blob[start:end].decode("utf-8", "surrogatepass")
+
+    def find(self, text: str) -> int | None:
+        """Give the place of a string in a sorted table, or None."""
+        key = text.encode("utf-8", "surrogatepass")
+        at = bisect_left(range(len(self)), key, key=self._bytes)
+        return at if at < len(self) and self._bytes(at) == key else None
+
+
+class Rows:
+    """The documents of an index as numbered rows: one run of rows per segment, some of them deleted.
+
+    Within a segment, rows stand in the order of document IDs, so that ties are broken by row there
+    and strings are compared only between segments.
+
+    Args:
+        ids: The sorted document IDs of each segment.
+        live: True for every row that is not deleted, shape (rows of all segments,).
+
+    Example:
+        >>> rows = Rows([StringTable.of(["a", "c"]), StringTable.of(["b"])])
+        >>> rows.row_of("b"), rows.id_of(1), rows.without(["c"]).count
+        (2, 'c', 2)
+    """
+
+    def __init__(self, ids: Sequence[StringTable], live: Mask | None = None) -> None:
+        self.ids = tuple(ids)
+        self.bases = [0]
+        for table in self.ids:
+            self.bases.append(self.bases[-1] + len(table))
+        self.total = self.bases[-1]
+        self.live = np.ones(self.total, np.bool_) if live is None else live
+        self.count = int(np.count_nonzero(self.live))
+
+    @property
+    def whole(self) -> bool:
+        """Whether no row is deleted."""
+        return self.count == self.total
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Give the first row and the row behind the last of each segment."""
+        return pairwise(self.bases)
+
+    def id_of(self, row: int) -> str:
+        """Give the document ID of a row."""
+        for table, (start, end) in zip(self.ids, self.spans(), strict=True):
+            if row < end:
+                return table[row - start]
+        raise IndexError(f"Row {row} of {self.total}.")
+
+    def row_of(self, doc_id: str) -> int | None:
+        """Give the live row of a document, or None."""
+        for table, start in zip(self.ids, self.bases, strict=False):
+            at = table.find(doc_id)
+            if at is not None and self.live[start + at]:
+                return start + at
+        return None
+
+    @cached_property
+    def by_id(self) -> dict[str, int]:
+        """The live row of every document ID; decodes them all, once."""
+        every = [doc_id for table in self.ids for doc_id in table]
+        return {every[row]: row for row in np.flatnonzero(self.live).tolist()}
+
+    def mask(self, allowed: Collection[str]) -> Mask:
+        """Mark the live rows of the documents named; unknown IDs are passed over."""
+        # Below this many, binary searches cost less than decoding every ID once.
+        if len(allowed) <= 64 and "by_id" not in self.__dict__:
+            found = [self.row_of(str(doc_id)) for doc_id in allowed]
+        else:
+            found = [self.by_id.get(str(doc_id)) for doc_id in allowed]
+        mask = np.zeros(self.total, np.bool_)
+        mask[[row for row in found if row is not None]] = True
+        return mask
+
+    def without(self, ids: Iterable[str]) -> Rows:
+        """Give the same rows with some documents deleted; unknown IDs are passed over."""
+        live = self.live.copy()
+        live[[row for row in map(self.row_of, ids) if row is not None]] = False
+        return Rows(self.ids, live)
+
+    def order(self, rows: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
+        """Give the best k of ascending rows: by score, then by document ID.
+
+        Args:
+            rows: Row numbers, ascending, shape (m,).
+            scores: Their scores, shape (m,).
+            k: How many at most.
+
+        Returns:
+            At most k rows and their scores. Which rows, and in which order, does not depend on the
+            order in which documents came in.
+        """
+        if len(rows) > k:
+            cut = np.partition(scores, len(scores) - k)[len(scores) - k]
+            keep = scores > cut
+            tied = np.flatnonzero(scores == cut)
+            for start, end in self.spans():
+                inside = tied[np.searchsorted(rows[tied], start) : np.searchsorted(rows[tied], end)]
+                keep[inside[:k]] = True
+            rows, scores = rows[keep], scores[keep]
+        if len(self.ids) == 1:
+            place = np.argsort(-scores, kind="stable")[:k]
+        else:
+            names = [self.id_of(int(row)) for row in rows]
+            listed = scores.tolist()
+            place = np.array(sorted(range(len(names)), key=lambda i: (-listed[i], names[i]))[:k], np.intp)
+        return rows[place], scores[place]
+
+
+def twice(doc_id: str) -> IndexError_:
+    """Give the error for a document ID that occurs twice."""
+    hint = "Return one text per ID; in SPARQL, GROUP BY the ID and GROUP_CONCAT the texts."
+    return IndexError_("A document ID occurs twice.", term=doc_id, hint=hint)
+
+
+def distinct(ids: Sequence[str]) -> Sequence[str]:
+    """Give sorted document IDs back if no two are equal.
+
+    Raises:
+        IndexError_: If one occurs twice.
+
+    Example:
+        >>> distinct(["ex:1", "ex:1"])
+        Traceback (most recent call last):
+        mrag.errors.IndexError_: A document ID occurs twice. [term ex:1] Return one text per ID...
+    """
+    for one, other in pairwise(ids):
+        if one == other:
+            raise twice(one)
+    return ids
+
+
+def best(values: npt.NDArray[np.floating], k: int) -> float:
+    """Give a value that at least k of the values reach, close to the k-th best.
+
+    The k-th best of block maxima is such a bound, and is found in one pass over memory, where
+    selecting among all values takes some ten times as long.
+
+    Args:
+        values: One number per row, shape (n,), n > 0.
+        k: How many rows are wanted, at least 1.
+
+    Returns:
+        The exact k-th best, or a lower value; the lowest value where k is n or more.
+
+    Example:
+        >>> best(np.array([3.0, 1.0, 2.0]), 2)
+        2.0
+    """
+    blocks = len(values) // _BLOCK
+    if blocks > 2 * k:
+        values = values[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    if k >= len(values):
+        return float(values.min())
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def contenders(values: npt.NDArray[np.floating], k: int, *, margin: float = 0.0) -> npt.NDArray[np.int64]:
+    """Give every row that may be among the best k, ascending.
+
+    Args:
+        values: One number per row, shape (n,).
+        k: How many rows are wanted, at least 1.
+        margin: How far below the k-th best a row may lie and still be given.
+
+    Returns:
+        At least the best k rows with all their ties, when there are so many.
+
+    Example:
+        >>> contenders(np.array([3.0, 1.0, 2.0, 2.0]), 2).tolist()
+        [0, 2, 3]
+    """
+    if len(values) == 0:
+        return np.empty(0, np.int64)
+    return np.flatnonzero(values >= best(values, k) - margin).astype(np.int64, copy=False)

@@ -1,0 +1,159 @@
+"""From text to index terms: normalisation, tokens, light stemming, character bigrams.
+
+Both sides, documents and queries, walk through the same `Analyser`, so what matters is that two
+spellings of one word meet, not that a term looks like a word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["ANALYSIS_VERSION", "Analyser"]
+
+ANALYSIS_VERSION: Final = 1
+"""Raised whenever the same text would give other terms: an index of another version is rebuilt."""
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ACCENT = re.compile("[\u0300-\u036f]+")
+# Invisible inside words (soft hyphen, joiners, variation selectors): they would split or double words.
+_IGNORABLE = re.compile("[\u00ad\u034f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]+")
+# Letters that Unicode does not decompose, folded the way Lucene's ASCIIFoldingFilter does.
+_STROKES = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "ł": "l", "þ": "th", "ŧ": "t"}
+)
+_SIBILANT = ("sse", "she", "che", "xe", "zze")
+_SILENT = (*_SIBILANT, "use", "oe")
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+# Scripts written without spaces between words, and Hangul, whose particles stick to the words.
+_UNSPACED = (
+    _HAN + "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uac00-\ud7a3"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
+)
+_IS_HAN = re.compile(f"[{_HAN}]")
+_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    # `\w` leaves out combining marks, which would cut Hindi, Tamil or Thai words at every vowel sign.
+    # Python's `re` has no \p{M}, and the range holds every such mark outside of musical notation.
+    marks = [chr(c) for c in range(0x300, 0x1E000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
+    return re.compile(rf"[\w{''.join(marks)}]+")
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or not (word.isascii() and word.isalpha()):
+        return word
+    if word[-1] == "s" and word[-2] not in "us":
+        word = word[:-1]
+    if word[-1] == "e":
+        if len(word) > 4 and word[-2] == "i":
+            return word[:-2] + "y"
+        if word.endswith(_SILENT if len(word) > 4 else _SIBILANT):
+            return word[:-1]
+    return word
+
+
+@dataclass(frozen=True)
+class Analyser:
+    """How text becomes terms.
+
+    A text is brought to NFKC and case-folded (Unicode Standard, section 3.13), cut into runs of
+    letters, digits and marks (underscores cut, one-character tokens stay), and each token becomes:
+
+    - a run of an unspaced script (Han, kana, Hangul, Thai, Lao, Khmer, Burmese): its character
+      bigrams, and for Han each character too, so that a query of one character finds something;
+    - any other token: itself, without its English plural ending.
+
+    Stemming needs no look at the stream: `terms` is asked once per distinct token.
+
+    Args:
+        fold_accents: Take `é` for `e` and `ø` for `o`.
+        stem: Strip English plural endings, ASCII words only: the S-stemmer (Harman, 1991, How
+            effective is suffixing?, JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses`
+            and the `ie` of `hoodies` brought to one form in singular and plural.
+
+    Example:
+        >>> analyser = Analyser()
+        >>> analyser.tokens("Crème brûlée, has_part 2 CHERRIES")
+        ['creme', 'brulee', 'has', 'part', '2', 'cherries']
+        >>> analyser.terms("cherries"), analyser.terms("glasses"), analyser.terms("glass")
+        (('cherry',), ('glass',), ('glass',))
+        >>> analyser.terms("東京都")
+        ('東', '京', '都', '東京', '京都')
+    """
+
+    fold_accents: bool = True
+    stem: bool = True
+
+    def normalise(self, text: str) -> str:
+        """Give the form in which two spellings of one text are equal.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            The text case-folded, composed and, if asked for, without accents.
+
+        Example:
+            >>> Analyser().normalise("Straße ÉCOLE ｆｕｌｌ")
+            'strasse ecole full'
+            >>> Analyser(fold_accents=False).normalise("ÉCOLE")
+            'école'
+        """
+        if text.isascii():
+            return text.lower()
+        folded = unicodedata.normalize("NFKD", _IGNORABLE.sub("", text)).casefold()
+        folded = unicodedata.normalize("NFKD", folded)
+        if self.fold_accents:
+            folded = _ACCENT.sub("", folded).translate(_STROKES)
+        return unicodedata.normalize("NFKC", folded)
+
+    def tokens(self, text: str) -> list[str]:
+        """Cut a text into normalised tokens, in their order.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            The tokens, repeated ones too. Empty for a text without letters and digits.
+
+        Example:
+            >>> Analyser().tokens("Don't panic: 42!")
+            ['don', 't', 'panic', '42']
+        """
+        normal = self.normalise(text)
+        if normal.isascii():
+            return _ASCII_WORD.findall(normal)
+        return _word().findall(normal.replace("_", " "))
+
+    def terms(self, token: str) -> tuple[str, ...]:
+        """Give the index terms of one token of `tokens`.
+
+        Args:
+            token: A normalised token.
+
+        Returns:
+            One term for a word, several for a run of an unspaced script.
+
+        Example:
+            >>> Analyser().terms("shoes"), Analyser(stem=False).terms("shoes")
+            (('shoe',), ('shoes',))
+        """
+        if token.isascii() or not _HAS_UNSPACED.search(token):
+            return (_singular(token) if self.stem else token,)
+        found: list[str] = []
+        for run in _RUN.findall(token):
+            if not _HAS_UNSPACED.match(run):
+                found.append(_singular(run) if self.stem else run)
+            elif len(run) == 1:
+                found.append(run)
+            else:
+                found.extend(c for c in run if _IS_HAN.match(c))
+                found.extend(run[i : i + 2] for i in range(len(run) - 1))
+        return tuple(found)

@@ -1,0 +1,1 @@
+"""OWL reasoning compiled to SPARQL rules, and proofs of what was inferred."""

@@ -1,0 +1,157 @@
+"""The closure by `sparq-rdf`, an optional engine in Rust (`pip install mrag[accelerate]`).
+
+It reasons by OWL 2 RL over a copy of the graph in memory. Only what it infers about individuals is taken
+over, without trivia; the rules of `mrag.reasoning.rules` that it lacks, and those between classes, are run
+afterwards, so that the data triples are those of `materialise`.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph as ox
+
+from mrag.errors import ReasoningError
+from mrag.patterns import Select, TriplePattern, iri, to_sparql, var
+from mrag.reasoning.axioms import SAME, TYPE, Label
+from mrag.reasoning.compile import compile_rules
+from mrag.reasoning.materialise import Closure, OnInconsistency, Round, run_after
+from mrag.stores.base import Dataset, TripleStore
+from mrag.terms import OWL, RDF, RDFS, SKOLEM
+
+_CHUNK = 200_000
+_S, _P, _O = var("s"), var("p"), var("o")
+_VOCABULARIES = (OWL, RDF, RDFS)
+_KEPT = (TYPE.value, SAME.value, OWL + "differentFrom")
+
+
+def accelerate(
+    store: TripleStore,
+    asserted: Dataset,
+    prefix: str,
+    *,
+    on_round: Callable[[Round], None] | None = None,
+    on_inconsistency: OnInconsistency = "error",
+    label: Label | None = None,
+) -> Closure:
+    """Do the work of `materialise` by sparq-rdf and the rules that it lacks.
+
+    Args:
+        store: The store.
+        asserted: Its asserted graphs.
+        prefix: Start of the names of the graphs to write.
+        on_round: Called after each round; the accelerator is round 1.
+        on_inconsistency: Raise on contradictions, or report them.
+        label: Gives the names in messages.
+
+    Raises:
+        ReasoningError: If sparq-rdf is not installed.
+        InconsistentOntology: If the triples contradict the axioms.
+    """
+    try:
+        import sparq
+    except ImportError as error:
+        raise ReasoningError(
+            "The accelerator is not installed.", hint="Run: pip install 'mrag[accelerate]'"
+        ) from error
+    began = time.perf_counter()
+    rules = compile_rules(store, asserted)
+    out = f"{prefix}:1"
+    with tempfile.TemporaryDirectory(prefix="mrag-") as folder:
+        path = Path(folder) / "asserted.nt"
+        with path.open("wb") as stream:
+            for graph in asserted.default:
+                store.dump(graph, stream)
+        told = sparq.Graph.load(str(path), format="ntriples")
+    whole = told.copy()
+    whole.reason("owl")
+    lines: list[str] = []
+    for line in _new(told, whole):
+        lines.append(line)
+        if len(lines) >= _CHUNK:
+            store.insert("".join(lines).encode(), out)
+            lines.clear()
+    if lines:
+        store.insert("".join(lines).encode(), out)
+    del told, whole
+    return run_after(
+        store,
+        asserted,
+        prefix,
+        rules,
+        began,
+        on_round=on_round,
+        on_inconsistency=on_inconsistency,
+        label=label,
+    )
+
+
+def _new(told: Any, whole: Any) -> Iterator[str]:
+    """Yield inferred triples about individuals as lines of N-Triples.
+
+    Predicates and classes with as many triples as before are passed over without being read.
+    """
+    for predicate in _grown(told, whole, None):
+        if predicate == TYPE.value:
+            for name in _grown(told, whole, TYPE):
+                if not name.startswith((*_VOCABULARIES, SKOLEM)):
+                    yield from _difference(told, whole, TriplePattern(_S, TYPE, iri(name)))
+        elif predicate in _KEPT or not predicate.startswith(_VOCABULARIES):
+            yield from _difference(told, whole, TriplePattern(_S, iri(predicate), _O))
+
+
+def _grown(told: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
+    symbol = _P if predicate is None else _O
+    text = _count_query(symbol)
+    before, after = (
+        {row[symbol.value]["value"]: int(row["n"]["value"]) for row in _json(graph, text)}
+        for graph in (told, whole)
+    )
+    return sorted(name for name, n in after.items() if n != before.get(name, 0))
+
+
+def _count_query(symbol: ox.Variable) -> str:
+    from mrag.patterns import Count
+
+    atom = TriplePattern(_S, _P, _O) if symbol == _P else TriplePattern(_S, TYPE, _O)
+    return to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
+
+
+def _difference(told: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
+    names = tuple(dict.fromkeys(atom.variables()))
+    text = to_sparql(Select(names, atom))
+    before = {tuple(map(_term, row.values())) for row in _rows(told, text, names)}
+    end = f" {atom.p} "
+    for row in _rows(whole, text, names):
+        key = tuple(map(_term, row.values()))
+        if key in before or key[0].startswith('"'):
+            continue
+        last = key[-1] if len(names) > 1 else str(atom.o)
+        if key[0] != last or atom.p != SAME:
+            yield f"{key[0]}{end}{last} .\n"
+
+
+def _rows(graph: Any, text: str, names: tuple[ox.Variable, ...]) -> Iterator[dict[str, Any]]:
+    for row in _json(graph, text):
+        yield {v.value: row[v.value] for v in names}
+
+
+def _json(graph: Any, text: str) -> list[dict[str, Any]]:
+    bindings: list[dict[str, Any]] = json.loads(graph.query_json(text))["results"]["bindings"]
+    return bindings
+
+
+def _term(cell: dict[str, str]) -> str:
+    if cell["type"] == "uri":
+        return f"<{cell['value']}>"
+    if cell["type"] == "bnode":
+        return f"_:{cell['value']}"
+    if "xml:lang" in cell:
+        return str(ox.Literal(cell["value"], language=cell["xml:lang"]))
+    datatype = iri(cell["datatype"]) if "datatype" in cell else None
+    return str(ox.Literal(cell["value"], datatype=datatype))

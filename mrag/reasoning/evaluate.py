@@ -1,0 +1,240 @@
+"""One evaluation of a rule as a query: which atom comes first, and which is held to what is new.
+
+Measured on Oxigraph 0.5 (1 million triples): joining 30 new triples with a class of 300,000 takes 0.6 s,
+because its planner knows no counts; with the new triples in a sub-select that has a LIMIT, which it does
+use as an estimate, 0.7 ms. So the smallest atom of a body is wrapped so, with a limit that cannot cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pyoxigraph as ox
+
+from mrag.patterns import (
+    Construct,
+    Filter,
+    Graph,
+    Group,
+    Minus,
+    NotExists,
+    Pattern,
+    Select,
+    SubSelect,
+    TriplePattern,
+    Values,
+    iri,
+    to_sparql,
+    var,
+)
+from mrag.reasoning.axioms import TYPE, Plain, query
+from mrag.reasoning.rules import Check, Rule
+from mrag.stores.base import Dataset, TripleStore
+
+_ANY = 10**9
+_BATCH = 8
+_MANY = 1000
+_ROWS = 400
+
+
+@dataclass
+class Counts:
+    """How many triples a dataset has by predicate, and instances by class."""
+
+    predicates: dict[str, int] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: TripleStore, graphs: Sequence[str]) -> Counts:
+        """Count the triples of some graphs, in about a third of a second per million."""
+        counts = cls()
+        for name, into in (("predicates", counts.predicates), ("classes", counts.classes)):
+            for symbol, n in store.select(query(name), Dataset(default=tuple(graphs))):
+                if symbol is not None and n is not None:
+                    into[str(symbol)] = int(n)
+        return counts
+
+    @property
+    def total(self) -> int:
+        """Return the number of triples."""
+        return sum(self.predicates.values())
+
+    def add(self, other: Counts) -> None:
+        """Add the counts of a disjoint dataset."""
+        for mine, theirs in ((self.predicates, other.predicates), (self.classes, other.classes)):
+            for symbol, n in theirs.items():
+                mine[symbol] = mine.get(symbol, 0) + n
+
+    def match(self, atom: TriplePattern) -> int:
+        """Return an upper bound for the matches of an atom; 0 means that there are none."""
+        if not isinstance(atom.p, ox.NamedNode):
+            return self.total
+        if atom.p == TYPE and isinstance(atom.o, ox.NamedNode):
+            return self.classes.get(atom.o.value, 0)
+        return self.predicates.get(atom.p.value, 0)
+
+
+def applies(rule: Check, counts: Counts, delta: Counts | None = None) -> bool:
+    """Tell whether all atoms can match, and one of them in what is new."""
+    if not all(counts.match(atom) for atom in rule.body):
+        return False
+    return delta is None or any(delta.match(atom) for atom in rule.body)
+
+
+def queries(
+    rules: Iterable[Rule], counts: Counts, delta: tuple[str, Counts] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
+
+    Args:
+        rules: Rules to evaluate.
+        counts: Counts of all graphs in sight.
+        delta: The graph of what is new, with its counts; None to evaluate over everything.
+    """
+    live = [r for r in rules if applies(r, counts, delta[1] if delta else None)]
+    ready, batched = _batches(live)
+    for rule in ready:
+        if delta is None:
+            yield _construct(rule, counts, None, None), max(counts.match(a) for a in rule.body)
+            continue
+        for at, atom in enumerate(rule.body):
+            if delta[1].match(atom):
+                yield _construct(rule, counts, at, delta), delta[1].match(atom)
+    for rule in batched:
+        yield _construct(rule, counts, 0 if delta else None, delta), counts.total
+
+
+def _construct(rule: Rule, counts: Counts, at: int | None, delta: tuple[str, Counts] | None) -> str:
+    head = rule.head
+    sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
+    for i, atom in enumerate(rule.body):
+        if delta is not None and i == at:
+            sizes.append((delta[1].match(atom), i, Graph(iri(delta[0]), atom), atom))
+        else:
+            sizes.append((counts.match(atom), i, atom, atom))
+    parts: list[Pattern] = list(rule.values)
+    # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
+    parts += _ordered(sizes, hint=not rule.values)
+    parts += [Filter(f) for f in rule.filters]
+    rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
+    names = tuple(dict.fromkeys(head.variables()))
+    many = rows > _MANY and not rule.values and bool(names)
+    if many and {v for atom in rule.body for v in atom.variables()} - set(names):
+        # What is derived in several ways is made one before its terms are read.
+        parts = [SubSelect(Select(names, Group(tuple(parts)), distinct=True))]
+    if many and known and rows * 4 > known:
+        parts.append(Minus(head))  # reads the head's triples once instead of looking up each
+    elif known or rule.values:
+        parts.append(Filter(NotExists(head)))
+    return to_sparql(Construct((head,), Group(tuple(parts))))
+
+
+def _ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool) -> list[Pattern]:
+    """Order atoms by size, each after one that it shares a variable with."""
+    todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
+    bound: set[ox.Variable] = set()
+    parts: list[Pattern] = []
+    while todo:
+        joined = [t for t in todo if bound.intersection(t[3].variables())]
+        size, _, pattern, atom = entry = (joined or todo)[0]
+        todo.remove(entry)
+        names = tuple(dict.fromkeys(atom.variables()))
+        if hint and not parts and names and len(sizes) > 1 and _loose(atom):
+            parts.append(SubSelect(Select(names, pattern, limit=2 * size + 100)))
+        else:
+            parts.append(pattern)
+        bound.update(names)
+    return parts
+
+
+def _loose(atom: TriplePattern) -> bool:
+    """Tell whether the count of an atom's symbol is the count of its matches."""
+    if isinstance(atom.s, ox.Variable) and isinstance(atom.o, ox.Variable):
+        return True
+    return atom.p == TYPE and isinstance(atom.s, ox.Variable)
+
+
+def closure(rule: Rule, counts: Counts) -> str | None:
+    """Return the query of a transitive rule's whole closure, or None for other rules."""
+    if rule.path is None or not counts.match(rule.body[0]):
+        return None
+    start, end, middle = rule.head.s, rule.head.o, var("m")
+    if not isinstance(start, ox.Variable) or not isinstance(end, ox.Variable):
+        return None
+    first = Select((start,), TriplePattern(start, rule.path, middle), distinct=True)
+    if isinstance(rule.head.p, ox.NamedNode) and len(rule.body) > 1:
+        first = Select((start,), TriplePattern(start, rule.head.p, middle), distinct=True)
+    where: tuple[Pattern, ...] = (SubSelect(first), TriplePattern(start, rule.path, end))
+    where += tuple(Filter(f) for f in rule.filters)
+    return to_sparql(Construct((rule.head,), Group((*where, Filter(NotExists(rule.head))))))
+
+
+def clashes(check: Check, counts: Counts, limit: int) -> str | None:
+    """Return the query for the clashing triples of a check, or None if there cannot be any."""
+    if not check.body or not applies(check, counts):
+        return None
+    names = check.variables()
+    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
+        (counts.match(atom), i, atom, atom) for i, atom in enumerate(check.body)
+    ]
+    head = [*check.values[:1], *_ordered(sizes, hint=not check.values), *check.values[1:]]
+    where = Group((*head, *(Filter(f) for f in check.filters)))
+    # A body without variables still needs a column.
+    return to_sparql(Select(names or (var("nothing"),), where, distinct=True, limit=limit))
+
+
+# -- many rules of one shape as one query ---------------------------------------------------------------
+
+
+def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """Join rules that differ in their IRIs only, such as those of a class hierarchy."""
+    shapes: dict[tuple[object, ...], list[tuple[Rule, tuple[Plain, ...]]]] = {}
+    ready: list[Rule] = []
+    for rule in rules:
+        if rule.head.ground and all(atom.ground for atom in rule.body):
+            shapes.setdefault(("ground",), []).append((rule, _terms(rule.head)))
+        elif len(rule.body) == 1 and not rule.values and not rule.filters:
+            shape, terms = _shape(rule)
+            shapes.setdefault(shape, []).append((rule, terms))
+        else:
+            ready.append(rule)
+    batched: list[Rule] = []
+    for shape, members in shapes.items():
+        if len(members) < _BATCH or shape == ("ground",):
+            ready += [r for r, _ in members]
+            continue
+        first = members[0][0]
+        names = [var(f"k{i}") for i in range(len(members[0][1]))]
+        body = _rename(first.body[0], iter(names))
+        head = _rename(first.head, iter(names[len(names) - _slots(first.head) :]))
+        for start in range(0, len(members), _ROWS):
+            rows = tuple(terms for _, terms in members[start : start + _ROWS])
+            values = (Values(tuple(names), rows),)
+            batched.append(Rule(first.name, None, (body,), (), values, head))
+    return ready, batched
+
+
+def _terms(atom: TriplePattern) -> tuple[Plain, ...]:
+    return tuple(t for t in (atom.s, atom.p, atom.o) if _slot(t))  # type: ignore[misc]  # no variables here
+
+
+def _slot(term: object) -> bool:
+    return isinstance(term, ox.NamedNode | ox.Literal) and term != TYPE
+
+
+def _slots(atom: TriplePattern) -> int:
+    return len(_terms(atom))
+
+
+def _shape(rule: Rule) -> tuple[tuple[object, ...], tuple[Plain, ...]]:
+    atoms = (rule.body[0], rule.head)
+    shape = tuple(None if _slot(t) else t for atom in atoms for t in (atom.s, atom.p, atom.o))
+    return shape, (*_terms(atoms[0]), *_terms(atoms[1]))
+
+
+def _rename(atom: TriplePattern, names: Iterator[ox.Variable]) -> TriplePattern:
+    s, p, o = (next(names) if _slot(t) else t for t in (atom.s, atom.p, atom.o))
+    return TriplePattern(s, p, o)  # type: ignore[arg-type]  # bodies have no paths
+
+

@@ -1,0 +1,134 @@
+"""Conditions on literals: which values a datatype or facet holds, and which it certainly does not.
+
+What cannot be decided by comparing values (unknown datatypes) is neither in nor out, so that nothing
+is inferred and nothing clashes (OWL 2 Profiles, table 8; XML Schema 1.1 Datatypes, section 3.4).
+"""
+
+from __future__ import annotations
+
+import re
+
+import pyoxigraph as ox
+
+from mrag.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Node, Not, Operator, iri
+from mrag.terms import OWL, RDF, RDFS, XSD
+
+_BOUNDS: dict[str, tuple[int | None, int | None]] = {
+    "integer": (None, None), "nonNegativeInteger": (0, None), "positiveInteger": (1, None),
+    "nonPositiveInteger": (None, 0), "negativeInteger": (None, -1),
+    "long": (-(2**63), 2**63 - 1), "int": (-(2**31), 2**31 - 1),
+    "short": (-(2**15), 2**15 - 1), "byte": (-128, 127), "unsignedLong": (0, 2**64 - 1),
+    "unsignedInt": (0, 2**32 - 1), "unsignedShort": (0, 2**16 - 1), "unsignedByte": (0, 255),
+}  # fmt: skip
+_INTEGERS = tuple(XSD + name for name in sorted(_BOUNDS))
+_TEXTS = tuple(
+    XSD + n for n in ("string", "normalizedString", "token", "language", "Name", "NCName", "NMTOKEN")
+)
+_FAMILIES: tuple[tuple[str, ...], ...] = (
+    (*_INTEGERS, XSD + "decimal"), (XSD + "double",), (XSD + "float",), (XSD + "boolean",),
+    (*_TEXTS, RDF + "langString"), (XSD + "dateTime", XSD + "dateTimeStamp"), (XSD + "date",),
+    (XSD + "time",), (XSD + "anyURI",), (XSD + "hexBinary",), (XSD + "base64Binary",), (XSD + "gYear",),
+)  # fmt: skip
+_ALL = tuple(name for family in _FAMILIES for name in family)
+_COMPARISONS: dict[str, tuple[Operator, Operator]] = {
+    "minInclusive": (">=", "<"), "maxInclusive": ("<=", ">"),
+    "minExclusive": (">", "<="), "maxExclusive": ("<", ">="),
+}  # fmt: skip
+_LENGTHS: dict[str, tuple[Operator, Operator]] = {
+    "length": ("=", "!="), "minLength": (">=", "<"), "maxLength": ("<=", ">")
+}  # fmt: skip
+
+
+def _members(datatype: str) -> tuple[str, ...] | None:
+    """Return the datatypes all of whose values the datatype holds, or None for all there are."""
+    if datatype == RDFS + "Literal":
+        return None
+    if datatype in (OWL + "real", OWL + "rational", XSD + "decimal"):
+        return _FAMILIES[0]
+    if datatype in _INTEGERS:
+        return _INTEGERS
+    if datatype == RDF + "PlainLiteral":
+        return (*_TEXTS, RDF + "langString")
+    return _TEXTS if datatype == XSD + "string" else (datatype,)
+
+
+def inside(datatype: ox.NamedNode, value: Node) -> Expression:
+    """Return the condition under which a value is certainly in a datatype.
+
+    Example:
+        >>> from mrag.patterns import Ask, Filter, to_sparql, var
+        >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
+        ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
+    """
+    members = _members(datatype.value)
+    if members is None:
+        return Call("isLiteral", (value,))
+    found = In(Call("datatype", (value,)), tuple(iri(m) for m in members))
+    bounds = _bounds(datatype, value, clash=False)
+    return AllOf((found, *bounds)) if bounds else found
+
+
+def outside(datatype: ox.NamedNode, value: Node) -> Expression | None:
+    """Return the condition under which a literal is certainly not in a datatype, or None if never."""
+    members = _members(datatype.value)
+    family = next((f for f in _FAMILIES if members and members[0] in f), None)
+    if members is None or family is None:
+        return None
+    kept = set(family) if members[0] not in _TEXTS else set(members)
+    others = In(Call("datatype", (value,)), tuple(iri(n) for n in _ALL if n not in kept))
+    bounds = _bounds(datatype, value, clash=True)
+    wrong = AnyOf((others, *bounds)) if bounds else others
+    return AllOf((Call("isLiteral", (value,)), wrong))
+
+
+def _bounds(datatype: ox.NamedNode, value: Node, *, clash: bool) -> tuple[Expression, ...]:
+    low, high = _BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
+    found: list[Expression] = []
+    if low is not None:
+        found.append(Compare(value, "<" if clash else ">=", _integer(low)))
+    if high is not None:
+        found.append(Compare(value, ">" if clash else "<=", _integer(high)))
+    return tuple(found)
+
+
+def _integer(number: int) -> ox.Literal:
+    return ox.Literal(str(number), datatype=iri(XSD + "integer"))
+
+
+def within(
+    datatype: ox.NamedNode, limits: tuple[tuple[str, ox.Literal], ...], value: Node, *, clash: bool
+) -> Expression | None:
+    """Return the condition of a datatype with facets (OWL 2 Structural Specification, section 7.5).
+
+    Args:
+        datatype: The base datatype.
+        limits: Facet names and limits.
+        value: What is tested.
+        clash: Ask for values that are certainly outside instead of inside.
+    """
+    tests: list[Expression] = []
+    for facet, limit in limits:
+        if facet in _COMPARISONS:
+            tests.append(Compare(value, _COMPARISONS[facet][clash], limit))
+        elif facet in _LENGTHS:
+            length = Call("strlen", (Call("str", (value,)),))
+            tests.append(Compare(length, _LENGTHS[facet][clash], _integer(int(limit.value))))
+        elif facet == "pattern" and _compiles(limit.value):
+            match = Call("regex", (Call("str", (value,)), ox.Literal(f"^(?:{limit.value})$")))
+            tests.append(Not(match) if clash else match)
+        else:
+            return None
+    if not clash:
+        # A limit compares across the numeric datatypes, so the base has to hold as well.
+        return AllOf((inside(datatype, value), *tests))
+    base = outside(datatype, value)
+    tests = [AllOf((Call("isLiteral", (value,)), t)) for t in tests] + ([base] if base else [])
+    return AnyOf(tuple(tests)) if tests else None
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True

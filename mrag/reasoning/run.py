@@ -1,0 +1,135 @@
+"""Reasoning over a knowledge graph: from scratch or from what was added, landing as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from mrag.errors import ConfigError
+from mrag.kg import KnowledgeGraph
+from mrag.reasoning.accelerate import accelerate
+from mrag.reasoning.materialise import Closure, OnInconsistency, Round, extend, materialise
+from mrag.reasoning.proofs import Proof, prove
+from mrag.stores.base import Dataset
+from mrag.terms import Triple
+
+Engine = Literal["rules", "sparq"]
+
+
+def reason(
+    kg: KnowledgeGraph,
+    *,
+    engine: str = "rules",
+    on_round: Callable[[Round], None] | None = None,
+    on_inconsistency: OnInconsistency = "error",
+) -> Closure:
+    """Bring the inferred triples of a knowledge graph up to date.
+
+    After additions only rules that they touch run again; otherwise everything is inferred anew. The
+    inferred layer changes in one transaction at the end: until then, and after a crash, queries see the
+    layer of before.
+
+    Args:
+        kg: The knowledge graph.
+        engine: `rules` runs OWL 2 RL and a little more as SPARQL in the store; `sparq` has the
+            accelerator sparq-rdf do most of it (extra `accelerate`).
+        on_round: Called after each round of rules.
+        on_inconsistency: Raise on contradictions, or report them in the closure.
+
+    Returns:
+        What was inferred.
+
+    Raises:
+        InconsistentOntology: If the triples contradict the axioms; the layer is as it was before.
+        ConfigError: If there is no such engine.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDFS, URIRef
+        >>> kg = mrag.connect()
+        >>> _ = kg.insert([Triple(URIRef("urn:hasPart"), RDFS.range, URIRef("urn:Part")),
+        ...                Triple(URIRef("urn:car"), URIRef("urn:hasPart"), URIRef("urn:wheel"))])
+        >>> reason(kg).triples
+        1
+        >>> kg.query("ASK { <urn:wheel> a <urn:Part> }")
+        True
+        >>> kg.close()
+    """
+    if engine not in ("rules", "sparq"):
+        raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
+    kg.collect()
+    record = kg.record
+    prefix = f"{kg.iri}:inferred:{record.revision + 1}"
+    kg.begin("reasoning")
+    try:
+        if record.added and record.inferred and engine == "rules":
+            closure = _extended(kg, prefix, on_round, on_inconsistency)
+        elif engine == "sparq":
+            closure = accelerate(
+                kg.store,
+                kg.dataset("asserted"),
+                prefix,
+                on_round=on_round,
+                on_inconsistency=on_inconsistency,
+                label=_label(kg),
+            )
+        else:
+            closure = materialise(
+                kg.store,
+                kg.dataset("asserted"),
+                prefix,
+                on_round=on_round,
+                on_inconsistency=on_inconsistency,
+                label=_label(kg),
+            )
+    except BaseException:
+        kg.end()
+        raise
+    kg.set_inferred(closure.graphs)
+    return closure
+
+
+def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
+    """Prove a triple down to asserted ones; None if it is neither asserted nor inferred.
+
+    Args:
+        kg: The knowledge graph, reasoned over.
+        triple: What to prove.
+    """
+    return prove(kg.store, kg.dataset("asserted"), kg.dataset("inferred"), triple, label=_label(kg))
+
+
+def _extended(
+    kg: KnowledgeGraph,
+    prefix: str,
+    on_round: Callable[[Round], None] | None,
+    on_inconsistency: OnInconsistency,
+) -> Closure:
+    record = kg.record
+    known = [g for g in record.asserted if g not in record.added]
+    graphs = record.inferred
+    closure: Closure | None = None
+    for number, added in enumerate(record.added):
+        closure = extend(
+            kg.store,
+            Dataset(tuple(known)),
+            graphs,
+            added,
+            f"{prefix}:{number}",
+            on_round=on_round,
+            on_inconsistency=on_inconsistency,
+            label=_label(kg),
+        )
+        known.append(added)
+        graphs = closure.graphs
+    if closure is None:
+        raise ConfigError("Nothing has been added.")
+    return replace(closure, triples=sum(kg.store.count(g) for g in graphs))
+
+
+def _label(kg: KnowledgeGraph) -> Callable[[str], str]:
+    from mrag.context.display import Display
+
+    display = Display(kg)
+    return display.entity

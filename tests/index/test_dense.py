@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrag.errors import ConfigError, IndexError_
+from mrag.index.dense import DenseIndex, DenseParams, sign_codes
+from mrag.index.embedders import WordLlamaEmbedder
+from mrag.index.rows import Rows, StringTable
+
+FORCED = DenseParams(prefilter_from=0)
+
+
+def unit_vectors(n: int, dim: int, seed: int) -> npt.NDArray[np.float32]:
+    raw = np.random.default_rng(seed).standard_normal((n, dim))
+    return (raw / np.linalg.norm(raw, axis=1, keepdims=True)).astype(np.float32)
+
+
+def found(
+    index: DenseIndex, query: npt.NDArray[np.float32], k: int, mask: Any = None
+) -> list[tuple[str, float]]:
+    rows, scores = index.search(query, k, mask)
+    assert rows.dtype == np.int64 and scores.dtype == np.float32
+    return [(index.rows.id_of(row), score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+
+def brute(ids: list[str], vectors: Any, query: Any, k: int) -> list[tuple[str, float]]:
+    scores = (vectors.astype(np.float64) @ query.astype(np.float64)).astype(np.float32)
+    return sorted(zip(ids, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def in_pieces(ids: list[str], vectors: Any, borders: list[int], params: DenseParams) -> DenseIndex:
+    tables, parts, codes = [], [], []
+    for start, end in zip([0, *borders], [*borders, len(ids)], strict=True):
+        order = sorted(range(start, end), key=lambda i: ids[i])
+        tables.append(StringTable.of([ids[i] for i in order]))
+        parts.append(vectors[order])
+        codes.append(sign_codes(vectors[order]))
+    return DenseIndex(Rows(tables), parts, codes, params)
+
+
+@given(st.integers(1, 40), st.integers(1, 24), st.integers(1, 45), st.integers(0, 10**6), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_equals_brute_force(n: int, dim: int, k: int, seed: int, doubles: bool) -> None:
+    vectors = unit_vectors(n, dim, seed)
+    if doubles:
+        vectors[n // 2 :] = vectors[0]
+    ids = [f"ex:{(i * 7919) % 1009:04d}" for i in range(n)]
+    query = unit_vectors(1, dim, seed + 1)[0]
+    for params in (DenseParams(), FORCED):
+        got = found(DenseIndex.of(ids, vectors, params), query, k)
+        expected = brute(ids, vectors, query, k)
+        assert [score for _, score in got] == pytest.approx([s for _, s in expected], abs=1e-6)
+        assert got == sorted(got, key=lambda pair: (-pair[1], pair[0]))
+        if doubles:
+            assert {i for i, _ in got} == {i for i, _ in expected} or n > 1
+
+
+@pytest.mark.parametrize("params", [DenseParams(), FORCED], ids=["exact", "bits"])
+def test_order_of_documents_plays_no_part(params: DenseParams) -> None:
+    vectors = unit_vectors(3000, 64, 3)
+    vectors[1000:1800] = vectors[7]
+    ids = [f"ex:{(i * 7919) % 100003:06d}" for i in range(3000)]
+    whole = DenseIndex.of(ids, vectors, params)
+    shuffled = np.random.default_rng(1).permutation(3000)
+    pieces = in_pieces([ids[i] for i in shuffled], vectors[shuffled], [40, 900, 2990], params)
+    for seed, k in ((1, 1), (2, 10), (3, 100)):
+        query = unit_vectors(1, 64, seed)[0]
+        assert found(whole, query, k) == found(pieces, query, k)
+    ties = found(pieces, vectors[7], 20)
+    same = sorted([ids[7], *(ids[i] for i in range(1000, 1800))])
+    assert [doc_id for doc_id, _ in ties] == same[:20]
+
+
+@pytest.mark.parametrize("params", [DenseParams(), FORCED], ids=["exact", "bits"])
+@pytest.mark.parametrize("share", [0.0, 0.0005, 0.01, 0.3, 0.9])
+def test_only_allowed_and_live_rows(params: DenseParams, share: float) -> None:
+    vectors = unit_vectors(4000, 32, 5)
+    ids = [f"ex:{i:04d}" for i in range(4000)]
+    whole = DenseIndex.of(ids, vectors, params)
+    chance = np.random.default_rng(2)
+    gone = chance.choice(ids, 800, replace=False).tolist()
+    index = DenseIndex(whole.rows.without(gone), whole.vectors, whole.codes, params)
+    mask = chance.random(4000) < share
+    left = [i for i in range(4000) if mask[i] and ids[i] not in set(gone)]
+    query = unit_vectors(1, 32, 9)[0]
+    expected = brute([ids[i] for i in left], vectors[left], query, 10)
+    got = found(index, query, 10, mask)
+    assert {i for i, _ in got} <= {ids[i] for i in left}
+    assert len(got) == len(expected)
+    if params is not FORCED or len(left) < 400:
+        assert [i for i, _ in got] == [i for i, _ in expected]
+
+
+@pytest.mark.parametrize("part", ["question", "answer"])
+def test_sign_bits_keep_the_best_of_real_texts(
+    part: str, medquad: list[dict[str, Any]], wordllama: WordLlamaEmbedder
+) -> None:
+    texts = sorted({d[part][:300] for d in medquad if d[part]})
+    vectors = wordllama.embed_documents(texts)
+    index = DenseIndex.of([f"{i:05d}" for i in range(len(texts))], vectors)
+    bits = DenseIndex(index.rows, index.vectors, index.codes, FORCED)
+    kept = []
+    for query in wordllama.embed_documents([d["question"] for d in medquad[::13]]):
+        exact, approximate = found(index, query, 10), found(bits, query, 10)
+        kept.append(len(set(exact) & set(approximate)) / 10)
+    assert len(texts) > 2500
+    assert np.mean(kept) >= 0.99
+
+
+def test_codes_are_the_same_everywhere() -> None:
+    codes = sign_codes(np.eye(3, 100, dtype=np.float32) + np.float32(0.01))
+    assert codes.shape == (8, 3) and codes.dtype == np.uint64
+    assert [f"{int(word):016x}" for word in codes[0]] == [
+        "8a189aae0bc1c8dd",
+        "3adb9aa2f83dbb11",
+        "3a426aab06342277",
+    ]
+    assert sign_codes(unit_vectors(2, 700, 1)).shape == (16, 2)
+
+
+def test_distance_of_codes_follows_the_angle() -> None:
+    vectors = unit_vectors(2, 384, 11)
+    for share in (0.1, 0.25, 0.5, 0.75):
+        angle = share * np.pi
+        across = vectors[1] - (vectors[1] @ vectors[0]) * vectors[0]
+        turned = np.cos(angle) * vectors[0] + np.sin(angle) * across / np.linalg.norm(across)
+        codes = sign_codes(np.array([vectors[0], turned], np.float32))
+        assert np.bitwise_count(codes[:, 0] ^ codes[:, 1]).sum() / 512 == pytest.approx(share, abs=0.07)
+
+
+def test_empty_and_wrong() -> None:
+    empty = DenseIndex(Rows([]), [], [])
+    assert found(empty, np.ones(3, np.float32), 5) == [] and empty.dim is None
+    index = DenseIndex.of(["a"], np.ones((1, 1), np.float32))
+    assert found(index, np.ones(1, np.float32), 0) == []
+    with pytest.raises(IndexError_, match=r"shape \(2,\), the index 1 dimensions"):
+        index.search(np.ones(2, np.float32), 1)
+    with pytest.raises(IndexError_, match="occurs twice"):
+        DenseIndex.of(["a", "a"], np.ones((2, 1), np.float32))
+    with pytest.raises(ConfigError):
+        DenseParams(oversample=0)

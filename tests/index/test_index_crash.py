@@ -1,0 +1,163 @@
+"""What is left of an index when its writer is killed, or the disk is full."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mrag.errors import IndexError_
+from mrag.index.document_index import DocumentIndex
+from mrag.index.embedders import WordLlamaEmbedder
+
+Content = Callable[[DocumentIndex], dict[str, tuple[str, bytes]]]
+
+COMMON = """
+def documents(name, size):
+    return [(f"ex:{i:04d}", f"{name} thing number {i} of {i * 7 % 11} in red and blue") for i in range(size)]
+
+# Each commit leads from one state to the next; "extra" says which it was.
+STATES = {
+    "one": documents("one", 300),
+    "two": documents("two", 120),
+    "more": documents("two", 120) + [("ex:more", "one more thing")],
+    "less": documents("two", 60),
+}
+"""
+
+WRITER = (
+    "import sys\n"
+    + COMMON
+    + """
+from mrag.index.document_index import DocumentIndex
+from mrag.index.embedders import WordLlamaEmbedder
+index = DocumentIndex.open(sys.argv[1], embedder=WordLlamaEmbedder())
+print("ready", flush=True)
+while True:
+    index.sync(STATES["one"], extra={"state": "one"}, batch=100)
+    index.sync(STATES["two"], extra={"state": "two"}, batch=100)
+    index.add([STATES["more"][-1]], extra={"state": "more"})
+    index.delete([i for i in index.doc_ids if i not in dict(STATES["less"])], extra={"state": "less"})
+"""
+)
+exec(COMMON)
+STATES: dict[str, list[tuple[str, str]]] = globals()["STATES"]
+
+
+def test_killed_at_any_moment(tmp_path: Path, wordllama: WordLlamaEmbedder, content: Content) -> None:
+    expected = {}
+    for name, documents in STATES.items():
+        anew = DocumentIndex.create(None, embedder=wordllama)
+        anew.add(documents)
+        expected[name] = (content(anew), anew.search("one red thing", 5))
+    first = DocumentIndex.create(tmp_path, embedder=wordllama)
+    first.sync(STATES["one"], extra={"state": "one"})
+    chance = random.Random(5)
+    states, generations, left_behind = [], [first.generation], 0
+    for _ in range(12):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE
+        ) as writer:
+            assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+            time.sleep(chance.uniform(0, 0.25))
+            os.kill(writer.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        index = DocumentIndex.open(tmp_path, embedder=wordllama)
+        state = str(index.extra["state"])
+        assert (content(index), index.search("one red thing", 5)) == expected[state]
+        states.append(state)
+        generations.append(index.generation)
+        names = {"manifest.json", "lock", *index._state.manifest.files()}
+        left_behind += len({p.name for p in tmp_path.iterdir()} - names)
+    assert generations == sorted(generations) and len(set(generations)) > 3
+    index.sync(STATES["one"], extra={"state": "one", "last": True})
+    assert content(index) == expected["one"][0]
+    names = {"manifest.json", "lock", *index._state.manifest.files()}
+    assert {p.name for p in tmp_path.iterdir()} == names, "what was left behind is swept away"
+    assert len(set(states)) > 1 and left_behind > 0, "the writer was never killed amid a commit"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB, where the system lets us mount one."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        pytest.skip("only root on Linux can mount a small file system")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False, text=True)
+    except FileNotFoundError:
+        pytest.skip("there is no mount command")
+    if done.returncode:
+        pytest.skip(f"no small file system can be mounted here: {done.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk(small_disk: Path, wordllama: WordLlamaEmbedder, content: Content) -> None:
+    folder = small_disk / "index"
+    index = DocumentIndex.create(folder, embedder=wordllama)
+    index.sync(STATES["less"], extra={"state": "less"})
+    before = content(index)
+    lexical = DocumentIndex.create(small_disk / "lexical", embedder=None)
+    large = [(f"ex:{i}", f"thing number {i} " * 20) for i in range(2000)]
+    with pytest.raises(IndexError_, match="No space left") as caught:
+        index.sync(large, extra={"state": "large"})
+    assert "disk space" in (caught.value.hint or "")
+    for again in (index, DocumentIndex.open(folder, embedder=wordllama)):
+        assert content(again) == before and again.extra == {"state": "less"}
+    # Fill the disk, so that not one more file can be written whole.
+    with pytest.raises(OSError, match="No space left"), (small_disk / "fill").open("wb", buffering=0) as fill:
+        while True:
+            fill.write(b"x" * 4096)
+    with pytest.raises(IndexError_, match="No space left"):
+        lexical.sync(large, extra={})
+    (small_disk / "fill").unlink()
+    (folder / "vectors.pending").unlink()
+    index.sync(STATES["less"][:30], extra={"state": "after"})
+    lexical.sync(STATES["less"], extra={})
+    assert len(DocumentIndex.open(folder, embedder=wordllama)) == 30 and len(lexical) == 60
+
+
+LIMITED = (
+    "import resource, sys\n"
+    + COMMON
+    + """
+from mrag.errors import IndexError_
+from mrag.index.document_index import DocumentIndex
+index = DocumentIndex.open(sys.argv[1], embedder=None)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    index.sync(STATES["one"], extra={"state": "one"})
+except IndexError_ as error:
+    print(len(index), index.extra["state"], error)
+"""
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file sizes are limited on POSIX systems only")
+def test_a_file_that_may_not_grow(tmp_path: Path, content: Content) -> None:
+    index = DocumentIndex.create(tmp_path, embedder=None)
+    index.sync(STATES["less"], extra={"state": "less"})
+    files = sorted(p.name for p in tmp_path.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("60 less The index could not be written: File too large.")
+    assert "as it was before" in done.stdout
+    assert content(DocumentIndex.open(tmp_path, embedder=None)) == content(index)
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(IndexError_, match="cannot be written") as caught:
+        DocumentIndex.create(tmp_path / "file" / "index", embedder=None)
+    assert caught.value.hint

@@ -1,0 +1,78 @@
+"""Small graphs in Turtle, their closures, and closures by another engine to compare with."""
+
+from __future__ import annotations
+
+import warnings
+
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.namespace import OWL, RDF, RDFS
+
+from mrag.reasoning.materialise import Closure, materialise
+from mrag.stores.base import Dataset
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import SKOLEM, Triple
+from tests.reasoning.owl_cases import load
+
+PREFIXES = """
+@prefix : <urn:t:> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+SPARQL_PREFIXES = PREFIXES.replace("@prefix", "PREFIX").replace(" .\n", "\n")
+A = Dataset(default=("urn:a",))
+
+
+def graph_of(turtle: str) -> Graph:
+    end = "" if turtle.rstrip().endswith(".") else " ."
+    return Graph().parse(data=PREFIXES + turtle + end, format="turtle")
+
+
+def store_of(turtle: str) -> OxigraphStore:
+    store = OxigraphStore()
+    load(graph_of(turtle), store, "urn:a")
+    return store
+
+
+def close(turtle: str) -> tuple[OxigraphStore, Closure]:
+    store = store_of(turtle)
+    return store, materialise(store, A, "urn:i", on_inconsistency="report", threads=1)
+
+
+def whole(closure: Closure) -> Dataset:
+    return Dataset(default=("urn:a", *closure.graphs))
+
+
+def triples(store: OxigraphStore, graphs: tuple[str, ...]) -> list[Triple]:
+    return [t for g in graphs for t in store.edges(g)]
+
+
+def is_data(t: Triple) -> bool:
+    """Tell whether a triple says something about individuals and is not trivial."""
+    s, p, o = t
+    own = ("urn:t:", SKOLEM)
+    if isinstance(s, Literal | BNode) or not str(s).startswith(own):
+        return False
+    if p == RDF.type:
+        return isinstance(o, URIRef) and str(o).startswith("urn:t:")
+    if p == OWL.sameAs:
+        return s != o
+    return not str(p).startswith((str(OWL), str(RDFS), str(RDF)))
+
+
+def data(store: OxigraphStore, graphs: tuple[str, ...]) -> set[Triple]:
+    return {t for t in triples(store, graphs) if is_data(t)}
+
+
+def owlrl_data(graph: Graph) -> set[Triple]:
+    """Return the data triples of the closure by owlrl, an independent implementation."""
+    from owlrl import DeductiveClosure, OWLRL_Semantics
+
+    copy = Graph()
+    for s, p, o in graph:
+        copy.add(tuple(URIRef(f"{SKOLEM}{t}") if isinstance(t, BNode) else t for t in (s, p, o)))  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        DeductiveClosure(OWLRL_Semantics).expand(copy)
+    return {t for s, p, o in copy if is_data(t := Triple(s, p, o))}  # type: ignore[arg-type]
