@@ -54,6 +54,7 @@ class KnowledgeGraph:
         languages: Preferred languages of labels and texts, best first; "" is no language.
 
     Attributes:
+        cache: What others derived from the present triples; emptied when they change.
         recovered: What an unfinished operation of an earlier process left, in words; else None.
 
     Example:
@@ -88,6 +89,7 @@ class KnowledgeGraph:
         self.recovered: str | None = None
         self._profile: Profile | None = None
         self._labels: dict[str, str | None] = {}
+        self.cache: dict[str, object] = {}
         self.record = read_record(store, self.iri)
         self._learn_prefixes()
         if self.record.pending:
@@ -456,6 +458,7 @@ class KnowledgeGraph:
         if changed:
             self._profile = None
             self._labels.clear()
+            self.cache.clear()
 
 
 def select_rows(result: SelectResult | bool | list[Triple]) -> SelectResult:

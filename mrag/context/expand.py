@@ -21,7 +21,8 @@ from mrag.context.weigh import Candidate, weigh
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
 from mrag.record import LABELS
-from mrag.terms import OWL, RDF, RDFS, SKOLEM, Triple, from_ox
+from mrag.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
+from mrag.words import words
 
 _TYPE = RDF + "type"
 _SCHEMA = (
@@ -39,9 +40,18 @@ _TRIVIAL_CLASSES = {
     OWL + "NamedIndividual",
     RDFS + "Resource",
     RDFS + "Literal",
+    OWL + "Class",
     OWL + "Restriction",
+    OWL + "ObjectProperty",
+    OWL + "DatatypeProperty",
+    OWL + "AnnotationProperty",
+    OWL + "FunctionalProperty",
     RDF + "List",
+    RDF + "Property",
+    RDFS + "Class",
 }
+"""Types that every entity, class or property has."""
+
 _REFLEXIVE = {
     OWL + "sameAs",
     RDFS + "subClassOf",
@@ -76,7 +86,7 @@ class ContextSettings:
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     schema: bool = True
-    per_predicate: int = 6
+    per_predicate: int = 8
     scan: int = 64
     fanout: int = 5
     hub_damping: bool = True
@@ -94,8 +104,10 @@ class ContextSettings:
 
 @dataclass
 class _Reach:
-    """What an expansion has seen so far."""
+    """What an expansion is after, and what it has seen so far."""
 
+    asked: frozenset[str]
+    display: Display
     found: dict[tuple[str, str, str], Candidate] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     cut: set[str] = field(default_factory=set)
@@ -128,16 +140,16 @@ def expand(
     """
     settings = settings or ContextSettings()
     seeds = list({iri: (iri, score) for iri, score in reversed(seeds)}.values())[::-1]
-    reach = _Reach()
+    display = Display(kg)
+    reach = _Reach(words(question), display)
     for at, (iri, _) in enumerate(seeds):
         _neighbours(kg, iri, at, 1, (iri,), settings, reach)
     if settings.hops == 2:
         _second_hop(kg, seeds, settings, reach)
-    display = Display(kg)
     candidates = list(reach.found.values())
     schema = _schema(kg, candidates, settings, reach) if settings.schema else []
     _prepare(display, kg, [*candidates, *schema], seeds)
-    weigh(kg, display, candidates, damping=settings.hub_damping, question=question)
+    weigh(kg, display, candidates, damping=settings.hub_damping, asked=reach.asked)
     for at, candidate in enumerate(schema):
         candidate.priority = 1.0 / (2 + at)
     ordered = _interleave(sorted(candidates, key=_by_priority), schema)
@@ -166,6 +178,7 @@ def _neighbours(
         for predicate in sorted(groups):
             group = _preferred(kg, groups[predicate], reach)
             if len(group) > settings.per_predicate:
+                group = _asked_first(group, direction, reach)
                 reach.dropped["over the limit for one entity and predicate"] += (
                     len(group) - settings.per_predicate
                 )
@@ -173,6 +186,18 @@ def _neighbours(
                 key = statement[0], statement[1], str(statement[2])
                 if key not in reach.found:
                     reach.found[key] = Candidate(statement, seed, hop, direction, place, path)
+
+
+def _asked_first(group: list[Statement], direction: Direction, reach: _Reach) -> list[Statement]:
+    """Order a group that will be cut by the words its other ends share with the question."""
+    if not reach.asked:
+        return group
+
+    def end(statement: Statement) -> OxTerm:
+        return statement[2] if direction == "out" else ox.NamedNode(statement[0])
+
+    reach.display.prepare(sorted({t.value for x in group if isinstance(t := end(x), ox.NamedNode)}))
+    return sorted(group, key=lambda x: -len(reach.asked & words(reach.display.term(end(x)))))
 
 
 def _unwanted(statement: Statement, direction: Direction, settings: ContextSettings) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import pyoxigraph as ox
 
@@ -112,10 +112,23 @@ def _order(statement: Statement) -> tuple[str, str]:
 
 def superproperties(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
     """Return which properties each property implies."""
-    found: dict[str, set[str]] = {}
-    for p, q in kg.select(queries.get("context/superproperties").text):
-        found.setdefault(str(p), set()).add(str(q))
-    return {p: frozenset(qs) for p, qs in found.items()}
+    return _pairs(kg, "context/superproperties")
+
+
+def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
+    """Return which properties say the same the other way round."""
+    return _pairs(kg, "context/inverses")
+
+
+def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
+    # Axioms change seldom and every expansion needs them.
+    kept = kg.cache.get(name)
+    if kept is None:
+        found: dict[str, set[str]] = {}
+        for p, q in kg.select(queries.get(name).text):
+            found.setdefault(str(p), set()).add(str(q))
+        kept = kg.cache[name] = {p: frozenset(qs) for p, qs in found.items()}
+    return cast("dict[str, frozenset[str]]", kept)
 
 
 def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyoxigraph as ox
 
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, superclasses, superproperties
+from mrag.context.neighbours import Direction, Statement, inverses, superclasses, superproperties
 from mrag.kg import KnowledgeGraph
 from mrag.terms import RDF
+from mrag.words import words
 
 _TYPE = RDF + "type"
 
@@ -47,7 +46,7 @@ def weigh(
     candidates: Sequence[Candidate],
     *,
     damping: bool,
-    question: str,
+    asked: frozenset[str],
 ) -> None:
     """Set the priority of every candidate.
 
@@ -56,12 +55,11 @@ def weigh(
         display: Shows terms, for the words they share with the question.
         candidates: The triples in reach.
         damping: Whether frequent predicates and implied triples weigh less.
-        question: What is asked; may be empty.
+        asked: Words of the question; may be empty.
     """
     profile = kg.profile()
     total = math.log(2 + profile.triples)
     implied = _implied(kg, candidates) if damping else set()
-    asked = words(question)
     for candidate in candidates:
         s, p, o, _ = candidate.statement
         weight = 0.9
@@ -69,7 +67,7 @@ def weigh(
             weight = 0.3 + 0.7 * math.log((2 + profile.triples) / (1 + profile.predicates.get(p, 0))) / total
         if isinstance(o, ox.Literal) and o.language and len(o.value) > 40:
             weight = 0.95
-        if (s, p, str(o)) in implied:
+        if (s, p, str(o)) in implied and (p == _TYPE or kg.is_inferred(candidate.statement[3])):
             weight *= 0.3
         other = o.value if isinstance(o, ox.NamedNode) and candidate.direction == "out" else s
         if damping and candidate.direction == "in" and display.entity(other).startswith("<"):
@@ -84,8 +82,8 @@ def weigh(
 
 
 def _implied(kg: KnowledgeGraph, candidates: Sequence[Candidate]) -> set[tuple[str, str, str]]:
-    """Triples that another in reach says more precisely: by a sub-property or a subclass."""
-    above = superproperties(kg)
+    """Triples that another in reach says already: by a sub-property, a subclass or an inverse."""
+    above, back = superproperties(kg), inverses(kg)
     types: dict[str, set[str]] = {}
     implied: set[tuple[str, str, str]] = set()
     for candidate in candidates:
@@ -93,6 +91,10 @@ def _implied(kg: KnowledgeGraph, candidates: Sequence[Candidate]) -> set[tuple[s
         if p == _TYPE and isinstance(o, ox.NamedNode):
             types.setdefault(s, set()).add(o.value)
         implied.update((s, q, str(o)) for q in above.get(p, ()))
+        if isinstance(o, ox.NamedNode) and not kg.is_inferred(candidate.statement[3]):
+            implied.update(
+                (o.value, q, str(ox.NamedNode(s))) for q in back.get(p, ()) if (q, o.value) != (p, s)
+            )
     supers = superclasses(kg, {c for group in types.values() for c in group})
     for s, group in types.items():
         for c in group:
@@ -103,72 +105,3 @@ def _implied(kg: KnowledgeGraph, candidates: Sequence[Candidate]) -> set[tuple[s
                 if d in group and c not in supers.get(d, ())
             )
     return implied
-
-
-_WORD = re.compile(r"\w+")
-_COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "do",
-        "does",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "their",
-        "there",
-        "these",
-        "this",
-        "to",
-        "was",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whose",
-        "why",
-        "with",
-        "you",
-        "your",
-    ]
-)
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, folded and cut to a common stem length.
-
-    Example:
-        >>> sorted(words("What are the Products?"))
-        ['product']
-    """
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    found = (w for w in _WORD.findall("".join(c for c in folded if not unicodedata.combining(c))))
-    return frozenset(_stem(w) for w in found if w not in _COMMON)
-
-
-def _stem(word: str) -> str:
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    return word

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from rdflib import Literal
 
 from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.generation.mentions import NAMING
+from mrag.generation.mentions import META, NAMING
 from mrag.generation.text import content
 from mrag.generation.verbalise import TYPE, describes
 from mrag.generation.wanted import Reading
@@ -34,6 +34,7 @@ class Group:
         lines: The lines that cover most, in the order found.
         covered: Positions of the wanted words that they cover.
         score: Weight of what they cover.
+        kind: Part of the score that is for being of the class asked for.
         joint: Wanted words that single lines cover by predicate and object together.
     """
 
@@ -42,6 +43,7 @@ class Group:
     covered: frozenset[int]
     score: float
     joint: frozenset[frozenset[int]] = frozenset()
+    kind: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,9 @@ class Chooser:
         self._of: dict[Term, list[RecordedLine]] = {}
         self._common: dict[Term, int] = {}
         for line in context.lines:
-            if str(line.triple.p) in _SCHEMA and line.inferred:
-                continue  # every class is a kind of its kind's kind
+            p, o = str(line.triple.p), str(line.triple.o)
+            if (p in _SCHEMA and line.inferred) or (p == TYPE and o in META):
+                continue  # every class is a kind of its kind's kind, and is a class
             self._of.setdefault(line.triple.s, []).append(line)
             self._common[line.triple.o] = self._common.get(line.triple.o, 0) + 1
         self._rank = {iri: i for i, iri in enumerate(context.entities)}
@@ -94,9 +97,13 @@ class Chooser:
             max_facts: Predicates told of each.
         """
         defined = self._defined()
-        if defined is not None:
-            return Selection((self._filled(Group(defined, (), frozenset(), 1.0), max_facts + 1),))
+        if defined:
+            most = max_facts + 1 if len(defined) == 1 else max_facts - 1
+            told = tuple(self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined)
+            return Selection(told, len(told) > 1)
         subjects = [s for s in self._of if s not in self.asked.names.properties]
+        if self.asked.comparing:
+            subjects = [s for s in subjects if any(s in w.terms for w in self.asked.wanted)]
         groups = [g for g in (self._group(s, max_facts) for s in subjects) if g.score > 0]
         groups.sort(key=lambda g: (-g.score, self._rank.get(str(g.subject), 10**6), str(g.subject)))
         total = sum(w.weight for w in self.asked.wanted)
@@ -121,7 +128,9 @@ class Chooser:
             kept = [
                 g
                 for g in groups
-                if g.score >= 0.92 * best.score and need <= g.covered and self._as_joint(g, best)
+                if self._beyond_kind(g) >= 0.92 * self._beyond_kind(best)
+                and need <= g.covered
+                and self._as_joint(g, best)
             ]
             kept = self._of_kind(kept)
             many = len(kept) > 1
@@ -138,15 +147,21 @@ class Chooser:
         """Say whether a group, too, has in one line what the best has in one line."""
         return all(any(j <= own for own in group.joint) for j in best.joint)
 
+    def _beyond_kind(self, group: Group) -> float:
+        """Score a group without the class that "which" asks for, which contexts often leave out."""
+        return group.score - group.kind
+
     def _of_kind(self, groups: list[Group]) -> list[Group]:
         """Keep, where some are, those of the class that "which" asks for."""
+        return [g for g in groups if self._is_of_kind(g.subject)] or groups
+
+    def _is_of_kind(self, subject: Term) -> bool:
         kinds = self.asked.kinds
-        right = [
-            g
-            for g in groups
-            if any(x.triple.o in kinds and str(x.triple.p) == TYPE for x in self._of[g.subject])
-        ]
-        return right or groups
+        types = [x for x in self._of[subject] if str(x.triple.p) == TYPE]
+        above = [y for x in types for y in self._of.get(x.triple.o, ()) if str(y.triple.p) in _SCHEMA]
+        # A graph database is a database; but what asks for graph databases does not ask for databases.
+        heads = {self.asked.head_of(kind) for kind in kinds if self.asked.is_one_word(kind)}
+        return any(x.triple.o in kinds or self.asked.head_of(x.triple.o) in heads for x in [*types, *above])
 
     def _names_all(self, group: Group) -> bool:
         """Say whether a group has every name of the question that the best answer could have."""
@@ -154,19 +169,21 @@ class Chooser:
             i in group.covered for i, w in enumerate(self.asked.wanted) if w.terms & self.asked.named
         )
 
-    def _defined(self) -> Term | None:
-        """Give the one thing that a question such as "What is a triple store?" is about."""
-        if not self.asked.defining:
-            return None
-        terms = (
-            frozenset.intersection(*(w.terms for w in self.asked.wanted))
-            if self.asked.wanted
-            else frozenset()
-        )
-        known = sorted(
-            (t for t in terms if t in self._of), key=lambda t: (t in self.asked.names.properties, str(t))
-        )
-        return min(known, key=lambda t: self._rank.get(str(t), 10**6)) if known else None
+    def _defined(self) -> list[Term]:
+        """Give what "What is a triple store?" is about, or both sides of a comparison."""
+        asked = self.asked
+        if not asked.defining or not asked.wanted:
+            return []
+        terms = list(dict.fromkeys(w.terms for w in asked.wanted))
+        found: list[Term] = []
+        for each in terms:
+            known = sorted(
+                (t for t in each if t in self._of),
+                key=lambda t: (t in asked.names.properties, self._rank.get(str(t), 10**6), str(t)),
+            )
+            found.extend(known[:1])
+        whole = len(found) == len(terms) and (len(terms) == 1 or asked.comparing)
+        return found if whole else []
 
     def _group(self, subject: Term, max_facts: int) -> Group:
         """Cover the wanted words with as few lines about a subject as will do."""
@@ -186,12 +203,13 @@ class Chooser:
                 lines.append(far)
         got = [0.0] * len(self.asked.wanted)
         chosen: list[RecordedLine] = []
+        done: set[str] = set()
         total = sum(w.weight for w in self.asked.wanted) or 1.0
         joint: set[frozenset[int]] = set()
         prose = False
         while len({x.triple.p for x in chosen}) < max_facts:
             best, gain = None, 0.0
-            for line in (x for x in lines if x not in chosen and (prose or not describes(x))):
+            for line in (x for x in lines if x.id not in done and (prose or not describes(x))):
                 new = self._gain(line, near[line.id], got)
                 even = best is not None and abs(new - gain) <= 1e-9
                 if new > gain + 1e-9 or (even and best is not None and self._key(line) < self._key(best)):
@@ -206,7 +224,9 @@ class Chooser:
                 bridges = [x for x in self._of[subject] if x.triple.o == best.triple.s]
                 taken.insert(0, min(bridges, key=self._key))
             taken.extend(self._siblings(best, [*chosen, *taken]))
-            chosen.extend(taken)
+            # That a kind is of a further kind counts, but goes without saying.
+            chosen.extend(x for x in taken if str(x.triple.p) not in _SCHEMA or x.triple.s == subject)
+            done.update(x.id for x in taken)
             joint.add(self.asked.joined(best))
             for i in range(len(got)):
                 got[i] = max(got[i], *(self._told(i, x, near[x.id]) for x in taken))
@@ -214,9 +234,11 @@ class Chooser:
         if subject in self.classes:
             score *= 0.7  # asked about things, one answers with things; the schema is for want of better
         covered = frozenset(i for i, g in enumerate(got) if g >= 0.5)
+        kinds = self.asked.kinds
+        kind = sum(w.weight * g for w, g in zip(self.asked.wanted, got, strict=True) if w.terms & kinds)
         pairs = frozenset(j for j in joint if len(j) > 1)
         score += 0.1 * sum(self.asked.wanted[i].weight for i in frozenset().union(*pairs))
-        return Group(subject, tuple(chosen), covered, score, pairs)
+        return Group(subject, tuple(chosen), covered, score, pairs, kind)
 
     def _mostly_open(self, subject: Term, got: Sequence[float]) -> bool:
         """Say whether most of what is asked, beside the name of the subject, is still not covered."""
@@ -236,16 +258,24 @@ class Chooser:
         """
         wanted, cover = self.asked.wanted[i], self.asked.covers[line.id][i]
         named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
-        if cover and named and not self.asked.listy and not self.asked.asked_for(line):
-            return 0.3 * near
+        if cover and named and not self.asked.asked_for(line):
+            return (0.6 if self.asked.listy else 0.3) * near
         if near < 1 and wanted.terms & self.asked.named:
             return near * cover / 2  # a name one step away is hardly what was asked for
         return near * cover
 
-    def _key(self, line: RecordedLine) -> tuple[bool, bool, int, float, int]:
+    def _key(self, line: RecordedLine) -> tuple[bool, int, bool, int, float, int]:
         p = str(line.triple.p)
         common = -self._common.get(line.triple.o, 0)
-        return (describes(line) or p in NAMING, line.inferred, common, -line.score, self._order[line.id])
+        strange = self.asked.strangeness(line)
+        return (
+            describes(line) or p in NAMING,
+            strange,
+            line.inferred,
+            common,
+            -line.score,
+            self._order[line.id],
+        )
 
     def _siblings(self, line: RecordedLine, chosen: Sequence[RecordedLine]) -> list[RecordedLine]:
         """Give the other values of a predicate that was asked for as such: all films, not the first."""

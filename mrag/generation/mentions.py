@@ -33,6 +33,14 @@ NAMING = frozenset(
 )
 """Properties whose values are further names of their subject."""
 
+META = frozenset(
+    [OWL + n for n in ("Class", "Restriction", "Ontology", "NamedIndividual", "Thing")]
+    + [OWL + n + "Property" for n in ("Object", "Datatype", "Annotation", "Functional", "InverseFunctional")]
+    + [OWL + n + "Property" for n in ("Transitive", "Symmetric", "Asymmetric", "Reflexive", "Irreflexive")]
+    + [RDFS + "Class", RDFS + "Datatype", RDF + "Property"]
+)
+"""Types of the vocabulary of ontologies, which say what a term is made of rather than what it means."""
+
 _OF_PROPERTIES = frozenset([RDFS + n for n in ("subPropertyOf", "domain", "range")] + [OWL + "inverseOf"])
 _OF_CLASSES = frozenset([RDFS + "subClassOf", OWL + "equivalentClass", OWL + "disjointWith"])
 _MONTHS = (
@@ -96,8 +104,15 @@ class Names:
             self.properties.add(p)
             if str(p) in _OF_PROPERTIES:
                 self.properties.add(s)
+                (self.classes if str(p) in (RDFS + "domain", RDFS + "range") else self.properties).add(o)
             if str(p) in _OF_CLASSES:
                 self.classes.update((s, o))
+            elif str(p) == RDF + "type" and str(o) in META:
+                self.classes.add(o)
+                if str(o).endswith("Property"):
+                    self.properties.add(s)
+                elif str(o).endswith("Class"):
+                    self.classes.add(s)
             elif str(p) == RDF + "type":
                 self.classes.add(o)
             self._add(line.labels[0], s)

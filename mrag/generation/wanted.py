@@ -12,10 +12,10 @@ from rdflib import Literal
 
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.mentions import NAMING, Mention, Names
-from mrag.generation.text import Token, content, language_of, split_identifier, stem, tokens
+from mrag.generation.text import Token, content, keys, language_of, split_identifier, stem, tokens
 from mrag.generation.verbalise import TYPE, describes
-from mrag.generation.words import SYNONYMS, VAGUE, words
-from mrag.terms import Term
+from mrag.generation.words import PREPOSITIONS, SYNONYMS, VAGUE, words
+from mrag.terms import RDFS, Term
 
 _OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in SYNONYMS:
@@ -27,6 +27,7 @@ _HOW = {
     "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
 }  # fmt: skip
 _ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
+_IMPLIED = {"who": ("by",), "whom": ("by",), "where": ("in", "at"), "when": ("in", "on", "at")}
 _WHICH = words("which what list many welche welcher quali quels quelles")
 _LISTY = re.compile(
     r"\b(?:which|list|all|every|any|how many|welche\w*|quali|quels|quelles|cuáles"
@@ -37,6 +38,7 @@ _COUNTING = re.compile(r"\b(?:how many|number of|count|wie ?viele|quanti|quante|
 _YES_OR_NO = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|had|can|could|ist|sind|hat|haben|kann|è|sono|est)\b", re.I
 )
+_COMPARING = re.compile(r"\b(?:differen(?:ce|t)|differs?|compared?|comparison|versus|vs)\b", re.I)
 _DEFINING = re.compile(
     r"\s*(?:(?:what|who|wer|was|chi|qui|quién)(?:['’]s| is| are| ist| sind| was| è| est| es)\b"
     r"|(?:please )?(?:tell|describe|explain|define|what does)\b|(?:cos['’]è|qu['’]est)|\w+ (?:me )?about\b)",
@@ -89,6 +91,7 @@ class Reading:
         listy: Whether several things may be asked for.
         yes_or_no: Whether the question is one of whether.
         defining: Whether it asks what something is.
+        comparing: Whether it asks in what things differ.
     """
 
     def __init__(self, question: str, context: RecordedContext) -> None:
@@ -98,11 +101,20 @@ class Reading:
         for line in context.lines:
             if str(line.triple.p) in NAMING:
                 self.aliases.setdefault(line.triple.s, set()).update(content(str(line.triple.o)))
+        self._above: dict[Term, set[str]] = {}
+        for line in context.lines:
+            if str(line.triple.p) == RDFS + "subPropertyOf":
+                self._above.setdefault(line.triple.s, set()).update(content(line.labels[2]))
+        self._labels = {x.triple.o: keys(x.labels[2]) for x in context.lines}
+        self._labels |= {x.triple.s: keys(x.labels[0]) for x in context.lines}
         self.stems = {line.id: self._stems(line) for line in context.lines}
         self.listy = bool(_LISTY.search(question))
         self.yes_or_no = bool(_YES_OR_NO.match(question))
-        self.defining = bool(_DEFINING.match(question))
+        self.comparing = bool(_COMPARING.search(question))
+        self.defining = self.comparing or bool(_DEFINING.match(question))
         asked = tokens(question)
+        self.small = {word.key for word in asked if word.key in PREPOSITIONS}
+        self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
         found = self._want(question, asked, mentions)
@@ -115,13 +127,14 @@ class Reading:
         return not (term in common or isinstance(term, Literal))
 
     def _stems(self, line: RecordedLine) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        s, _, o = line.triple
+        s, p, o = line.triple
         relation = content(split_identifier(line.labels[1]))
         # "home world" may be asked for as "homeworld"
         compounds = [a + b for a, b in pairwise(relation)]
         return (
             frozenset(content(line.labels[0])).union(self.aliases.get(s, ())),
-            frozenset([*relation, *compounds]),
+            # What has a feature is linked to it, where the ontology says so.
+            frozenset([*relation, *compounds]).union(self._above.get(p, ())),
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
@@ -178,6 +191,20 @@ class Reading:
         return str(line.triple.p) == TYPE or any(
             w.stem in relation or w.others & relation for w in self.wanted
         )
+
+    def strangeness(self, line: RecordedLine) -> int:
+        """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
+        small = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
+        return len(small - self.small)
+
+    def head_of(self, term: Term) -> str:
+        """Give the stem of the last word of a term's label."""
+        label = self._labels.get(term, ())
+        return stem(label[-1]) if label else ""
+
+    def is_one_word(self, term: Term) -> bool:
+        """Say whether a term's label is one word."""
+        return len(self._labels.get(term, ())) == 1
 
     def joined(self, line: RecordedLine) -> frozenset[int]:
         """Give what a line covers by its predicate and its ends together: "blue" said of eyes."""

@@ -16,6 +16,7 @@ from mrag.errors import ConfigError
 from mrag.index.postings import Postings
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
 from mrag.index.text import Analyser
+from mrag.words import STOP_WORDS
 
 __all__ = ["Bm25Index", "Bm25Params"]
 
@@ -172,7 +173,10 @@ class Bm25Index:
 
     def _query(self, text: str) -> Mapping[str, int]:
         analyser = self.params.analyser
-        return Counter(term for token in analyser.tokens(text) for term in analyser.terms(token))
+        tokens = analyser.tokens(text)
+        # A query's function words would rank by them where documents are short; alone they must do.
+        meant = [token for token in tokens if token not in STOP_WORDS] or tokens
+        return Counter(term for token in meant for term in analyser.terms(token))
 
     def search(self, text: str, k: int, mask: Mask | None = None) -> Ranking:
         """Rank the documents that share a term with a text.

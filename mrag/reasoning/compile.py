@@ -5,7 +5,9 @@ from __future__ import annotations
 import pyoxigraph as ox
 
 from mrag.patterns import (
+    AllOf,
     Alternative,
+    AnyOf,
     Call,
     Compare,
     Expression,
@@ -23,7 +25,7 @@ from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Named, Plai
 from mrag.reasoning.rules import Branch, Check, Compiler, Rule, Ruleset, pairs
 from mrag.reasoning.schema import schema_rules
 from mrag.stores.base import Dataset, TripleStore
-from mrag.terms import OWL, RDFS, SKOLEM
+from mrag.terms import OWL, RDF, RDFS, SKOLEM
 
 X, Y, Z, P = var("x"), var("y"), var("z"), var("p")
 SUBCLASS, SUBPROPERTY = iri(RDFS + "subClassOf"), iri(RDFS + "subPropertyOf")
@@ -336,7 +338,11 @@ def _language() -> list[Rule]:
     both = Repeated(Alternative((SAME, Inverse(SAME))))
     add("eq-sym", (Y, SAME, X), (X, SAME, Y), filters=(Compare(X, "!=", Y), Call("isIRI", (Y,))))
     add("eq-trans", (X, SAME, Z), (X, SAME, Y), (Y, SAME, Z), filters=(differ,), path=both)
-    apart = (Compare(X, "!=", Y), Not(In(P, (SAME,))))
+    # The nodes of axioms are not things in the domain: a list with two first members is none.
+    parts = Call("strstarts", (Call("str", (P,)), ox.Literal(OWL)))
+    lists = In(P, (iri(RDF + "first"), iri(RDF + "rest")))
+    structure = AnyOf((AllOf((parts, Not(In(P, (_DIFFERENT,))))), lists))
+    apart = (Compare(X, "!=", Y), Not(structure))
     add("eq-rep-s", (Y, P, Z), (X, SAME, Y), (X, P, Z), filters=apart)
     add("eq-rep-o", (Z, P, Y), (X, SAME, Y), (Z, P, X), filters=apart)
     for kind in ("Class", "ObjectProperty", "DatatypeProperty"):

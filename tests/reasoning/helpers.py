@@ -25,7 +25,7 @@ A = Dataset(default=("urn:a",))
 
 
 def graph_of(turtle: str) -> Graph:
-    end = "" if turtle.rstrip().endswith(".") else " ."
+    end = "" if turtle.rstrip().endswith(".") or not turtle.strip() else " ."
     return Graph().parse(data=PREFIXES + turtle + end, format="turtle")
 
 
@@ -45,7 +45,8 @@ def whole(closure: Closure) -> Dataset:
 
 
 def triples(store: OxigraphStore, graphs: tuple[str, ...]) -> list[Triple]:
-    return [t for g in graphs for t in store.edges(g)]
+    text = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+    return [t for g in graphs for t in store.construct(text, Dataset(default=(g,)))]
 
 
 def is_data(t: Triple) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from xml.sax import SAXParseException
 
 import pyoxigraph as ox
 from rdflib import BNode, Graph, Namespace, URIRef
@@ -20,7 +21,8 @@ from rdflib.exceptions import ParserError
 from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
-from mrag.patterns import Ask, Filter, Group, TriplePattern, to_sparql, var
+from mrag.errors import TermError
+from mrag.patterns import Ask, Group, TriplePattern, to_sparql, var
 from mrag.reasoning.materialise import materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
@@ -84,7 +86,7 @@ def _read() -> Iterator[Case]:
 def parse(text: str) -> Graph:
     try:
         return Graph().parse(data=text, format="xml", publicID="http://test.example/")
-    except ParserError as error:
+    except (ParserError, SAXParseException) as error:
         raise Unchecked("not RDF/XML") from error
 
 
@@ -92,7 +94,10 @@ def load(graph: Graph, into: OxigraphStore, name: str) -> None:
     """Put an rdflib graph into the store with its blank nodes made IRIs, as a load does."""
     lines = []
     for triple in graph:
-        s, p, o = (ox.NamedNode(f"{SKOLEM}{t}") if isinstance(t, BNode) else to_ox(t) for t in triple)
+        try:
+            s, p, o = (ox.NamedNode(f"{SKOLEM}{t}") if isinstance(t, BNode) else to_ox(t) for t in triple)
+        except TermError as error:
+            raise Unchecked("a term that RDF 1.1 does not allow") from error
         lines.append(str(ox.Triple(s, p, o)) + " .")  # type: ignore[arg-type]
     into.insert("\n".join(sorted(lines)).encode(), name)
 
@@ -136,22 +141,32 @@ def entailed(case: Case) -> bool:
         if atom[1] in (OWL.distinctMembers, OWL.members):
             atoms.remove(atom)
             members = list(Collection(conclusion, atom[2]))
-            different = atom[1] == OWL.distinctMembers or (atom[0], RDF.type, OWL.AllDifferent) in conclusion
+            different = (atom[0], RDF.type, OWL.AllDifferent) in conclusion
             if not different:
                 raise Unchecked("list axiom")
             atoms += [(a, OWL.differentFrom, b) for i, a in enumerate(members) for b in members[i + 1 :]]
     if any(p in (OWL.sourceIndividual, OWL.hasKey, OWL.propertyChainAxiom) for _, p, _ in atoms):
         raise Unchecked("axiom of several triples")
+    negative = [a for a in atoms if a[1] == OWL.differentFrom or _complement(conclusion, a)]
+    for s, p, o in negative:
+        # What is not the case is not stored. It holds if the opposite contradicts the premise.
+        opposite = Graph() + extra
+        other = conclusion.value(o, OWL.complementOf) if p == RDF.type else o
+        opposite.add((s, RDF.type if p == RDF.type else OWL.sameAs, names.get(other, other)))
+        contradicted = closed(case, opposite, names)
+        if not contradicted.result.clashes:  # type: ignore[attr-defined]
+            return False
+    atoms = [a for a in atoms if a not in negative]
     store = closed(case, extra, names)
     try:
-        body, filters = [], []
+        body = []
         for s, p, o in atoms:
             trivial = s == o and p in (RDFS.subClassOf, RDFS.subPropertyOf, OWL.equivalentClass, OWL.sameAs,
                                        OWL.equivalentProperty)  # fmt: skip
             if trivial or (p == RDFS.subClassOf and (o == OWL.Thing or s == OWL.Nothing)):
                 continue
             body.append(TriplePattern(*(_node(t, names) for t in (s, p, o))))
-        return store.ask(to_sparql(Ask(Group((*body, *(Filter(f) for f in filters))))), _both(store))
+        return store.ask(to_sparql(Ask(Group(tuple(body)))), _both(store))
     finally:
         store.close()
 
@@ -160,6 +175,10 @@ def _node(term: Node, names: dict[Node, URIRef]) -> ox.NamedNode | ox.Literal | 
     if isinstance(term, BNode) and term not in names:
         return var(f"b{term}")
     return to_ox(names.get(term, term))  # type: ignore[return-value]
+
+
+def _complement(graph: Graph, atom: tuple[Node, Node, Node]) -> bool:
+    return atom[1] == RDF.type and (atom[2], OWL.complementOf, None) in graph
 
 
 def _is_class(graph: Graph, node: BNode) -> bool:

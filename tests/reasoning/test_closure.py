@@ -1,0 +1,214 @@
+"""Properties of closures over random small ontologies: the same as owlrl, incremental, provable."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mrag.loaders.rdf import Source
+from mrag.reasoning.accelerate import accelerate
+from mrag.reasoning.compile import compile_rules
+from mrag.reasoning.materialise import extend, materialise, overlapping
+from mrag.reasoning.proofs import prove, render
+from mrag.stores.base import Dataset
+from mrag.stores.oxigraph import OxigraphStore
+from tests.reasoning.helpers import (
+    A,
+    data,
+    graph_of,
+    is_data,
+    owlrl_data,
+    store_of,
+    triples,
+)
+from tests.reasoning.owl_cases import load
+
+PRODUCTS = Path(__file__).resolve().parents[2] / "ontology" / "products.ttl"
+EXAMPLES = int(os.environ.get("MRAG_EXAMPLES", "40"))
+bounded = settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+classes, things = st.sampled_from("ABCD"), st.sampled_from("uvwxyz")
+properties = st.sampled_from("pqr")
+
+
+def _statement(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.tuples(*parts).map(lambda found: template.format(*found))
+
+
+R = "[ a owl:Restriction ; owl:onProperty :{1} ; "
+axioms = st.one_of(
+    _statement(":{} rdfs:subClassOf :{} .", classes, classes),
+    _statement(":{} owl:equivalentClass :{} .", classes, classes),
+    _statement(":{0} owl:equivalentClass " + R + "owl:someValuesFrom :{2} ] .", classes, properties, classes),
+    _statement(":{0} owl:equivalentClass " + R + "owl:hasValue :{2} ] .", classes, properties, things),
+    _statement(":{0} rdfs:subClassOf " + R + "owl:allValuesFrom :{2} ] .", classes, properties, classes),
+    _statement(":{} owl:equivalentClass [ owl:intersectionOf ( :{} :{} ) ] .", classes, classes, classes),
+    _statement(":{} owl:equivalentClass [ owl:unionOf ( :{} :{} ) ] .", classes, classes, classes),
+    _statement(":{} rdfs:domain :{} .", properties, classes),
+    _statement(":{} rdfs:range :{} .", properties, classes),
+    _statement(":{} rdfs:subPropertyOf :{} .", properties, properties),
+    _statement(":{} owl:inverseOf :{} .", properties, properties),
+    _statement(":{} owl:propertyChainAxiom ( :{} :{} ) .", properties, properties, properties),
+    _statement(":{} a owl:TransitiveProperty .", properties),
+    _statement(":{} a owl:SymmetricProperty .", properties),
+)
+same = st.one_of(
+    _statement(":{} a owl:FunctionalProperty , owl:ObjectProperty .", properties),
+    _statement(":{} owl:sameAs :{} .", things, things),
+)
+facts = st.one_of(
+    _statement(":{} a :{} .", things, classes), _statement(":{} :{} :{} .", things, properties, things)
+)
+
+
+@bounded
+@given(st.lists(st.one_of(axioms, axioms, axioms, same), max_size=7), st.lists(facts, min_size=1, max_size=9))
+def test_data_triples_are_those_of_owlrl(tbox: list[str], abox: list[str]) -> None:
+    turtle = "\n".join([*tbox, *abox])
+    store = store_of(turtle)
+    closure = materialise(store, A, "urn:i", on_inconsistency="report", threads=1)
+    assert data(store, ("urn:a", *closure.graphs)) == owlrl_data(graph_of(turtle))
+
+
+@bounded
+@given(
+    st.lists(st.one_of(axioms, axioms, same, facts, facts), max_size=12),
+    st.lists(st.one_of(axioms, same, facts, facts), min_size=1, max_size=4),
+)
+def test_adding_gives_what_a_closure_from_scratch_gives(before: list[str], added: list[str]) -> None:
+    store = store_of("\n".join(before))
+    first = materialise(store, A, "urn:i", on_inconsistency="report", threads=1)
+    extra = graph_of("\n".join(added))
+    for triple in graph_of("\n".join(before)):
+        extra.remove(triple)
+    load(extra, store, "urn:b")
+    both = Dataset(default=("urn:a", "urn:b"))
+    grown = extend(store, A, first.graphs, "urn:b", "urn:j", on_inconsistency="report", threads=1)
+    scratch = materialise(store, both, "urn:k", on_inconsistency="report", threads=1)
+    asserted = set(triples(store, both.default))
+    assert set(triples(store, grown.graphs)) - asserted == set(triples(store, scratch.graphs))
+    for update in overlapping(grown.graphs, ("urn:b",)):
+        store.update(update)
+    found = triples(store, grown.graphs)
+    assert len(found) == len(set(found)) == scratch.triples
+    assert grown.triples - grown.overlap == scratch.triples
+
+
+@settings(bounded, max_examples=15)
+@given(st.lists(st.one_of(axioms, axioms, same, facts, facts), min_size=4, max_size=14))
+def test_every_inferred_triple_has_a_proof(statements: list[str]) -> None:
+    store = store_of("\n".join(statements))
+    rules = compile_rules(store, A)
+    closure = materialise(store, A, "urn:i", on_inconsistency="report", threads=1)
+    inferred, asserted = Dataset(default=closure.graphs), set(triples(store, ("urn:a",)))
+    for triple in sorted(triples(store, closure.graphs))[:60]:
+        proof = prove(store, A, inferred, triple, ruleset=rules)
+        assert proof is not None, triple
+        assert set(proof.leaves()) <= asserted
+        assert proof.replay(store, A, rules)
+        assert proof == prove(store, A, inferred, triple, ruleset=rules)
+
+
+@settings(bounded, max_examples=20)
+@given(st.lists(st.one_of(axioms, axioms, same, facts, facts), max_size=14))
+def test_the_accelerator_gives_the_same_data(statements: list[str]) -> None:
+    pytest.importorskip("sparq")
+    store = store_of("\n".join(statements))
+    closure = materialise(store, A, "urn:i", on_inconsistency="report", threads=1)
+    fast = accelerate(store, A, "urn:f", on_inconsistency="report")
+    assert set(triples(store, fast.graphs)) == set(triples(store, closure.graphs))
+
+
+@pytest.fixture(scope="module")
+def products() -> OxigraphStore:
+    store = OxigraphStore()
+    store.bulk_load([Source.of(PRODUCTS)], "urn:a")
+    return store
+
+
+def test_products_are_closed_alike_by_rules_accelerator_and_owlrl(products: OxigraphStore) -> None:
+    closure = materialise(products, A, "urn:i")
+    fast = accelerate(products, A, "urn:f")
+    assert set(triples(products, fast.graphs)) == set(triples(products, closure.graphs))
+    assert len(closure.graphs) == 1
+
+
+def test_products_are_all_proved(products: OxigraphStore) -> None:
+    closure = materialise(products, A, "urn:p")
+    rules, inferred = compile_rules(products, A), Dataset(default=closure.graphs)
+    asserted = set(triples(products, ("urn:a",)))
+    for triple in triples(products, closure.graphs):
+        proof = prove(products, A, inferred, triple, ruleset=rules)
+        assert proof is not None, triple
+        assert set(proof.leaves()) <= asserted
+        assert proof.replay(products, A, rules)
+
+
+def test_a_triple_goes_with_its_only_support() -> None:
+    turtle = ":r owl:propertyChainAxiom ( :p :q ) . :r rdfs:domain :A . :A rdfs:subClassOf :B . :x :p :y . :y :q :z"
+    store = store_of(turtle)
+    closure = materialise(store, A, "urn:i")
+    goal = next(t for t in triples(store, closure.graphs) if str(t.o) == "urn:t:B")
+    proof = prove(store, A, Dataset(default=closure.graphs), goal)
+    assert proof is not None
+    assert render(proof) == (
+        "x type B\n  because A SubClassOf: B (cax-sco)\n  └ x type A\n      because r Domain: A (prp-dom)\n"
+        "      └ x r z\n          because p o q SubPropertyOf: r (prp-spo2)\n"
+        "          ├ x p y [asserted]\n          └ y q z [asserted]"
+    )
+    assert [str(t.p) for t in proof.leaves()] == ["urn:t:p", "urn:t:q"]
+    assert proof.depth == 3
+    assert proof.to_json()["premises"][0]["rule"] == "prp-dom"
+    for leaf in proof.leaves():
+        smaller = graph_of(turtle)
+        smaller.remove(tuple(leaf))
+        other = OxigraphStore()
+        load(smaller, other, "urn:a")
+        closure = materialise(other, A, "urn:i")
+        assert goal not in triples(other, closure.graphs)
+
+
+def test_what_does_not_follow_has_no_proof() -> None:
+    store = store_of(":A rdfs:subClassOf :B . :x a :B")
+    closure = materialise(store, A, "urn:i")
+    (asserted,) = [t for t in triples(store, ("urn:a",)) if is_data(t)]
+    assert prove(store, A, Dataset(default=closure.graphs), asserted._replace(o=asserted.s)) is None
+    leaf = prove(store, A, Dataset(default=closure.graphs), asserted)
+    assert leaf is not None
+    assert leaf.asserted
+
+
+def test_a_failed_run_leaves_only_graphs_of_its_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_of(":A rdfs:subClassOf :B . :B rdfs:subClassOf :C . :x a :A")
+    before = set(triples(store, ("urn:a",)))
+
+    def stop(done: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        materialise(store, A, "urn:i", on_round=stop)
+    assert {g for g in store.graphs() if not g.startswith("urn:i:")} == {"urn:a"}
+    assert set(triples(store, ("urn:a",))) == before
+
+
+def test_two_threads_give_what_one_gives() -> None:
+    abox = "\n".join(f":x{i} :p :y{i % 97} ; a :A ." for i in range(12_000))
+    tbox = ":p owl:inverseOf :q . :p rdfs:range :B . :B rdfs:subClassOf :C . :q rdfs:subPropertyOf :r ."
+    store = OxigraphStore()
+    source = graph_of(tbox)
+    load(source, store, "urn:a")
+    nt = "\n".join(
+        line.replace(":x", "<urn:t:x").replace(" :p :y", "> <urn:t:p> <urn:t:y").replace(" ; a :A .", "> .")
+        for line in abox.splitlines()
+    )
+    store.insert(nt.encode(), "urn:a")
+    one = materialise(store, A, "urn:i", threads=1)
+    two = materialise(store, A, "urn:k", threads=2)
+    assert one.triples == two.triples
+    assert set(triples(store, one.graphs)) == set(triples(store, two.graphs))
