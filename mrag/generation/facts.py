@@ -99,8 +99,8 @@ class Chooser:
         defined = self._defined()
         if defined:
             most = max_facts + 1 if len(defined) == 1 else max_facts - 1
-            told = tuple(self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined)
-            return Selection(told, len(told) > 1)
+            told = [self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined]
+            return Selection(tuple(self._without_repeats(told)), len(told) > 1)
         subjects = [s for s in self._of if s not in self.asked.names.properties]
         if self.asked.comparing:
             subjects = [s for s in subjects if any(s in w.terms for w in self.asked.wanted)]
@@ -321,14 +321,14 @@ class Chooser:
     # --- What does not fit -------------------------------------------------------------------------
 
     def _without_repeats(self, groups: Iterable[Group]) -> list[Group]:
-        """Leave out a subject whose lines only say the other way round what was said."""
+        """Leave out what only says the other way round what was said, and subjects with nothing else."""
         said: set[frozenset[Term]] = set()
         kept = []
         for group in groups:
-            pairs = {frozenset([x.triple.s, x.triple.o]) for x in group.lines}
-            if group.lines and not pairs <= said:
-                kept.append(group)
-                said |= pairs
+            new = tuple(x for x in group.lines if frozenset([x.triple.s, x.triple.o]) not in said)
+            if new:
+                kept.append(replace(group, lines=new))
+                said.update(frozenset([x.triple.s, x.triple.o]) for x in new)
         return kept
 
     def _unlinked(self, chosen: Sequence[RecordedLine]) -> tuple[str, ...]:

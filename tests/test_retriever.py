@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+from rdflib import FOAF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.asking import ask, stream, verify
+from mrag.errors import MissingIndex
+from mrag.generation.answer import Answer
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from mrag.retriever import TripleStoreRetriever, format_docs, to_content_blocks
+from mrag.terms import Triple
+
+_kept: list[KnowledgeGraph] = []
+
+
+def demo() -> KnowledgeGraph:
+    if not _kept:
+        _kept.append(mrag.demo(model="wordllama"))
+    return _kept[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closing() -> Iterator[None]:
+    yield
+    while _kept:
+        _kept.pop().close()
+
+
+class TestStandard(RetrieversIntegrationTests):
+    """LangChain's own tests of retrievers."""
+
+    @property
+    def retriever_constructor(self) -> type[TripleStoreRetriever]:
+        return TripleStoreRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, object]:
+        return {"kg": demo()}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "What database products are linked to RDF?"
+
+
+def test_documents_say_what_they_stand_on() -> None:
+    documents = TripleStoreRetriever(kg=demo(), k=4).invoke("Which triple stores reason?")
+    assert [d.metadata["rank"] for d in documents] == [1, 2, 3, 4]
+    for document in documents:
+        assert document.id == document.metadata["source"]
+        assert json.loads(json.dumps(document.metadata)) == document.metadata
+        assert document.metadata["explanation"]
+        for line, triple in zip(document.metadata["lines"], document.metadata["triples"], strict=True):
+            assert f"[{line}]" in document.page_content
+            assert len(triple) == 5 and triple[4] in ("asserted", "inferred")
+    scores = [d.metadata["score"] for d in documents]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_an_lcel_chain_as_in_the_article() -> None:
+    seen: list[str] = []
+    model = GenericFakeChatModel(messages=iter([AIMessage("GraphDB and Virtuoso.")]))
+
+    def note(prompt: object) -> object:
+        seen.append(str(prompt))
+        return prompt
+
+    chain = (
+        {"context": TripleStoreRetriever(kg=demo(), k=10) | format_docs, "question": RunnablePassthrough()}
+        | ChatPromptTemplate.from_template(
+            "Using only the given Context answer the Question briefly.\n\nContext:\n{context}\n\nQuestion: {question}"
+        )
+        | note
+        | model
+        | StrOutputParser()
+    )
+    assert chain.invoke("What database products are linked to RDF?") == "GraphDB and Virtuoso."
+    assert "semantic product" in seen[0] and "(has feature, sub property of, linked to)" in seen[0]
+
+
+def test_an_image_of_an_entity_is_in_its_metadata() -> None:
+    with mrag.connect() as kg:
+        cat = URIRef("urn:x:cat")
+        kg.insert(
+            [
+                Triple(cat, RDFS.label, Literal("cat", lang="en")),
+                Triple(cat, FOAF.depiction, URIRef("http://example.org/cat.jpg")),
+            ]
+        )
+        SimilarityIndexes.of(kg).build("main", model="none")
+        (document,) = TripleStoreRetriever(kg=kg).invoke("cat")
+        assert document.metadata["image"] == {"url": "http://example.org/cat.jpg", "mime_type": "image/jpeg"}
+        assert [b["type"] for b in to_content_blocks([document])] == ["text", "image"]
+
+
+def test_a_missing_index_says_how_to_build_one() -> None:
+    with mrag.connect() as kg, pytest.raises(MissingIndex, match="mrag index"):
+        TripleStoreRetriever(kg=kg).invoke("anything")
+
+
+def test_answers_without_a_model_are_cited_and_verified() -> None:
+    kg = demo()
+    for question, word in (
+        ("Which vendor develops GraphDB?", "Ontotext"),
+        ("What kind of licence does Neo4j have?", "open source"),
+        ("Which features does RDFox have?", "reasoning"),
+    ):
+        given = ask(kg, question, model="none")
+        assert word in given.text
+        assert given.citations and given.model is None and given.notice
+        assert verify(kg, given).ok, verify(kg, given)
+        assert verify(kg, given.to_json()).ok
+
+
+def test_what_the_graph_does_not_say_is_not_answered() -> None:
+    given = ask(demo(), "Who won the football match yesterday?", model="none")
+    assert not given.citations or "football" not in given.text
+
+
+def test_verification_catches_a_deleted_triple_and_a_changed_text() -> None:
+    with mrag.demo(model="none") as kg:
+        given = ask(kg, "Which vendor develops GraphDB?", model="none")
+        tampered = given.to_json()
+        tampered["sentences"][0]["text"] = tampered["sentences"][0]["text"].replace(
+            "Ontotext", "OpenLink Software"
+        )
+        assert not verify(kg, tampered).ok
+        line = given.citations[0]
+        s, p, o = (t.n3() for t in line.triple)
+        kg.store.update(f"DELETE WHERE {{ GRAPH ?g {{ {s} {p} {o} }} }}")
+        report = verify(kg, given)
+        assert not report.ok and report.missing
+
+
+def test_a_model_that_invents_is_found_out() -> None:
+    model = GenericFakeChatModel(messages=iter([AIMessage("GraphDB is developed by Microsoft [t1].")]))
+    given = ask(demo(), "Which vendor develops GraphDB?", model=model)
+    assert not given.supported
+    assert not verify(demo(), given).ok
+
+
+def test_streaming_ends_with_the_answer() -> None:
+    parts = list(stream(demo(), "Which vendor develops GraphDB?", model="none"))
+    assert isinstance(parts[-1], Answer)
+    assert all(isinstance(p, str) for p in parts[:-1])
+
+
+def test_two_runs_in_fresh_processes_agree(tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    code = (
+        "import mrag\nwith mrag.demo(model='none') as kg:\n"
+        "    print(mrag.ask(kg, 'Which triple stores are open source?', model='none').text)\n"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(texts) == 1
