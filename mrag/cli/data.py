@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +20,9 @@ from mrag.cli.common import (
     show_json,
     status,
 )
+
+if TYPE_CHECKING:
+    from mrag.kg import KnowledgeGraph
 
 
 def load(
@@ -43,6 +45,8 @@ def load(
 
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
     """
+    from mrag.errors import InconsistentOntology
+
     with opened(store, kg, create=True) as graph:
         if replace:
             graph.clear()
@@ -54,7 +58,7 @@ def load(
             say(
                 f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow"
             )
-        result = {
+        result: dict[str, Any] = {
             "store": graph.store.url,
             "triples": report.triples,
             "seconds": round(report.seconds, 3),
@@ -62,7 +66,12 @@ def load(
             "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
         }
         if reason:
-            result["inferred"] = _reason(graph, engine)
+            try:
+                result["inferred"] = _reason(graph, engine)
+            except InconsistentOntology as error:
+                # The triples are loaded as asked; only what contradictions imply is kept out.
+                say(f"Nothing was inferred. {error}", style="yellow")
+                result["inferred"], result["clashes"] = 0, len(error.clashes)
         if as_json:
             show_json(result)
         else:
@@ -79,6 +88,9 @@ def reason(
     store: StoreOption = None,
     kg: KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
+    tolerate: Annotated[
+        bool, typer.Option("--tolerate", help="Infer even where triples contradict the ontology.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
@@ -87,7 +99,7 @@ def reason(
       mrag reason --engine sparq
     """
     with opened(store, kg) as graph:
-        count = _reason(graph, engine)
+        count = _reason(graph, engine, tolerate=tolerate)
         if as_json:
             show_json({"inferred": count})
         else:
@@ -139,14 +151,17 @@ def index(
             )
 
 
-def _reason(graph: object, engine: str) -> int:
-    from typing import cast
-
-    from mrag.kg import KnowledgeGraph
+def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:
     from mrag.reasoning.run import reason as run
 
-    started = time.perf_counter()
     with status("Reasoning"):
-        report = run(cast(KnowledgeGraph, graph), engine=engine)
-    say(f"Reasoning took {time.perf_counter() - started:.1f} s.", style="dim")
-    return report.triples
+        closure = run(graph, engine=engine, on_inconsistency="report" if tolerate else "error")
+    for clash in closure.clashes[:3]:
+        say(
+            f"Contradicts {clash.axiom}: {'; '.join(' '.join(t.n3() for t in c) for c in clash.triples)}",
+            style="yellow",
+        )
+    for note in closure.notes[:5]:
+        say(f"No rule for: {note}", style="dim")
+    say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
+    return closure.triples

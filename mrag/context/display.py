@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import cast
 
 import pyoxigraph as ox
 
@@ -59,6 +60,7 @@ VOCABULARY: dict[str, str] = {
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
 _DEPTH = 4
+_RELATION = 16
 
 
 class Display:
@@ -79,6 +81,7 @@ class Display:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self._kg = kg
         self._anonymous: dict[str, str] = {}
+        self._relations = cast("dict[str, str | None]", kg.cache.setdefault("relations", {}))
 
     def prepare(self, iris: Iterable[str]) -> None:
         """Read the labels of many entities at once."""
@@ -88,7 +91,39 @@ class Display:
         """Return the label of an entity, words for a common vocabulary, else its CURIE."""
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
-        return self._kg.labels([iri])[iri] or VOCABULARY.get(iri) or curie(iri, self._kg.prefixes)
+        label = self._kg.labels([iri])[iri] or VOCABULARY.get(iri)
+        return label or self.relation(iri) or curie(iri, self._kg.prefixes)
+
+    def relation(self, iri: str) -> str | None:
+        """Put an entity without a name that relates others in words, such as a statement node.
+
+        Returns:
+            Its type with the names it relates, such as `film role (Irvin Kershner, director)`; None for
+            an entity that has a name, that relates fewer than two, or that holds much else.
+        """
+        known = self._relations.get(iri, "")
+        if known == "":
+            known = self._relations[iri] = self._relate(iri)
+        return known
+
+    def _relate(self, iri: str) -> str | None:
+        if self._kg.labels([iri])[iri] or iri in VOCABULARY:
+            return None
+        kind, parts = "", []
+        statements = read(self._kg, iri, "out", scan=_RELATION, share=_RELATION).statements
+        if not 2 < len(statements) <= _RELATION:
+            return None
+        ends = sorted({o.value for *_, o, _g in statements if isinstance(o, ox.NamedNode)})
+        labels = self._kg.labels(ends)
+        for _, p, o, _graph in sorted(statements, key=lambda x: (x[1], str(x[2]))):
+            if isinstance(o, ox.NamedNode) and o.value != iri:
+                if p == RDF + "type":
+                    kind = kind or labels[o.value] or self.predicate(o.value)
+                elif label := labels[o.value]:
+                    parts.append(label)
+            elif isinstance(o, ox.Literal) and o.datatype.value == XSD + "string" and len(o.value) < 40:
+                parts.append(" ".join(o.value.split()))
+        return f"{kind or 'relation'} ({', '.join(parts[:4])})" if len(parts) > 1 else None
 
     def predicate(self, iri: str) -> str:
         """Return words for a predicate: its label, else those its local name is made of.

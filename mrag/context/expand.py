@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyoxigraph as ox
 from rdflib import URIRef
@@ -52,13 +52,6 @@ _TRIVIAL_CLASSES = {
 }
 """Types that every entity, class or property has."""
 
-_REFLEXIVE = {
-    OWL + "sameAs",
-    RDFS + "subClassOf",
-    RDFS + "subPropertyOf",
-    OWL + "equivalentClass",
-    OWL + "equivalentProperty",
-}
 _SCHEMA_EVERY = 6
 
 
@@ -144,6 +137,7 @@ def expand(
     reach = _Reach(words(question), display)
     for at, (iri, _) in enumerate(seeds):
         _neighbours(kg, iri, at, 1, (iri,), settings, reach)
+        _through_relations(kg, iri, at, settings, reach)
     if settings.hops == 2:
         _second_hop(kg, seeds, settings, reach)
     candidates = list(reach.found.values())
@@ -209,7 +203,7 @@ def _unwanted(statement: Statement, direction: Direction, settings: ContextSetti
     if isinstance(o, ox.NamedNode):
         if p == _TYPE and (o.value in _TRIVIAL_CLASSES or o.value.startswith(SKOLEM)):
             return "trivial"
-        if p in _REFLEXIVE and o.value == s:
+        if o.value == s:
             return "trivial"
         if p.startswith((OWL, RDFS)) and direction == "out" and o.value == OWL + "Thing":
             return "trivial"
@@ -226,6 +220,21 @@ def _preferred(kg: KnowledgeGraph, group: list[Statement], reach: _Reach) -> lis
     if len(kept) < len(group):
         reach.dropped["other language"] += len(group) - len(kept)
     return sorted(kept, key=lambda x: (x[0], str(x[2]), x[3]))
+
+
+def _through_relations(
+    kg: KnowledgeGraph, entity: str, seed: int, settings: ContextSettings, reach: _Reach
+) -> None:
+    """Take in what nodes without a name relate the hit to, such as the person of a film role."""
+    ends: dict[str, int] = {}
+    for candidate in reach.found.values():
+        s, _, o, _ = candidate.statement
+        other = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+        if candidate.seed == seed and other != entity and reach.display.relation(other):
+            ends[other] = -len(reach.asked & words(reach.display.entity(other)))
+    for node in sorted(ends, key=lambda n: (ends[n], n))[: settings.fanout]:
+        only_out = replace(settings, directions=("out",))
+        _neighbours(kg, node, seed, 2, (entity, node), only_out, reach)
 
 
 def _second_hop(

@@ -232,12 +232,19 @@ def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Propert
 
 def _characteristics(c: Compiler) -> None:
     def each(kind: str) -> list[tuple[Property, Axiom]]:
-        nodes = [(c.box.property(n), n) for n in c.box.kinds.get(OWL + kind, [])]
-        return [
-            (p, Axiom(kind.removesuffix("Property"), (p,), (n, TYPE, iri(OWL + kind))))
-            for p, n in nodes
-            if p is not None
-        ]
+        found: list[tuple[Property, Axiom]] = []
+        for n in c.box.kinds.get(OWL + kind, []):
+            p = c.box.property(n)
+            if p is None:
+                continue
+            axiom = Axiom(kind.removesuffix("Property"), (p,), (n, TYPE, iri(OWL + kind)))
+            # Ontologies do say that rdf:type is functional; OWL 2 does not allow it (Structural
+            # Specification, section 2.4), and all classes of an entity would become one.
+            if p.iri.value.startswith((RDF, RDFS, OWL)):
+                c.note(axiom)
+            else:
+                found.append((p, axiom))
+        return found
 
     def atom(p: Property, s: ox.Variable, o: ox.Variable) -> TriplePattern:
         return TriplePattern(o, p.iri, s) if p.inverse else TriplePattern(s, p.iri, o)
