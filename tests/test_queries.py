@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pyoxigraph as ox
 import pytest
@@ -78,9 +79,8 @@ def test_every_query_has_a_total_order(name: str) -> None:
 def test_no_two_independent_values_stand_before_an_open_pattern() -> None:
     # Oxigraph scans the whole store for `VALUES ?a {…} VALUES ?b {…} ?x ?p ?o`.
     for name in queries.names():
-        text = queries.get(name).text
-        block = [line.strip() for line in text.splitlines()]
-        for first, second in zip(block, block[1:], strict=False):
+        block = [line.strip() for line in queries.get(name).text.splitlines()]
+        for first, second in pairwise(block):
             assert not (first.startswith("VALUES ?") and second.startswith("VALUES ?")), name
 
 

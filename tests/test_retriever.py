@@ -79,7 +79,8 @@ def test_an_lcel_chain_as_in_the_article() -> None:
     chain = (
         {"context": TripleStoreRetriever(kg=demo(), k=10) | format_docs, "question": RunnablePassthrough()}
         | ChatPromptTemplate.from_template(
-            "Using only the given Context answer the Question briefly.\n\nContext:\n{context}\n\nQuestion: {question}"
+            "Using only the given Context answer the Question briefly.\n\n"
+            "Context:\n{context}\n\nQuestion: {question}"
         )
         | note
         | model

@@ -22,7 +22,7 @@ from rdflib import Literal
 from mrag.generation.lines import ContextLike, RecordedContext, RecordedLine
 from mrag.generation.mentions import Mention, Names
 from mrag.generation.saying import Said
-from mrag.generation.text import content, is_stopword, keys, split_identifier, stem
+from mrag.generation.text import content, is_stopword, keys, split_identifier, stem, tokens
 from mrag.generation.verbalise import describes
 from mrag.generation.words import NEGATIONS, NO, PRONOUNS, YES
 from mrag.terms import OWL, RDF, RDFS, XSD, Term
@@ -124,14 +124,19 @@ class Citer:
         if said.is_caveat or (said.refuses and all(self._from_question(m) for m in said.mentions)):
             return Support((), True, tuple(written), before)
         verbatim = [line for line in self.lines if line.text and line.text in text]
-        if verbatim and not said.denies:
-            return Support(tuple(verbatim), True, tuple(written), frozenset(x.triple.s for x in verbatim))
+        if verbatim and not tokens(_without(text, verbatim)):
+            quoted = {line.id.casefold() for line in verbatim}
+            rejected = tuple(one for one in written if one.casefold() not in quoted)
+            return Support(tuple(verbatim), True, rejected, frozenset(x.triple.s for x in verbatim))
         if said.first in YES and len(said.words) == 1:
             said = self._asked
-        elif said.first in NO:
+        elif said.first in NO and not said.text[said.words[0].end : said.words[0].end + 1].isspace():
             return Support((), False, tuple(written), before)
 
         found = [line for line in self.lines if self._states(line, said, said.here, strict=True)]
+        # Prose shares many words with everything; it counts where no plain fact says the same.
+        plain = [line for line in found if not describes(line)]
+        found = plain if plain and not self._open(said, plain) else found
         anchored = False
         if not found or self._open(said, found):
             back = said.first in PRONOUNS and bool(before)
@@ -147,7 +152,7 @@ class Citer:
         rejected = tuple(one for one in written if one.casefold() not in names)
         lines = self._best(found, kept, said, anchored)
         said.counted = items or len({m.first for m in said.mentions})
-        covered = not self._open(said, lines)
+        covered = not self._open(said, lines, lead=lead)
         supported = covered and (bool(lines) or (lead and not said.denies))
         subjects = frozenset(line.triple.s for line in lines) | frozenset(
             m for m in said.here if m not in self._classes and not isinstance(m, Literal)
@@ -284,10 +289,10 @@ class Citer:
             left.append(mention)
         return left
 
-    def _open(self, said: Said, lines: Iterable[RecordedLine]) -> bool:
+    def _open(self, said: Said, lines: Iterable[RecordedLine], *, lead: bool = False) -> bool:
         """Say whether the sentence names things, numbers or capitalised names that no line has."""
         lines = list(lines)
-        if self._open_mentions(said, lines):
+        if any(not (lead and self._from_question(m)) for m in self._open_mentions(said, lines)):
             return True
         known = self._asked_keys.union(*(self._keys[line.id] for line in lines))
         for i in said.rest:
@@ -323,6 +328,12 @@ class Citer:
             if line in kept or score >= 2 or pairs[frozenset([line.triple.s, line.triple.o])] < 2
         ]
         return tuple(line for _, line in sorted(best, key=lambda x: (-x[0], self._order[x[1].id])))
+
+
+def _without(text: str, lines: Sequence[RecordedLine]) -> str:
+    for line in sorted(lines, key=lambda x: -len(x.text)):
+        text = text.replace(line.text, " ")
+    return text
 
 
 def _joins(line: RecordedLine, one: frozenset[Term], other: frozenset[Term]) -> bool:

@@ -99,8 +99,8 @@ class Chooser:
         defined = self._defined()
         if defined:
             most = max_facts + 1 if len(defined) == 1 else max_facts - 1
-            told = [self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined]
-            return Selection(tuple(self._without_repeats(told)), len(told) > 1)
+            filled = [self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined]
+            return Selection(tuple(self._without_repeats(filled)), len(filled) > 1)
         subjects = [s for s in self._of if s not in self.asked.names.properties]
         if self.asked.comparing:
             subjects = [s for s in subjects if any(s in w.terms for w in self.asked.wanted)]
@@ -112,9 +112,9 @@ class Chooser:
         best = groups[0]
         strong = [w for i, w in enumerate(self.asked.wanted) if i in best.covered]
         named = any(w.terms & self.asked.named for w in strong)
-        if not named and sum(w.weight for w in strong) < 0.4 * total:
-            return Selection(missing=self.asked.missing())
         about = [g for g in groups if g.subject in self.asked.named]
+        if not named and not about and sum(w.weight for w in strong) < 0.4 * total:
+            return Selection(missing=self.asked.missing())
         partial = False
         if about and (
             about[0].score >= 0.9 * best.score or self.asked.yes_or_no or not self._names_all(best)
@@ -135,6 +135,8 @@ class Chooser:
             kept = self._of_kind(kept)
             many = len(kept) > 1
         kept = self._without_repeats(kept)
+        if kept and any(w.by_predicate and i not in kept[0].covered for i, w in enumerate(self.asked.wanted)):
+            partial = True  # what was asked is where, or when, or how far
         if not many:
             most = max_facts - 1 if partial else max_facts + 1
             kept = [self._filled(g, most) if self._only_named(g) else g for g in kept]

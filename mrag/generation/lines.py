@@ -205,7 +205,7 @@ class RecordedContext:
                 Triple(*line.triple),
                 str(line.graph),
                 bool(line.inferred),
-                (line.labels[0], line.labels[1], line.labels[2]),
+                (str(line.labels[0]), str(line.labels[1]), str(line.labels[2])),
                 str(line.entity),
                 float(line.score) if math.isfinite(line.score) else 0.0,  # JSON has no NaN
             )

@@ -8,14 +8,14 @@ letter by letter instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rdflib import Literal
 
 from mrag.generation.lines import Line
-from mrag.generation.text import Token, is_stopword, keys, tokens
-from mrag.generation.words import LEGAL_FORMS
+from mrag.generation.text import Token, is_stopword, keys, split_identifier, stem, tokens
+from mrag.generation.words import LEGAL_FORMS, PERSON_WORDS
 from mrag.terms import OWL, RDF, RDFS, XSD, Term
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -43,9 +43,8 @@ META = frozenset(
 
 _OF_PROPERTIES = frozenset([RDFS + n for n in ("subPropertyOf", "domain", "range")] + [OWL + "inverseOf"])
 _OF_CLASSES = frozenset([RDFS + "subClassOf", OWL + "equivalentClass", OWL + "disjointWith"])
-_MONTHS = (
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
-)
+_MONTHS = "January February March April May June July August September October November December".split()
+_PERSON_STEMS = frozenset(stem(word) for word in PERSON_WORDS)
 _BREAKS = frozenset(",;:()!?—")
 _LONGEST = 12  # a literal of more words is a description, not a name
 
@@ -58,6 +57,19 @@ class Mention:
     last: int
     keys: tuple[str, ...]
     terms: frozenset[Term]
+
+
+def is_person(lines: Sequence[Line]) -> bool:
+    """Say whether lines of one subject show it to be a person."""
+    for line in lines:
+        if (
+            str(line.triple.p) == RDF + "type"
+            and {stem(t.raw) for t in tokens(line.labels[2])} & _PERSON_STEMS
+        ):
+            return True
+        if {t.key for t in tokens(split_identifier(line.labels[1]))} & {"gender", "birth", "born", "spouse"}:
+            return True
+    return False
 
 
 def value_forms(literal: Literal) -> Iterator[str]:
@@ -98,9 +110,11 @@ class Names:
         self.classes: set[Term] = set()
         singles: dict[str, set[Term]] = {}
         plain: set[str] = set()
+        subjects: dict[Term, list[Line]] = {}
         short: dict[tuple[str, ...], set[Term]] = {}
         for line in lines:
             s, p, o = line.triple
+            subjects.setdefault(s, []).append(line)
             self.properties.add(p)
             if str(p) in _OF_PROPERTIES:
                 self.properties.add(s)
@@ -137,13 +151,13 @@ class Names:
             if form not in self._forms and len(terms) == 1:
                 self._put(form, frozenset(), next(iter(terms)))
 
-        # "Luke" for "Luke Skywalker": a capitalised part of one name only, read where it has its capital.
+        # "Luke" for "Luke Skywalker": a part of one person's name only, read where it has its capital.
+        people = {s for s, about in subjects.items() if is_person(about)}
         self._parts = {
             key: next(iter(terms))
             for key, terms in singles.items()
-            if len(terms) == 1 and key not in plain and len(key) > 3 and key.isalpha()
+            if len(terms) == 1 and terms <= people and key not in plain and len(key) > 3 and key.isalpha()
         }
-        self._parts = {k: t for k, t in self._parts.items() if t not in self.classes | self.properties}
 
     def _add(self, label: str, term: Term, limit: int | None = None) -> None:
         form = keys(label)

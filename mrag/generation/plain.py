@@ -8,8 +8,9 @@ from mrag.generation.citing import Citer
 from mrag.generation.facts import Chooser, Group, Selection
 from mrag.generation.grammar import join
 from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.mentions import is_person
 from mrag.generation.text import language_of
-from mrag.generation.verbalise import TYPE, Told, is_person, tell, value
+from mrag.generation.verbalise import TYPE, Told, tell, value
 from mrag.generation.wanted import asks_for_count
 from mrag.terms import Term
 

@@ -18,7 +18,7 @@ from mrag.generation.grammar import article, join, relation, yes_or_no
 from mrag.generation.lines import RecordedLine
 from mrag.generation.mentions import NAMING
 from mrag.generation.text import fold, split_identifier, stem, tokens
-from mrag.generation.words import PERSON_WORDS, words
+from mrag.generation.words import words
 from mrag.terms import OWL, RDF, RDFS, XSD
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -157,16 +157,6 @@ def describes(line: RecordedLine) -> bool:
     return isinstance(line.triple.o, Literal) and line.labels[1].casefold() in _PROSE
 
 
-def is_person(lines: Sequence[RecordedLine]) -> bool:
-    """Say whether lines of one subject show it to be a person."""
-    for line in lines:
-        if str(line.triple.p) == TYPE and {stem(t.raw) for t in tokens(line.labels[2])} & _PERSON_STEMS:
-            return True
-        if {t.key for t in tokens(split_identifier(line.labels[1]))} & {"gender", "birth", "born", "spouse"}:
-            return True
-    return False
-
-
 def unquoted(label: str) -> str:
     """Take the quotation marks off a literal as a context shows it.
 
@@ -267,6 +257,3 @@ def _starting(name: str) -> str:
 
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "。")) else text + "."
-
-
-_PERSON_STEMS = frozenset(stem(word) for word in PERSON_WORDS)

@@ -156,7 +156,7 @@ class Reading:
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
             asking = _ASKING.get(word.key) or how
             if asking:
-                others = _OTHERS.get(asking, frozenset()) | ({stem(how)} if how else set())
+                others = _OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
                 found.setdefault(f"?{word.key}", Wanted(word.raw, "", others, frozenset(), by_predicate=True))
                 continue
             key = stem(word.raw)

@@ -75,7 +75,7 @@ class Bm25Index:
     `ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))`
     (Robertson and Zaragoza, 2009, The Probabilistic Relevance Framework: BM25 and Beyond; the idf
     as in Kamphuis et al., 2020, Which BM25 Do You Mean?, row "Lucene"). N, df and the mean length
-    count live documents only.
+    count live documents only. English function words of a query are passed over if it has others.
 
     An index is never changed: `add` and `delete` give a new one that shares the segments. Only term
     frequencies are kept; the impacts of a term are worked out when it is first asked for, then
@@ -171,12 +171,14 @@ class Bm25Index:
         self._cache[name] = term = _Term(row, impacts)
         return term
 
-    def _query(self, text: str) -> Mapping[str, int]:
-        analyser = self.params.analyser
-        tokens = analyser.tokens(text)
+    def _meant(self, text: str) -> list[str]:
+        tokens = self.params.analyser.tokens(text)
         # A query's function words would rank by them where documents are short; alone they must do.
-        meant = [token for token in tokens if token not in STOP_WORDS] or tokens
-        return Counter(term for token in meant for term in analyser.terms(token))
+        return [token for token in tokens if token not in STOP_WORDS] or tokens
+
+    def _query(self, text: str) -> Mapping[str, int]:
+        terms = self.params.analyser.terms
+        return Counter(term for token in self._meant(text) for term in terms(token))
 
     def search(self, text: str, k: int, mask: Mask | None = None) -> Ranking:
         """Rank the documents that share a term with a text.
@@ -240,11 +242,10 @@ class Bm25Index:
             For each row the query's words as normalised, unstemmed, in their order; for unspaced
             scripts the bigrams found.
         """
-        analyser = self.params.analyser
         found: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
-        for token in analyser.tokens(text):
-            terms = analyser.terms(token)
+        for token in self._meant(text):
+            terms = self.params.analyser.terms(token)
             for name in terms:
                 shown.setdefault(name, token if len(terms) == 1 else name)
         for name, word in shown.items() if self.rows.count else ():

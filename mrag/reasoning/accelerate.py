@@ -11,8 +11,10 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import pyoxigraph as ox
 
@@ -63,24 +65,21 @@ def accelerate(
         raise ReasoningError(
             "The accelerator is not installed.", hint="Run: pip install 'mrag[accelerate]'"
         ) from error
-    began = time.perf_counter()
+    began, counts = time.perf_counter(), Counts.of(store, asserted.default)
     rules = compile_rules(store, asserted)
     out = f"{prefix}:1"
     with tempfile.TemporaryDirectory(prefix="mrag-") as folder:
         path = Path(folder) / "asserted.nt"
         with path.open("wb") as stream:
-            _dump(store, asserted, rules, stream)
+            _dump(store, asserted, rules, counts, stream)
         told = sparq.Graph.load(str(path), format="ntriples")
     whole = told.copy()
     whole.reason("owl")
-    lines: list[str] = []
-    for line in _new(told, whole):
-        lines.append(line)
-        if len(lines) >= _CHUNK:
-            store.insert("".join(lines).encode(), out)
-            lines.clear()
-    if lines:
-        store.insert("".join(lines).encode(), out)
+    with ThreadPoolExecutor(1) as writer:
+        # The store writes one part while the next is read.
+        parts = [writer.submit(store.insert, part, out) for part in _parts(_new(told, whole))]
+        for part in parts:
+            part.result()
     del told, whole
     return run_after(
         store,
@@ -88,19 +87,24 @@ def accelerate(
         prefix,
         rules,
         began,
+        counts,
         on_round=on_round,
         on_inconsistency=on_inconsistency,
         label=label,
     )
 
 
-def _dump(store: TripleStore, asserted: Dataset, rules: Ruleset, stream: IO[bytes]) -> None:
+def _parts(lines: Iterator[str]) -> Iterator[bytes]:
+    while part := "".join(islice(lines, _CHUNK)):
+        yield part.encode()
+
+
+def _dump(store: TripleStore, asserted: Dataset, rules: Ruleset, counts: Counts, stream: IO[bytes]) -> None:
     """Write the asserted triples, of a large graph those alone that some rule may read.
 
     Reading a triple from Oxigraph costs 7 µs, as much as reasoning over it, and two thirds of a
     typical graph are literals that no axiom mentions.
     """
-    counts = Counts.of(store, asserted.default)
     heads = {r.head.p for r in rules.rules if r.axiom is not None}
     if not isinstance(store, OxigraphStore) or counts.match(_SAMES) or SAME in heads:
         for graph in asserted.default:
@@ -108,11 +112,13 @@ def _dump(store: TripleStore, asserted: Dataset, rules: Ruleset, stream: IO[byte
         return
     read = {a.p.value for r in (*rules.rules, *rules.checks) for a in r.body if isinstance(a.p, ox.NamedNode)}
     read |= {r.head.p.value for r in rules.rules if isinstance(r.head.p, ox.NamedNode)}
-    for name in sorted(counts.predicates):
-        if name in read or name.startswith(_VOCABULARIES):
-            atom = TriplePattern(_S, iri(name), _O)
-            found = store._query(to_sparql(Construct((atom,), atom)), asserted)
-            stream.write(cast(ox.QueryTriples, found).serialize(format=ox.RdfFormat.N_TRIPLES) or b"")
+    names = [n for n in sorted(counts.predicates) if n in read or n.startswith(_VOCABULARIES)]
+    atoms = [TriplePattern(_S, iri(name), _O) for name in names]
+    with ThreadPoolExecutor(2) as pool:
+        for data in pool.map(
+            lambda atom: store.serialise(to_sparql(Construct((atom,), atom)), asserted), atoms
+        ):
+            stream.write(data)
 
 
 def _new(told: Any, whole: Any) -> Iterator[str]:

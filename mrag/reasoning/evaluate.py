@@ -236,5 +236,3 @@ def _shape(rule: Rule) -> tuple[tuple[object, ...], tuple[Plain, ...]]:
 def _rename(atom: TriplePattern, names: Iterator[ox.Variable]) -> TriplePattern:
     s, p, o = (next(names) if _slot(t) else t for t in (atom.s, atom.p, atom.o))
     return TriplePattern(s, p, o)  # type: ignore[arg-type]  # bodies have no paths
-
-

@@ -10,13 +10,11 @@ on Oxigraph 0.5).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
-
-import pyoxigraph as ox
 
 from mrag.errors import InconsistentOntology
 from mrag.reasoning.axioms import Label, query
@@ -72,7 +70,7 @@ class Closure:
         clashes: Contradictions, when they were to be reported only.
         notes: Axioms, or sides of them, that have no rule.
         leftover: Graphs merged into others, too large to be removed now; discard them when idle.
-        overlap: Triples of an addition that had been inferred before, see `overlapping`.
+        overlap: Triples of an addition that had been inferred before and now stand twice.
     """
 
     graphs: tuple[str, ...]
@@ -185,6 +183,7 @@ def run_after(
     prefix: str,
     rules: Ruleset,
     began: float,
+    counts: Counts,
     *,
     on_round: Callable[[Round], None] | None,
     on_inconsistency: OnInconsistency,
@@ -195,31 +194,10 @@ def run_after(
     Rules that it lacks, and rules about classes and properties, run over everything; if they add data,
     all rules go on from there.
     """
-    run = _Run(store, asserted.default, (), prefix, rules, on_round, 2)
+    run = _Run(store, asserted.default, (), prefix, rules, on_round, 2, counts)
     run.started = began
     run.second([r for r in rules.rules if r.beyond or r.name.startswith("scm-")])
     return run.finish(on_inconsistency, label)
-
-
-def overlapping(inferred: Sequence[str], asserted: Sequence[str]) -> Iterator[str]:
-    """Yield updates that take asserted triples out of inferred graphs, to run once both are in use.
-
-    Args:
-        inferred: The inferred graphs.
-        asserted: Graphs whose triples must not stand among the inferred ones.
-
-    Example:
-        >>> print(next(overlapping(["urn:i"], ["urn:a"])))
-        DELETE { GRAPH <urn:i> { ?s ?p ?o } }
-        WHERE { GRAPH <urn:a> { ?s ?p ?o } GRAPH <urn:i> { ?s ?p ?o } }
-    """
-    for i in inferred:
-        for a in asserted:
-            here, there = ox.NamedNode(i), ox.NamedNode(a)
-            yield (
-                f"DELETE {{ GRAPH {here} {{ ?s ?p ?o }} }}\n"
-                f"WHERE {{ GRAPH {there} {{ ?s ?p ?o }} GRAPH {here} {{ ?s ?p ?o }} }}"
-            )
 
 
 def check(
@@ -289,11 +267,12 @@ class _Run:
         rules: Ruleset,
         on_round: Callable[[Round], None] | None,
         threads: int,
+        counts: Counts | None = None,
     ) -> None:
         self.started = time.perf_counter()
         self.store, self.asserted, self.inferred = store, asserted, inferred
         self.prefix, self.rules, self.on_round, self.threads = prefix, rules, on_round, threads
-        self.counts = Counts.of(store, (*asserted, *inferred))
+        self.counts = counts or Counts.of(store, (*asserted, *inferred))
         self.new = Counts()
         self.live: dict[str, int] = {}
         self.leftover: list[str] = []
@@ -444,4 +423,4 @@ def inconsistent(found: Sequence[Clash], label: Label | None) -> InconsistentOnt
     )
 
 
-__all__ = ["Clash", "Closure", "Round", "check", "compile_rules", "extend", "materialise", "overlapping"]
+__all__ = ["Clash", "Closure", "Round", "check", "compile_rules", "extend", "materialise"]

@@ -268,9 +268,7 @@ class _Search:
         return None
 
 
-def _tree(
-    goal: TriplePattern, best: Mapping[TriplePattern, _Step | None], label: Label | None
-) -> Proof:
+def _tree(goal: TriplePattern, best: Mapping[TriplePattern, _Step | None], label: Label | None) -> Proof:
     step = best[goal]
     if step is None:
         return Proof(_triple(goal))

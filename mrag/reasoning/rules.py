@@ -334,9 +334,7 @@ class Compiler:
         for each in bodies:
             if head not in each:
                 filters_ = tuple(dict.fromkeys(filters))
-                self.rules[
-                    Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)
-                ] = None
+                self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
 
     def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
         """Add a check."""

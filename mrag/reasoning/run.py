@@ -12,7 +12,7 @@ from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.materialise import Closure, OnInconsistency, Round, extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.stores.base import Dataset
-from mrag.terms import Triple
+from mrag.terms import Triple, curie
 
 Engine = Literal["rules", "sparq"]
 
@@ -129,7 +129,4 @@ def _extended(
 
 
 def _label(kg: KnowledgeGraph) -> Callable[[str], str]:
-    from mrag.context.display import Display
-
-    display = Display(kg)
-    return display.entity
+    return lambda iri: kg.labels([iri])[iri] or curie(iri, kg.prefixes)

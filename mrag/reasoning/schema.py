@@ -169,5 +169,3 @@ def _under_property(box: TBox, p: Plain, q: Plain) -> Why | None:
                 seen[after] = (*seen[node], *why)
                 todo.append(after)
     return seen.get(q)
-
-

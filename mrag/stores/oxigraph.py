@@ -146,10 +146,13 @@ class OxigraphStore(AsyncReads):
 
     def derive(self, query: str, dataset: Dataset, into: str) -> None:
         """Put the triples of a CONSTRUCT query into the graph `into`, which the query may not read."""
-        triples = cast(ox.QueryTriples, self._query(query, dataset))
-        data = triples.serialize(format=ox.RdfFormat.N_TRIPLES)
-        if data:
+        if data := self.serialise(query, dataset):
             self.insert(data, into)
+
+    def serialise(self, query: str, dataset: Dataset) -> bytes:
+        """Answer a CONSTRUCT query as N-Triples, without making Python objects of them."""
+        triples = cast(ox.QueryTriples, self._query(query, dataset))
+        return triples.serialize(format=ox.RdfFormat.N_TRIPLES) or b""
 
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""

@@ -3,6 +3,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +32,30 @@ def medquad() -> list[dict[str, Any]]:
         return [json.loads(line) for line in stream]
 
 
+@dataclass(frozen=True)
+class Cranfield:
+    """1,400 abstracts on aerodynamics, and 225 queries with their relevant documents by grade."""
+
+    documents: list[tuple[str, str]]
+    queries: list[tuple[str, dict[str, int]]]
+
+
 @pytest.fixture(scope="session")
-def cranfield() -> Path:
-    path = SHARED / "cranfield"
-    if not path.exists():
-        pytest.skip(f"{path} is absent; set MRAG_SHARED_DATA to the folder of the shared data")
-    return path
+def cranfield() -> Cranfield:
+    folder = SHARED / "cranfield"
+    if not folder.exists():
+        pytest.skip(f"{folder} is absent; set MRAG_SHARED_DATA to the folder of the shared data")
+    root = ET.fromstring(f"<all>{(folder / 'cran.all.1400.xml').read_text()}</all>")
+    documents = [
+        (f"{(d.findtext('docno') or '').strip():0>4}", f"{d.findtext('title')} {d.findtext('text')}")
+        for d in root.iter("doc")
+    ]
+    grades: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for line in (folder / "cranqrel.trec.txt").read_text().splitlines():
+        query, _, doc_id, grade = line.split()
+        grades[int(query)][f"{doc_id:0>4}"] = max(0, int(grade))
+    asked = [q.findtext("title") or "" for q in ET.parse(folder / "cran.qry.xml").iter("top")]
+    return Cranfield(documents, [(text, grades[number]) for number, text in enumerate(asked, 1)])
 
 
 def content(index: DocumentIndex) -> dict[str, tuple[str, bytes]]:

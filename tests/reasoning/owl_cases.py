@@ -105,8 +105,9 @@ def load(graph: Graph, into: OxigraphStore, name: str) -> None:
 _PARTS = (OWL.onProperty, OWL.intersectionOf, OWL.unionOf, OWL.complementOf, OWL.oneOf, OWL.onDatatype)
 _DECLARED = {
     OWL.Class, OWL.ObjectProperty, OWL.DatatypeProperty, OWL.AnnotationProperty, OWL.NamedIndividual,
-    OWL.Ontology, OWL.Thing, OWL.Restriction, RDFS.Datatype, RDFS.Class, RDF.Property, RDF.List, OWL.DataRange,
-    OWL.AllDifferent, OWL.AllDisjointClasses, OWL.NegativePropertyAssertion, OWL.AllDisjointProperties,
+    OWL.Ontology, OWL.Thing, OWL.Restriction, RDFS.Datatype, RDFS.Class, RDF.Property, RDF.List,
+    OWL.DataRange, OWL.AllDifferent, OWL.AllDisjointClasses, OWL.NegativePropertyAssertion,
+    OWL.AllDisjointProperties,
     OWL.DeprecatedClass, OWL.DeprecatedProperty,
 }  # fmt: skip
 _VOCABULARY = (*_PARTS, OWL.members, OWL.distinctMembers, OWL.someValuesFrom, OWL.allValuesFrom, OWL.hasValue,

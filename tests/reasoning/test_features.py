@@ -1,5 +1,7 @@
 """One small ontology for each construct: what follows, and what must not."""
 
+# ruff: noqa: E501  (an ontology to a line)
+
 from __future__ import annotations
 
 import pytest

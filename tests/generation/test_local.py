@@ -1,0 +1,205 @@
+"""A model file served in process: the real server, the real client, the real small model.
+
+The model is far too small to be right about anything; only the form of what it says is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+from mrag.errors import ModelError
+from mrag.generation.answer import Answer, answer, stream_answer
+from mrag.generation.lines import RecordedContext
+from mrag.generation.local import LocalServer, check, serve, stop_all
+from mrag.generation.models import resolve, status
+from mrag.generation.verify import verify
+from tests.generation.conftest import ask_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Product(BaseModel):
+    """A product and its vendor."""
+
+    name: Literal["GraphDB", "Virtuoso"]
+    year: int
+
+
+def test_a_missing_file() -> None:
+    with pytest.raises(ModelError, match=r"There is no file /no/such\.gguf\. Write local:PATH\.gguf"):
+        resolve("local:/no/such.gguf")
+
+
+@pytest.mark.parametrize("content", [b"", b"GG", b"not a model at all"])
+def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="not a model in GGUF format"):
+        resolve(f"local:{path}")
+    with pytest.raises(ModelError, match="not a model in GGUF format"):
+        resolve(str(path))
+    assert not status(f"local:{path}").available
+
+
+def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF....")
+    monkeypatch.setattr("mrag.generation.local.find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"xllamacpp is not installed.*mrag\[local\]"):
+        check(path)
+
+
+@pytest.mark.model
+def test_a_file_that_is_cut_short(tmp_path: Path, gguf: Path) -> None:
+    path = tmp_path / "model.gguf"
+    with gguf.open("rb") as whole:
+        path.write_bytes(whole.read(100_000))
+    with pytest.raises(ModelError, match="llama.cpp cannot load"):
+        resolve(f"local:{path}")
+
+
+@pytest.fixture
+def model(local_server: LocalServer) -> Any:
+    return local_server.chat_model(max_tokens=24)
+
+
+@pytest.mark.model
+def test_invoke(model: Any) -> None:
+    message = model.invoke("Say hello.")
+    assert isinstance(message.text, str) and message.text
+    assert 0 < message.usage_metadata["output_tokens"] <= 24
+
+
+@pytest.mark.model
+async def test_ainvoke_and_astream(model: Any) -> None:
+    assert (await model.ainvoke("Say hello.")).text
+    assert "".join([chunk.text async for chunk in model.astream("Say hello.")])
+
+
+@pytest.mark.model
+def test_stream(model: Any) -> None:
+    pieces = [chunk.text for chunk in model.stream("Say hello.")]
+    assert len([p for p in pieces if p]) > 1
+
+
+@pytest.mark.model
+def test_structured_output_is_by_json_schema(local_server: LocalServer) -> None:
+    model = local_server.chat_model(max_tokens=64)
+    product = model.with_structured_output(Product).invoke("GraphDB was released in 2005.")
+    assert isinstance(product, Product)
+
+
+@pytest.mark.model
+def test_wire_format(local_server: LocalServer) -> None:
+    headers = {"Authorization": f"Bearer {local_server.api_key}"}
+    body = {
+        "model": "local",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "max_tokens": 4,
+        "temperature": 0,
+        "seed": 0,
+    }
+    url = f"{local_server.base_url}/chat/completions"
+    found = httpx.post(url, json=body, headers=headers, timeout=60).json()
+    assert found["object"] == "chat.completion"
+    assert found["choices"][0]["message"]["role"] == "assistant"
+    assert found["choices"][0]["finish_reason"] == "length"
+    with httpx.stream("POST", url, json={**body, "stream": True}, headers=headers, timeout=60) as answer_:
+        rows = [row for row in answer_.iter_lines() if row]
+    assert rows[-1] == "data: [DONE]"
+    assert all(json.loads(row[6:])["object"] == "chat.completion.chunk" for row in rows[:-1])
+
+
+@pytest.mark.model
+def test_the_server_is_for_this_process_alone(local_server: LocalServer) -> None:
+    assert local_server.base_url.startswith("http://127.0.0.1:")
+    url = f"{local_server.base_url}/chat/completions"
+    body = {"messages": [{"role": "user", "content": "Hi"}]}
+    assert httpx.post(url, json=body).status_code == 401
+    assert httpx.post(url, json=body, headers={"Authorization": "Bearer local"}).status_code == 401
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    allowed = httpx.options(url, headers=asked).headers.get("access-control-allow-origin", "")
+    assert allowed not in ("*", "https://evil.example")
+
+
+@pytest.mark.model
+def test_too_long_a_prompt_is_a_typed_error(products: RecordedContext, local_server: LocalServer) -> None:
+    with pytest.raises(ModelError, match="context size"):
+        answer("word " * 4000, products, local_server.chat_model())
+
+
+@pytest.mark.model
+def test_answers_have_computed_citations(products: RecordedContext, local_server: LocalServer) -> None:
+    model = local_server.chat_model(max_tokens=40)
+    given = answer("Who develops GraphDB?", products, model)
+    assert given.model == "local" and given.notice is None and given.text
+    assert {c.line_id for c in given.citations} <= {line.id for line in products.lines}
+    report = verify(given, ask_in(products))
+    assert not (report.missing or report.unknown or report.altered)
+    *pieces, last = stream_answer("Who develops GraphDB?", products, model)
+    assert isinstance(last, Answer)
+    assert last.text and all(isinstance(p, str) for p in pieces)
+
+
+@pytest.mark.model
+def test_one_server_for_one_file(gguf: Path) -> None:
+    try:
+        one = serve(gguf, n_ctx=512)
+        assert serve(Path(gguf), n_ctx=512) is one
+        model: Any = resolve(f"local:{gguf}", n_ctx=512, max_tokens=2)
+        assert model.openai_api_base == one.base_url
+        assert model.invoke("Hi").usage_metadata["output_tokens"] == 2
+        one.stop()
+        one.stop()
+        with pytest.raises(ModelError, match="has been stopped"):
+            one.chat_model()
+        assert serve(gguf, n_ctx=512) is not one
+    finally:
+        stop_all()
+
+
+@pytest.mark.model
+def test_a_program_that_used_it_ends(gguf: Path) -> None:
+    program = (
+        "import sys\n"
+        "from mrag.generation.models import resolve\n"
+        "model = resolve('local:' + sys.argv[1], n_ctx=256, max_tokens=2)\n"
+        "sys.stdout.write(model.invoke('Hi').text)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program, str(gguf)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parent.parent.parent,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+@pytest.fixture
+def openai_at(local_server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("OPENAI_BASE_URL", local_server.base_url)
+    monkeypatch.setenv("OPENAI_API_KEY", local_server.api_key)
+    yield
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("openai_at")
+def test_any_server_of_openais_protocol() -> None:
+    import httpx as client
+
+    limits = client.Limits(max_keepalive_connections=0)
+    with client.Client(limits=limits) as http:
+        model: Any = resolve("openai:local", max_tokens=4, http_client=http)
+        assert model.invoke("Hi").usage_metadata["output_tokens"] <= 4

@@ -1,0 +1,239 @@
+"""The real Ollama clients against Ollama's protocol, spoken by `ollama_server` over a real small model."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+import ollama
+import pytest
+from langchain_core.messages import HumanMessage
+from langchain_ollama import ChatOllama
+from pydantic import BaseModel
+
+from mrag.errors import ModelError
+from mrag.generation.answer import Answer, answer, astream_answer, stream_answer
+from mrag.generation.lines import RecordedContext
+from mrag.generation.local import LocalServer
+from mrag.generation.models import resolve, status
+from mrag.generation.verify import verify
+from tests.generation.conftest import ask_in
+from tests.generation.ollama_server import VERSION, OllamaServer, Served
+
+pytestmark = pytest.mark.model
+NAME = "smollm2:135m"
+
+
+class Product(BaseModel):
+    """A product and its year."""
+
+    name: Literal["GraphDB", "Virtuoso"]
+    year: int
+
+
+@pytest.fixture(scope="module")
+def server(local_server: LocalServer, gguf: Path) -> Iterator[OllamaServer]:
+    served = (Served(NAME), Served("nothing:latest"), Served("vectors:latest", "bert", ("embedding",)))
+    with (
+        LocalServer(gguf, n_ctx=512, embedding=True) as embed,
+        OllamaServer(served, chat=local_server, embed=embed) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def client(server: OllamaServer) -> Iterator[ollama.Client]:
+    with ollama.Client(host=server.url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def model(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> ChatOllama:
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    found = resolve(f"ollama:{NAME}", num_predict=24)
+    assert isinstance(found, ChatOllama)
+    return found
+
+
+# --- The plain client ---------------------------------------------------------------------------
+
+
+def test_list_and_show(client: ollama.Client, server: OllamaServer) -> None:
+    assert [m.model for m in client.list().models] == [NAME, "nothing:latest", "vectors:latest"]
+    shown = client.show(NAME)
+    assert shown.capabilities == ["completion"] and shown.details is not None
+    assert httpx.get(f"{server.url}/api/version").json() == {"version": VERSION}
+
+
+def test_chat(client: ollama.Client) -> None:
+    options = {"num_predict": 8, "temperature": 0, "seed": 0}
+    messages = [{"role": "user", "content": "Say hello."}]
+    whole = client.chat(NAME, messages, options=options)
+    assert whole.done and whole.done_reason in ("length", "stop")
+    assert whole.message.role == "assistant" and whole.message.content
+    assert whole.eval_count == 8 and whole.prompt_eval_count
+    pieces = list(client.chat(NAME, messages, options=options, stream=True))
+    assert [p.done for p in pieces] == [False] * (len(pieces) - 1) + [True]
+    assert "".join(p.message.content or "" for p in pieces)
+
+
+def test_generate(client: ollama.Client) -> None:
+    whole = client.generate(
+        NAME, "Say hello.", system="Be brief.", options={"num_predict": 6, "temperature": 0}
+    )
+    assert whole.done and whole.response
+    pieces = list(client.generate(NAME, "Say hello.", options={"num_predict": 6}, stream=True))
+    assert len(pieces) > 1 and pieces[-1].done
+
+
+def test_format(client: ollama.Client) -> None:
+    messages = [{"role": "user", "content": "GraphDB, 2005. Answer in JSON."}]
+    by_schema = client.chat(
+        NAME, messages, format=Product.model_json_schema(), options={"num_predict": 60, "temperature": 0}
+    )
+    Product.model_validate_json(by_schema.message.content or "")
+    options = {"num_predict": 200, "temperature": 0}
+    by_word = client.chat(NAME, messages, format="json", options=options)
+    if by_word.done_reason == "stop":
+        assert isinstance(json.loads(by_word.message.content or ""), (dict, list))
+
+
+def test_embed(client: ollama.Client) -> None:
+    found = client.embed("vectors", ["one", "two"])
+    assert len(found.embeddings) == 2
+    assert len(found.embeddings[0]) == len(found.embeddings[1]) > 100
+
+
+def test_loading_with_an_empty_message_list(client: ollama.Client) -> None:
+    assert client.chat(NAME, [], keep_alive="1m").done_reason == "load"
+
+
+def test_images_go_over_the_wire(client: ollama.Client, server: OllamaServer) -> None:
+    png = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
+    message = {"role": "user", "content": "What is this?", "images": [png]}
+    client.chat(NAME, [message], options={"num_predict": 2})
+    assert server.images[-1] == png
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_unknown_model_is_a_404(client: ollama.Client, stream: bool) -> None:
+    with pytest.raises(ollama.ResponseError, match="model 'who' not found") as caught:
+        list(client.chat("who", [{"role": "user", "content": "Hi"}], stream=stream))  # type: ignore[call-overload]
+    assert caught.value.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("/api/chat", b"{", 400),
+        ("/api/chat", b'{"model": "vectors", "messages": [{"role": "user", "content": "a"}]}', 400),
+        ("/api/chat", b'{"model": "nothing", "tools": [{}], "messages": []}', 400),
+        ("/api/chat", b'{"model": "nothing", "think": true, "messages": []}', 400),
+        ("/api/show", b'{"model": "who"}', 404),
+        ("/api/embed", b'{"model": "who"}', 404),
+    ],
+)
+def test_errors_are_json(server: OllamaServer, path: str, body: bytes, code: int) -> None:
+    found = httpx.post(server.url + path, content=body)
+    assert found.status_code == code
+    assert isinstance(found.json()["error"], str)
+
+
+# --- LangChain's client, as mrag makes it -------------------------------------------------------
+
+
+def test_found_by_itself(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    monkeypatch.delenv("MRAG_MODEL", raising=False)
+    assert status().name == "nothing:latest", "the first by name that can chat"
+
+
+def test_invoke_and_stream(model: ChatOllama, server: OllamaServer) -> None:
+    message = model.invoke("Say hello.")
+    assert message.text
+    assert message.usage_metadata is not None and message.usage_metadata["output_tokens"] <= 24
+    assert len([chunk for chunk in model.stream("Say hello.") if chunk.text]) > 1
+    path, body = server.requests[-1]
+    assert path == "/api/chat"
+    assert body["options"] == {"num_ctx": 8192, "num_predict": 24, "seed": 0, "temperature": 0.0}
+
+
+async def test_async(model: ChatOllama) -> None:
+    assert (await model.ainvoke("Say hello.")).text
+    assert "".join([chunk.text async for chunk in model.astream("Say hello.")])
+
+
+def test_structured_output(model: ChatOllama, server: OllamaServer) -> None:
+    longer = model.model_copy(update={"num_predict": 60})
+    product = longer.with_structured_output(Product).invoke("GraphDB was released in 2005.")
+    assert isinstance(product, Product)
+    assert server.requests[-1][1]["format"]["properties"]["name"]["enum"] == ["GraphDB", "Virtuoso"]
+
+
+def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
+    blocks: list[Any] = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    ]
+    model.invoke([HumanMessage(content=blocks)])
+    assert server.images[-1] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_answers_have_computed_citations(model: ChatOllama, products: RecordedContext) -> None:
+    given = answer("Who develops GraphDB?", products, model)
+    assert given.model == NAME and given.text
+    assert {c.line_id for c in given.citations} <= {line.id for line in products.lines}
+    report = verify(given, ask_in(products))
+    assert not (report.missing or report.unknown or report.altered)
+    *_, last = stream_answer("Who develops GraphDB?", products, model)
+    assert isinstance(last, Answer) and last.text
+
+
+async def test_answers_stream_without_blocking(model: ChatOllama, products: RecordedContext) -> None:
+    parts = [part async for part in astream_answer("Who develops GraphDB?", products, model)]
+    assert isinstance(parts[-1], Answer) and len(parts) > 1
+
+
+def test_the_prompt_reaches_the_model(
+    model: ChatOllama, products: RecordedContext, server: OllamaServer
+) -> None:
+    answer("Who develops {GraphDB}?", products, model)
+    system, human = server.requests[-1][1]["messages"]
+    assert system["role"] == "system" and "Using only the given Context" in system["content"]
+    assert products.text() in human["content"]
+    assert human["content"].endswith("Question: Who develops {GraphDB}?")
+
+
+def test_a_model_that_is_gone_is_a_typed_error(products: RecordedContext, server: OllamaServer) -> None:
+    limits = httpx.Limits(max_keepalive_connections=0)
+    gone = ChatOllama(model="gone", base_url=server.url, client_kwargs={"limits": limits})
+    with pytest.raises(ModelError, match=r"The language model gone did not answer: model 'gone' not found"):
+        answer("Who?", products, gone)
+
+
+def test_a_server_that_is_gone_is_a_typed_error(products: RecordedContext) -> None:
+    gone = ChatOllama(model="x", base_url="http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="did not answer"):
+        answer("Who?", products, gone)
+
+
+# --- A real Ollama ------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    os.environ.get("MRAG_TEST_OLLAMA") != "1",
+    reason="set MRAG_TEST_OLLAMA=1 to test against the Ollama server at OLLAMA_HOST",
+)
+def test_a_real_ollama(products: RecordedContext) -> None:
+    model = resolve(os.environ.get("MRAG_MODEL"))
+    assert isinstance(model, ChatOllama), str(status(os.environ.get("MRAG_MODEL")))
+    given = answer("Who develops GraphDB?", products, model)
+    assert "Ontotext" in given.text
+    assert given.supported and given.citations
+    assert verify(given, ask_in(products)).ok
+    *pieces, last = stream_answer("Which triple stores have RDF storage?", products, model)
+    assert isinstance(last, Answer) and pieces

@@ -1,0 +1,174 @@
+"""Answers without a language model: on topic, readable, cited, honest."""
+
+from __future__ import annotations
+
+import pytest
+from rdflib import Literal
+
+from mrag.generation.answer import Answer, answer
+from mrag.generation.lines import RecordedContext
+from mrag.generation.plain import NO_MATCH, NOTHING_FOUND
+from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.generation.verify import verify
+from mrag.terms import XSD
+from tests.generation.conftest import ask_in, context_of
+
+
+def told(context: RecordedContext, question: str) -> str:
+    given = answer(question, context)
+    assert given.model is None
+    assert given.notice == NO_MODEL_NOTICE
+    assert given.supported
+    assert verify(given, ask_in(context)).ok, str(verify(given, ask_in(context)))
+    return given.text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who develops GraphDB?", "GraphDB is developed by Ontotext [t3]."),
+        ("who is the vendor of graphdb", "GraphDB is developed by Ontotext [t3]."),
+        ("Where is Ontotext headquartered?", "Ontotext is headquartered in Sofia [t11]."),
+        ("Where is Ontotext?", "Ontotext is headquartered in Sofia [t11]."),
+        ("Is GraphDB a triple store?", "GraphDB is a triple store [t1]."),
+        ("When was Neo4j first released?", "The year of first release of Neo4j is 2007 [t21]."),
+        ("What does Ontotext develop?", "Ontotext develops GraphDB (inferred) [t9]."),
+        ("What is OWLIM?", "GraphDB is a triple store [t1]."),
+    ],
+)
+def test_one_thing(products: RecordedContext, question: str, expected: str) -> None:
+    assert told(products, question).startswith(expected)
+
+
+def test_a_list_with_the_fact_that_makes_each_right(products: RecordedContext) -> None:
+    assert told(products, "Which triple stores have RDF storage?") == (
+        "- GraphDB is a triple store and has the feature RDF storage [t1][t4].\n"
+        "- Virtuoso is a triple store and has the feature RDF storage [t13][t15]."
+    )
+
+
+def test_a_list_leaves_out_what_meets_one_condition_only(products: RecordedContext) -> None:
+    text = told(products, "Which triple stores are developed by Ontotext?")
+    assert "GraphDB" in text and "Virtuoso" not in text
+
+
+def test_a_count(products: RecordedContext) -> None:
+    text = told(products, "How many triple stores are there?")
+    assert text.startswith("The context shows 2:\n- GraphDB is a triple store [t1].\n- Virtuoso")
+
+
+def test_a_description_tells_what_comes_first(products: RecordedContext) -> None:
+    text = told(products, "What is GraphDB?")
+    assert text.startswith(
+        "GraphDB is a triple store [t1]. It is described as "
+        "“A triple store that keeps inferred statements beside the asserted ones” [t7]."
+    )
+    assert "is developed by Ontotext" in text
+
+
+def test_over_one_thing_between(products: RecordedContext) -> None:
+    text = told(products, "In which city is the vendor of GraphDB headquartered?")
+    assert "Sofia" in text and "GraphDB" in text and "Ontotext" in text
+
+
+def test_what_the_graph_does_not_say_is_said(products: RecordedContext) -> None:
+    text = told(products, "Who is the CEO of Ontotext?")
+    assert text.startswith("Nothing in the context mentions “CEO”. Ontotext is a company")
+    text = told(products, "Does Neo4j support SPARQL querying?")
+    assert text.startswith("Nothing in the context links Neo4j to SPARQL querying.")
+    assert "Neo4j has the feature Cypher querying" in text
+    text = told(products, "Where was Neo4j first presented?")
+    assert text.startswith(("Nothing in the context mentions “presented”.", "The context does not answer"))
+
+
+@pytest.mark.parametrize("question", ["Who develops Photoshop?", "What is the weather today?", "?", "???"])
+def test_nothing_that_matches(products: RecordedContext, question: str) -> None:
+    given = answer(question, products)
+    assert given.text.startswith(NO_MATCH)
+    assert given.citations == ()
+    assert given.supported
+
+
+def test_an_empty_context() -> None:
+    given = answer("Who?", RecordedContext((), ()))
+    assert given.text == NOTHING_FOUND
+    assert given.notice == NO_MODEL_NOTICE
+
+
+def test_the_notice_can_tell_why(products: RecordedContext) -> None:
+    assert answer("Who?", products, notice="Ollama is down.").notice == "Ollama is down."
+
+
+def test_the_same_in_gives_the_same_out(products: RecordedContext) -> None:
+    questions = ["Who develops GraphDB?", "Which triple stores are there?", "What is Neo4j?"]
+    assert [answer(q, products) for q in questions] == [answer(q, products) for q in questions]
+
+
+def test_more_than_there_is_room_for_are_named() -> None:
+    rows = [(f"Store {chr(65 + i)}", "is a", "triple store") for i in range(9)]
+    text = told(context_of(*rows), "Which triple stores are there?")
+    assert text.count("\n- ") == 6
+    assert (
+        "- Also Store G (triple store), Store H (triple store) and Store I (triple store) [t7][t8][t9]."
+        in text
+    )
+
+
+def test_another_language_gets_facts_without_english_grammar(products: RecordedContext) -> None:
+    text = told(products, "Wer ist der Hersteller von GraphDB und wo ist das?")
+    assert text.startswith("GraphDB — is a: triple store [t1].")
+
+
+def test_numbers_dates_and_truth_values() -> None:
+    context = context_of(
+        ("Ratts Tyerell", "is a", "Aleena"),
+        ("Ratts Tyerell", "gender", '"male"'),
+        ("Ratts Tyerell", "height", Literal("79.0", datatype=XSD + "decimal")),
+        ("Ratts Tyerell", "skin color", '"blue"'),
+        ("Ratts Tyerell", "skin color", '"grey"'),
+        ("Photo 1", "is static", Literal("false", datatype=XSD + "boolean")),
+        ("Photo 1", "taken on", Literal("1977-05-25", datatype=XSD + "date")),
+    )
+    assert told(context, "How tall is Ratts Tyerell?") == "The height of Ratts Tyerell is 79 [t3]."
+    assert told(context, "What is the skin color of Ratts Tyerell?") == (
+        "The skin colors of Ratts Tyerell are blue and grey [t4][t5]."
+    )
+    assert told(context, "Is Photo 1 static?").startswith("Photo 1 is not static [t6].")
+    assert "Photo 1 is taken on 1977-05-25 [t7]." in told(context, "When was Photo 1 taken?")
+
+
+def test_a_person_is_not_called_it() -> None:
+    context = context_of(
+        ("Ada", "is a", "person"), ("Ada", "gender", '"female"'), ("Ada", "knows", "Charles")
+    )
+    text = told(context, "Who is Ada?")
+    assert " it " not in f" {text.casefold()} " and "its" not in text.casefold()
+
+
+def test_schema_reads_as_schema(products: RecordedContext) -> None:
+    context = context_of(
+        ("triple store", "sub class of", "graph database"),
+        ("triple store", "description", '"A graph database for RDF statements."'),
+        ("GraphDB", "is a", "triple store"),
+        ("product", "disjoint with", "vendor"),
+    )
+    text = told(context, "What is a triple store?")
+    assert "A triple store is described as “A graph database for RDF statements”" in text
+    assert "A triple store is a kind of graph database [t1]." in text
+    assert told(context, "Can a product be a vendor?") == "Nothing is both a product and a vendor [t4]."
+
+
+def test_a_long_description_is_quoted_where_it_matters() -> None:
+    filler = "This sentence says something about the film that nobody asked for at this place. " * 4
+    prose = f'"{filler}It was directed by Irvin Kershner. {filler}"'
+    context = context_of(("The Film", "is a", "film"), ("The Film", "description", prose))
+    text = told(context, "Who directed The Film?")
+    assert "directed by Irvin Kershner" in text
+    assert len(text) < 500
+
+
+def test_facts_in_odd_words_are_shown_as_they_stand() -> None:
+    context = context_of(("is", "is", "is"), ("", "", ""), ("—", ":", "“"), ("a", "b", '"."'))
+    for question in ("is", "What is is?", "—", "a b"):
+        given: Answer = answer(question, context)
+        assert verify(given, ask_in(context)).ok

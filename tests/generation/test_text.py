@@ -1,0 +1,212 @@
+"""Words, mentions and sentences: what everything else is built on."""
+
+from __future__ import annotations
+
+import pytest
+from rdflib import Literal
+
+from mrag.generation.grammar import article, relation
+from mrag.generation.mentions import Names
+from mrag.generation.sentences import Thoughts, split, take_ids, with_ids
+from mrag.generation.text import fold, keys, language_of, split_identifier, stem, tokens
+from mrag.terms import XSD
+from tests.generation.conftest import context_of, iri
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Databases", "database"),
+        ("WebProtégé", "webprotege"),
+        ("Ontotext’s", "Ontotext"),
+        ("companies", "Company"),
+        ("79.0", "79"),
+        ("1,024", "1024"),
+        ("1.5E3", "1500"),
+        ("l'azienda", "azienda"),
+        ("ＲＤＦ", "rdf"),
+    ],
+)
+def test_forms_of_one_word_fold_to_one_key(one: str, other: str) -> None:
+    assert fold(one) == fold(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("RDFS", "RDF"), ("007", "7"), ("-5", "5"), ("Paris", "Pari"), ("1e99", "1")]
+)
+def test_different_words_stay_apart(one: str, other: str) -> None:
+    assert fold(one) != fold(other)
+
+
+def test_a_sign_counts_only_where_it_is_one() -> None:
+    assert keys("C-3PO at -5 degrees") == ("c", "3po", "at", "-5", "degree")
+
+
+def test_text_without_spaces_is_cut_into_characters() -> None:
+    assert keys("東京は日本") == ("東", "京", "は", "日", "本")
+
+
+def test_tokens_tell_where_they_stand() -> None:
+    text = "In Paris, 1,024 cafés."
+    assert [text[t.start : t.end] for t in tokens(text)] == [t.raw for t in tokens(text)]
+
+
+@pytest.mark.parametrize("word", ["develops", "developed", "developer", "developing", "development"])
+def test_verb_forms_share_a_stem(word: str) -> None:
+    assert stem(word) == "develop"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Which products are there?", "en"),
+        ("GraphDB", "en"),
+        ("Welche Produkte werden entwickelt?", "de"),
+        ("Quali sono i prodotti?", "it"),
+        ("Quelle est la capitale ?", "fr"),
+        ("Кто разработал GraphDB и почему?", "und"),
+    ],
+)
+def test_language(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_labels_from_code_become_words() -> None:
+    assert split_identifier("voc:skinColor") == "skin color"
+    assert split_identifier("release_year") == "release year"
+    assert split_identifier("RDF") == "RDF"
+
+
+def names(*rows: tuple[str, str, object]) -> Names:
+    return Names(context_of(*rows).lines)
+
+
+def found(index: Names, text: str) -> list[str]:
+    return [" ".join(m.keys) for m in index.find(text)]
+
+
+def test_the_longest_name_is_read() -> None:
+    index = names(("Neo4j", "is a", "graph database"), ("x1", "is a", "database"))
+    assert found(index, "Neo4j is a graph database.") == ["neo4j", "graph database"]
+
+
+def test_a_name_does_not_cross_a_comma() -> None:
+    index = names(("Ontotext GraphDB", "is a", "product"), ("Arlington, Virginia", "is a", "city"))
+    assert found(index, "By Ontotext, GraphDB was made.") == []
+    assert found(index, "It is in Arlington, Virginia.") == ["arlington virginia"]
+
+
+def test_short_forms_are_read_where_they_are_clear() -> None:
+    index = names(("Neo4j Inc.", "is a", "vendor"), ("Arlington, Virginia", "is a", "city"))
+    assert found(index, "Neo4j is in Arlington.") == ["neo4j", "arlington"]
+    two = names(("Paris, Texas", "is a", "city"), ("Paris, France", "is a", "city"))
+    assert found(two, "It is in Paris.") == []
+
+
+def test_a_part_of_a_persons_name_needs_its_capital() -> None:
+    index = names(("Luke Skywalker", "is a", "character"), ("Anakin Skywalker", "is a", "character"))
+    assert index.find("Then Luke came.")[0].terms == {iri("Luke Skywalker")}
+    assert found(index, "Skywalker came.") == []
+
+
+def test_aliases_name_their_subject() -> None:
+    index = names(("GraphDB", "also known as", '"OWLIM"'))
+    assert iri("GraphDB") in index.find("OWLIM is fast")[0].terms
+
+
+def test_labels_of_function_words_are_read_by_letter() -> None:
+    index = names(("It", "is a", "film"), ("★", "is a", "film"))
+    assert found(index, "It is long.") == []
+    assert found(index, "Who made It in 1990?") == ["it"]
+    assert len(index.find("I saw ★ twice")) == 1
+
+
+def test_dates_and_numbers_are_read_in_words() -> None:
+    day = Literal("1977-05-25", datatype=XSD + "date")
+    index = names(
+        ("Star Wars", "released", day), ("Star Wars", "length", Literal("121.0", datatype=XSD + "decimal"))
+    )
+    for text in ("on May 25, 1977", "am 1977-05-25", "25 May 1977", "in 1977"):
+        assert day in index.find(text)[0].terms, text
+    assert found(index, "121 minutes") == ["121"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two.", [("", "One."), (" ", "Two.")]),
+        ("By Dr. Who. Then 3.5 more.", [("", "By Dr. Who."), (" ", "Then 3.5 more.")]),
+        ("A:\n\n1. B\n2) C", [("", "A:"), ("\n\n1. ", "B"), ("\n2) ", "C")]),
+        ("これは本です。あれも本です。", [("", "これは本です。"), ("", "あれも本です。")]),
+        ("J. K. Rowling wrote it.", [("", "J. K. Rowling wrote it.")]),
+        ("True. [t1] [t2] False.", [("", "True [t1] [t2]."), (" ", "False.")]),
+        ("```\nGraphDB\n```", [("```\n", "GraphDB")]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_sentences(text: str, expected: list[tuple[str, str]]) -> None:
+    assert split(text) == expected
+
+
+def test_a_name_with_full_stops_is_not_cut() -> None:
+    assert split("It is by Yahoo! Inc. Labs today.", ["Yahoo! Inc. Labs"]) == [
+        ("", "It is by Yahoo! Inc. Labs today.")
+    ]
+
+
+def test_ids_are_taken_out_and_put_back() -> None:
+    assert take_ids("A [t1, T2] and B [t3][t1].") == ("A and B.", ("t1", "t2", "t3"))
+    assert take_ids("An array [1, 2] stays.") == ("An array [1, 2] stays.", ())
+    assert with_ids("A.", ["t1", "t2"]) == "A [t1][t2]."
+    assert with_ids("A", ["t1"]) == "A [t1]"
+    assert with_ids("A.", []) == "A."
+
+
+def test_thoughts_are_left_out_however_they_are_cut() -> None:
+    text = "<think>Let me see.\nHm.</think>\n\nOntotext."
+    for size in range(1, len(text)):
+        thoughts = Thoughts()
+        pieces = [thoughts.feed(text[i : i + size]) for i in range(0, len(text), size)]
+        assert "".join(pieces) == "Ontotext."
+    plain = Thoughts()
+    assert "".join(plain.feed(c) for c in "<thin ice>") == "<thin ice>"
+
+
+@pytest.mark.parametrize(
+    ("label", "several", "expected"),
+    [
+        ("developed by", False, "is developed by"),
+        ("develops", False, "develops"),
+        ("has feature", True, "has the features"),
+        ("has tags", False, "has the tag"),
+        ("has seat in", False, "has seat in"),
+        ("interoperates with", False, "interoperates with"),
+        ("headquartered in", False, "is headquartered in"),
+        ("born in", False, "is born in"),
+        ("is part of", False, "is part of"),
+        ("capital of", False, "is capital of"),
+        ("wearing", False, "is wearing"),
+        ("contain", False, "contains"),
+        ("population", False, "population"),
+        ("skin color", True, "skin colors"),
+        ("kind of licence", True, "kinds of licence"),
+        ("Home world", False, "home world"),
+        ("entwickelt von", False, "entwickelt von"),
+    ],
+)
+def test_predicates_read_as_english(label: str, several: bool, expected: str) -> None:
+    assert relation(label, several)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("noun", "expected"),
+    [
+        ("hour", "an hour"),
+        ("user", "a user"),
+        ("SQL database", "an SQL database"),
+        ("NASA site", "a NASA site"),
+    ],
+)
+def test_articles(noun: str, expected: str) -> None:
+    assert article(noun) == expected

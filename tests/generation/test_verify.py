@@ -1,0 +1,201 @@
+"""Tampering and change are seen: every mutation of an answer must be caught."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mrag.errors import ModelError
+from mrag.generation.answer import answer, cite
+from mrag.generation.lines import RecordedContext
+from mrag.generation.verify import verify
+from mrag.terms import Term, Triple
+from tests.generation.conftest import E, ask_in
+
+TEXT = (
+    "Here is what I found:\n\n"
+    "- GraphDB is developed by Ontotext [t3].\n"
+    "- It is headquartered... no: Ontotext is headquartered in Sofia [t11].\n"
+    "- Neo4j was first released in 2007."
+)
+
+
+def honest(products: RecordedContext) -> dict[str, Any]:
+    given = cite(
+        "Who develops GraphDB?", TEXT.replace("It is headquartered... no: ", ""), products, model="m"
+    )
+    value: dict[str, Any] = json.loads(json.dumps(given.to_json()))
+    assert verify(value, ask_in(products)).ok
+    return value
+
+
+def test_an_honest_answer_holds(products: RecordedContext) -> None:
+    report = verify(honest(products), ask_in(products))
+    assert report.ok and report.checked == 4
+    assert str(report).startswith("Verified: 4 cited triples")
+    assert report.to_json()["ok"] is True
+
+
+def test_so_do_answers_without_a_model(products: RecordedContext) -> None:
+    for question in ("Who develops GraphDB?", "What is GraphDB?", "Which triple stores are there?", "Why?"):
+        assert verify(answer(question, products), ask_in(products)).ok, question
+
+
+def test_a_triple_that_is_gone_is_reported(products: RecordedContext) -> None:
+    value = honest(products)
+    gone = next(line for line in products.lines if line.id == "t11")
+    report = verify(value, lambda triple, graph: triple != gone.triple)
+    assert [line.id for line in report.missing] == ["t11"]
+    assert report.unsupported == ("Ontotext is headquartered in Sofia.",)
+    assert "No longer in the graph: [t11]" in str(report)
+
+
+def test_one_of_two_reasons_may_go(products: RecordedContext) -> None:
+    inverse = next(line for line in products.lines if line.id == "t9")
+    report = verify(honest(products), lambda triple, graph: triple != inverse.triple)
+    assert [line.id for line in report.missing] == ["t9"]
+    assert report.unsupported == ()
+    assert not report.ok
+
+
+def test_the_graph_counts_too(products: RecordedContext) -> None:
+    assert not verify(honest(products), lambda triple, graph: graph == "http://elsewhere.example/").ok
+
+
+def change(*path: str | int) -> Callable[[dict[str, Any], Any], None]:
+    def apply(value: dict[str, Any], new: Any) -> None:
+        place: Any = value
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = new(place[path[-1]]) if callable(new) else new
+
+    return apply
+
+
+def line_of(value: dict[str, Any], one: str) -> int:
+    return next(i for i, line in enumerate(value["context"]["lines"]) if line["id"] == one)
+
+
+MUTATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "a sentence names another vendor": lambda v: change("sentences", 1, "text")(
+        v, "GraphDB is developed by Neo4j Inc."
+    ),
+    "a sentence names an unknown vendor": lambda v: change("sentences", 1, "text")(
+        v, "GraphDB is developed by Acme."
+    ),
+    "a sentence gets a negation": lambda v: change("sentences", 1, "text")(
+        v, "GraphDB is not developed by Ontotext."
+    ),
+    "a number changes": lambda v: change("sentences", 3, "text")(v, "Neo4j was first released in 2008."),
+    "a claim is added to a sentence": lambda v: change("sentences", 1, "text")(
+        v, "GraphDB is developed by Ontotext and Virtuoso."
+    ),
+    "an id changes in a sentence": lambda v: change("sentences", 1, "citations", 0)(v, "t4"),
+    "an id is unknown": lambda v: change("sentences", 1, "citations", 0)(v, "t99"),
+    "an id is swapped for another cited one": lambda v: change("sentences", 2, "citations", 0)(v, "t21"),
+    "citations are taken away": lambda v: change("sentences", 1, "citations")(v, []),
+    "a citation is taken off the list": lambda v: v["citations"].pop(0) and None,
+    "a citation is put on the list": lambda v: v["citations"].append({**v["citations"][0], "id": "t1"}),
+    "a citation changes its object": lambda v: change("citations", 0, "triple", "o", "value")(v, E + "Acme"),
+    "a citation changes its text": lambda v: change("citations", 0, "text")(v, "(GraphDB, by, Acme)"),
+    "a citation changes its graph": lambda v: change("citations", 0, "graph")(v, "http://x.example/"),
+    "a citation hides that it is inferred": lambda v: change("citations", 1, "inferred")(
+        v, lambda old: not old
+    ),
+    "a line changes its triple": lambda v: change(
+        "context", "lines", line_of(v, "t3"), "triple", "o", "value"
+    )(v, E + "Acme"),
+    "a line changes its id": lambda v: change("context", "lines", line_of(v, "t3"), "id")(v, "t77"),
+    "a line is doubled": lambda v: v["context"]["lines"].append({**v["context"]["lines"][0], "id": "t3"}),
+    "a line is taken away": lambda v: v["context"]["lines"].pop(line_of(v, "t3")) and None,
+    "a value's label changes": lambda v: change("context", "lines", line_of(v, "t21"), "labels", 2)(
+        v, "2008"
+    ),
+    "the text changes": lambda v: change("text")(v, lambda old: old.replace("Ontotext", "Acme")),
+    "the text loses an id": lambda v: change("text")(v, lambda old: old.replace("[t11]", "")),
+    "a sentence is taken away": lambda v: v["sentences"].pop() and None,
+    "a sentence is put in": lambda v: v["sentences"].append(
+        {"text": "GraphDB is free.", "before": " ", "citations": [], "supported": True, "rejected_ids": []}
+    ),
+    "the order changes": lambda v: v["sentences"].reverse(),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_every_mutation_is_caught(products: RecordedContext, name: str) -> None:
+    value = honest(products)
+    before = copy.deepcopy(value)
+    MUTATIONS[name](value)
+    assert value != before
+    report = verify(value, ask_in(products))
+    assert not report.ok, name
+    assert str(report)
+
+
+def test_text_and_sentence_changed_together_are_caught(products: RecordedContext) -> None:
+    value = honest(products)
+    value["text"] = value["text"].replace("Ontotext [t3]", "Neo4j Inc. [t3]")
+    value["sentences"][1]["text"] = "GraphDB is developed by Neo4j Inc."
+    assert "GraphDB is developed by Neo4j Inc." in verify(value, ask_in(products)).unsupported
+
+
+def test_labels_are_checked_where_the_store_can_say_them(products: RecordedContext) -> None:
+    value = json.loads(
+        json.dumps(honest(products)).replace('"Ontotext"', '"Acme"').replace("Ontotext", "Acme")
+    )
+    value = json.loads(json.dumps(value).replace(E + "Acme", E + "Ontotext"))
+    known: dict[str, set[str]] = {}
+    for line in products.lines:
+        for term, label in zip(line.triple, line.labels, strict=True):
+            known.setdefault(str(term), set()).add(label)
+
+    def labels(term: Term) -> set[str]:
+        return known.get(str(term), set())
+
+    assert verify(honest(products), ask_in(products), labels).ok
+    report = verify(value, ask_in(products), labels)
+    assert any("“Acme” is not a name of" in what for what in report.altered)
+
+
+def test_an_unsupported_sentence_is_reported_though_it_was_marked(products: RecordedContext) -> None:
+    given = cite("Who develops GraphDB?", "Neo4j Inc. does.", products)
+    report = verify(given, ask_in(products))
+    assert report.unsupported == ("Neo4j Inc. does.",)
+    assert not report.ok
+
+
+def test_only_cited_triples_are_asked_for(products: RecordedContext) -> None:
+    seen: list[Triple] = []
+
+    def ask(triple: Triple, graph: str) -> bool:
+        seen.append(triple)
+        return True
+
+    verify(answer("Who develops GraphDB?", products), ask)
+    assert [str(t.o) for t in seen] == [E + "Ontotext"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda v: v.clear(),
+        lambda v: v.update(format=99),
+        lambda v: v.update(text=None),
+        lambda v: v.update(sentences=[{}]),
+        lambda v: v.update(citations=[{"id": 3}]),
+        lambda v: v.update(context={"lines": [{"id": "t1"}], "entities": []}),
+        lambda v: v["context"]["lines"][0]["triple"]["s"].update(type="graph"),
+        lambda v: v["context"]["lines"][0]["triple"].update(s={"type": "literal", "value": "x"}),
+    ],
+)
+def test_what_is_no_answer_is_a_typed_error(
+    products: RecordedContext, damage: Callable[[dict[str, Any]], None]
+) -> None:
+    value = honest(products)
+    damage(value)
+    with pytest.raises(ModelError):
+        verify(value, ask_in(products))

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from mrag.cli import app, main
+from tests.conftest import PRODUCTS
+
+COMMANDS = ["load", "reason", "index", "ask", "search", "query", "explain", "verify", "doctor"]
+
+
+def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does, with a cache of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "mrag.cli", *args],
+        cwd=cwd,
+        env={
+            **os.environ,
+            "XDG_CACHE_HOME": str(cwd / ".cache"),
+            "MRAG_EMBEDDER": "wordllama",
+            "OLLAMA_HOST": "http://127.0.0.1:9",
+            "COLUMNS": "100",
+            **env,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory with a loaded, reasoned and indexed store in ./mrag.db."""
+    folder = tmp_path_factory.mktemp("home")
+    loaded = run("load", str(PRODUCTS), "--json", cwd=folder)
+    assert loaded.returncode == 0, loaded.stderr
+    report = json.loads(loaded.stdout)
+    assert report["triples"] > 2000 and report["inferred"] > 1000
+    indexed = run("index", "--json", cwd=folder)
+    assert indexed.returncode == 0, indexed.stderr
+    assert json.loads(indexed.stdout)["documents"] > 200
+    return folder
+
+
+def test_ask_prints_an_answer_with_citations(home: Path) -> None:
+    done = run("ask", "Which vendor develops GraphDB?", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("GraphDB is developed by Ontotext [t")
+    assert "(GraphDB, developed by, Ontotext)" in done.stdout
+    assert "No language model was used" in done.stderr
+    assert "No language model" not in done.stdout
+
+
+def test_ask_with_nothing_configured_uses_the_demo_graph(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = run("ask", "Which vendor develops GraphDB?", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Ontotext" in done.stdout
+        assert "demo graph" in done.stderr
+
+
+def test_an_answer_can_be_saved_and_verified(home: Path) -> None:
+    done = run("ask", "--json", "Which vendor develops GraphDB?", cwd=home)
+    (home / "answer.json").write_text(done.stdout)
+    assert run("verify", "answer.json", cwd=home).stdout.startswith("Verified")
+    (home / "answer.json").write_text(done.stdout.replace("Ontotext", "Ontoprise"))
+    bad = run("verify", "answer.json", "--json", cwd=home)
+    assert bad.returncode == 1
+    assert json.loads(bad.stdout)["ok"] is False
+
+
+def test_search_gives_hits_and_reasons(home: Path) -> None:
+    done = run("search", "triple store", "-k", "3", "--json", cwd=home)
+    hits = json.loads(done.stdout)
+    assert [h["rank"] for h in hits] == [1, 2, 3]
+    assert all(h["reasons"] and h["iri"].startswith("https://") for h in hits)
+    assert "triple store" in run("search", "triple store", cwd=home).stdout
+
+
+def test_query_by_text_name_and_file(home: Path) -> None:
+    assert run("query", "ASK { ex:GraphDB a ex:SemanticProduct }", cwd=home).stdout == "true\n"
+    asserted = run("query", "ASK { ex:GraphDB a ex:SemanticProduct }", "--layer", "asserted", cwd=home)
+    assert asserted.stdout == "false\n"
+    rows = json.loads(run("query", "explore/classes", "--json", cwd=home).stdout)
+    assert rows["head"]["vars"] == ["class", "instances"]
+    (home / "mine.rq").write_text("CONSTRUCT { ex:GraphDB ?p ?o } WHERE { ex:GraphDB ?p ?o }")
+    assert "developedBy" in run("query", "mine.rq", cwd=home).stdout
+
+
+def test_explain_shows_rule_and_premises(home: Path) -> None:
+    done = run("explain", "ex:GraphDB", "rdf:type", "ex:SemanticProduct", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "GraphDB is a semantic product" in done.stdout
+    assert (
+        "because semantic product EquivalentTo: product and (has feature some semantic feature)"
+        in done.stdout
+    )
+    assert "[asserted]" in done.stdout
+    many = json.loads(run("explain", "ex:GraphDB", "--json", cwd=home).stdout)
+    assert len(many) > 5 and all(not proof["asserted"] for proof in many)
+
+
+def test_doctor_finds_all_well_and_what_is_amiss(home: Path, tmp_path: Path) -> None:
+    good = run("doctor", "--json", cwd=home)
+    assert good.returncode == 0, good.stdout
+    found = {f["what"]: f for f in json.loads(good.stdout)}
+    assert found["index main"]["ok"] is True
+    assert found["language model"]["ok"] is None and "ollama" in found["language model"]["hint"].lower()
+    bad = run("doctor", "--store", str(tmp_path / "new"), cwd=tmp_path)
+    assert bad.returncode == 1
+    assert "mrag load" in bad.stdout and "mrag index" in bad.stdout
+
+
+BAD = {
+    "no file": (["load", "nowhere.ttl"], "no such file"),
+    "broken file": (["load", "broken.ttl"], "line 2"),
+    "no index": (["ask", "x", "--index", "nowhere"], "mrag index"),
+    "bad iri": (["explain", "not an iri"], "Not a well-formed IRI"),
+    "bad query": (["query", "SELECT"], "Not a SPARQL query"),
+    "service": (["query", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"], "SERVICE is not allowed"),
+    "slow query": (
+        ["query", "--seconds", "0.5", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"],
+        "deadline",
+    ),
+    "no such store": (["ask", "x", "--store", "mongodb:x"], "No store is of kind"),
+    "no ollama": (["ask", "x", "--model", "ollama:llama3.2"], "ollama serve"),
+    "no model file": (["ask", "x", "--model", "local:nowhere.gguf"], "nowhere.gguf"),
+    "bad mode": (["search", "x", "--mode", "nothing"], "hybrid, bm25 or dense"),
+    "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
+    "not an answer": (["verify", "broken.ttl"], "Not JSON"),
+}
+
+
+@pytest.mark.parametrize("args,says", BAD.values(), ids=BAD.keys())
+def test_errors_are_one_line_that_says_what_to_do(home: Path, args: list[str], says: str) -> None:
+    (home / "broken.ttl").write_text("@prefix ex: <urn:ex:> .\nex:a ex:b .\n")
+    done = run(*args, cwd=home)
+    assert done.returncode == 1, done.stdout
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("mrag: ") and says in last
+    assert "Traceback" not in done.stderr
+
+
+def test_misuse_ends_with_code_2(home: Path) -> None:
+    assert run("ask", cwd=home).returncode == 2
+    assert run("nonsense", cwd=home).returncode == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(command: str) -> None:
+    shown = CliRunner().invoke(app, [command, "--help"])
+    assert shown.exit_code == 0
+    assert f"mrag {command}" in shown.output
+    assert "Example" in shown.output
+
+
+def test_a_contradiction_is_said_and_tolerated_on_demand(tmp_path: Path) -> None:
+    (tmp_path / "bad.ttl").write_text(
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:x:> .\n"
+        ":A owl:disjointWith :B . :i a :A , :B . :A a owl:Class . :p a owl:SymmetricProperty . :i :p :j .\n"
+    )
+    loaded = run("load", "bad.ttl", cwd=tmp_path)
+    assert loaded.returncode == 0
+    assert "Nothing was inferred" in loaded.stderr and "contradicts" in loaded.stderr
+    strict = run("reason", cwd=tmp_path)
+    assert strict.returncode == 1 and "contradicts" in strict.stderr
+    assert run("query", "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }", cwd=tmp_path).stdout == "false\n"
+    assert run("reason", "--tolerate", cwd=tmp_path).returncode == 0
+    assert run("query", "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }", cwd=tmp_path).stdout == "true\n"
+
+
+HEAVY = "{'langchain_core', 'onnxruntime', 'numpy', 'scipy', 'rdflib', 'pyoxigraph', 'requests', 'httpx'}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import mrag", "import mrag.cli\ntry: mrag.cli.app(['--help'])\nexcept SystemExit: pass"],
+    ids=["import", "help"],
+)
+def test_starting_loads_nothing_heavy(code: str) -> None:
+    check = f"import sys\n{code}\nheavy = {HEAVY} & set(sys.modules)\nassert not heavy, heavy\n"
+    subprocess.run([sys.executable, "-c", check], check=True, capture_output=True)
+
+
+def test_interruption_has_a_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mrag.cli.app", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "interrupted" in capsys.readouterr().err

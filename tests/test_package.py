@@ -1,0 +1,118 @@
+"""The wheel, the public names, and the direction of imports."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mrag
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a clean copy of the tracked files."""
+    source = tmp_path_factory.mktemp("source")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("the sources are no git checkout")
+    for name in listed.stdout.decode().split("\0"):
+        path = ROOT / name
+        if not name or not (path.is_symlink() or path.exists()):
+            continue
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            target.symlink_to(path.readlink())
+        else:
+            target.write_bytes(path.read_bytes())
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(source)],
+        check=True,
+        capture_output=True,
+    )
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_package_alone_with_all_its_data(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        tops = {n.split("/")[0] for n in names if ".dist-info/" not in n}
+        (top_level,) = [n for n in names if n.endswith("top_level.txt")]
+        assert archive.read(top_level).split() == [b"mrag"]
+    assert tops == {"mrag"}
+    for folder, endings in (("sparql", (".rq", ".ru")), ("ontology", (".ttl",)), ("loaders", (".py",))):
+        here = {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*") if p.suffix in endings}
+        assert here
+        assert {f"mrag/{n}" for n in here} <= set(names)
+    assert "mrag/py.typed" in names
+    assert any(n.startswith("mrag/index/data/") for n in names)
+
+
+def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    # Only what the embedded store and the catalogue need: the rest is tested by the README's command.
+    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*install, "--no-deps", str(wheel)], check=True, capture_output=True)
+    subprocess.run([*install, "pyoxigraph", "rdflib"], check=True, capture_output=True)
+    code = (
+        "import mrag, mrag.loaders.rdf\nfrom mrag import queries\n"
+        "assert len(queries.names()) > 10\n"
+        "kg = mrag.connect()\nfrom importlib.resources import files, as_file\n"
+        "with as_file(files('mrag') / 'ontology' / 'products.ttl') as p: assert kg.load([p]).triples > 2000\n"
+        "print(kg.query('ASK { ex:GraphDB a ex:TripleStore }'), mrag.__file__)\nkg.close()\n"
+    )
+    done = subprocess.run(
+        [str(python), "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("True") and "site-packages" in done.stdout
+
+
+def test_the_public_names_are_complete_sorted_and_there() -> None:
+    assert mrag.__all__ == sorted(mrag.__all__, key=lambda n: (not n[0].isupper(), n))
+    for name in mrag.__all__:
+        assert getattr(mrag, name) is not None
+    assert set(dir(mrag)) >= set(mrag.__all__)
+    with pytest.raises(AttributeError):
+        mrag.nothing  # noqa: B018
+
+
+def test_imports_point_one_way() -> None:
+    command = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{mrag.__version__}"' in text
+    assert f"version: {mrag.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert re.search(rf"^## \[?{re.escape(mrag.__version__)}", (ROOT / "CHANGELOG.md").read_text(), re.M)
+
+
+def test_sparql_stands_in_files_alone() -> None:
+    # Generated queries are printed by `patterns.py`; the registry of exceptions is short on purpose.
+    allowed = {"patterns.py", "queries.py", "guard.py"}
+    verbs = re.compile(r"\b(SELECT|CONSTRUCT|ASK|INSERT|DELETE)\b[^\"']*\{")
+    found = []
+    for path in sorted((ROOT / "mrag").glob("**/*.py")):
+        if path.name in allowed:
+            continue
+        code = re.sub(r'(r?)"""(.|\n)*?"""', "", path.read_text())
+        found += [f"{path.relative_to(ROOT)}: {m.group(0)[:60]}" for m in verbs.finditer(code)]
+    assert found == []
