@@ -46,9 +46,9 @@ def ask(
 ) -> None:
     """Answer a question from the graph, with the triples that it rests on.
 
+    \b
     Examples:
       mrag ask "What database products are linked to RDF?"
-
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
     from mrag.asking import retrieve
@@ -92,6 +92,7 @@ def search(
 ) -> None:
     """List the entities most similar to a text, and why.
 
+    \b
     Example:
       mrag search "triple store with reasoning" -k 5
     """
@@ -139,9 +140,9 @@ def query(
 ) -> None:
     """Run a read query, guarded and bounded; GraphDB's similarity vocabulary works in it.
 
+    \b
     Examples:
       mrag query "SELECT ?x { ?x a ex:SemanticProduct } LIMIT 5"
-
       mrag query explore/classes --json
     """
     from typing import cast
@@ -180,9 +181,9 @@ def explain(
 ) -> None:
     """Show why inferred triples hold: the rule, and its premises down to asserted triples.
 
+    \b
     Examples:
       mrag explain ex:GraphDB
-
       mrag explain ex:GraphDB rdf:type ex:SemanticProduct
     """
     from mrag.cli.explaining import explained
@@ -203,6 +204,7 @@ def verify(
 ) -> None:
     """Replay an answer against the graph: are its triples still there, do its sentences hold?
 
+    \b
     Example:
       mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
     """

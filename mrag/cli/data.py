@@ -40,9 +40,9 @@ def load(
 ) -> None:
     """Load RDF files into a knowledge graph, whole or not at all, and reason over it.
 
+    \b
     Examples:
       mrag load my.ttl ontology.owl
-
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
     """
     from mrag.errors import InconsistentOntology
@@ -95,6 +95,7 @@ def reason(
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
 
+    \b
     Example:
       mrag reason --engine sparq
     """
@@ -122,9 +123,9 @@ def index(
 ) -> None:
     """Build the similarity index, or bring it up to date; only what changed is embedded.
 
+    \b
     Examples:
       mrag index
-
       mrag index --embedder none --lang de,en
     """
     from dataclasses import asdict

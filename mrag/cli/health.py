@@ -35,6 +35,7 @@ def doctor(
 ) -> None:
     """Look at the store, the index and the models, and say what to do about what is amiss.
 
+    \b
     Example:
       mrag doctor --store oxigraph:./data
     """

@@ -34,10 +34,10 @@ def medquad() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Cranfield:
-    """1,400 abstracts on aerodynamics, and 225 queries with their relevant documents by grade."""
+    """1,400 abstracts on aerodynamics, and 225 queries with their relevant documents."""
 
     documents: list[tuple[str, str]]
-    queries: list[tuple[str, dict[str, int]]]
+    queries: list[tuple[str, set[str]]]
 
 
 @pytest.fixture(scope="session")
@@ -50,12 +50,13 @@ def cranfield() -> Cranfield:
         (f"{(d.findtext('docno') or '').strip():0>4}", f"{d.findtext('title')} {d.findtext('text')}")
         for d in root.iter("doc")
     ]
-    grades: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    relevant: defaultdict[int, set[str]] = defaultdict(set)
     for line in (folder / "cranqrel.trec.txt").read_text().splitlines():
         query, _, doc_id, grade = line.split()
-        grades[int(query)][f"{doc_id:0>4}"] = max(0, int(grade))
+        if int(grade) > 0:
+            relevant[int(query)].add(f"{doc_id:0>4}")
     asked = [q.findtext("title") or "" for q in ET.parse(folder / "cran.qry.xml").iter("top")]
-    return Cranfield(documents, [(text, grades[number]) for number, text in enumerate(asked, 1)])
+    return Cranfield(documents, [(text, relevant[number]) for number, text in enumerate(asked, 1)])
 
 
 def content(index: DocumentIndex) -> dict[str, tuple[str, bytes]]:

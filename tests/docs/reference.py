@@ -1,0 +1,36 @@
+"""Writes docs/command-line.md from the commands themselves: `python -m tests.docs.reference`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from mrag.cli import app
+
+INTRO = """# The command line
+
+Data goes to standard output, progress and notes to standard error. Exit codes: 0 for success, 1 for an error
+of what was asked (one line that says what to do), 2 for misuse, 130 after an interruption. `--json` prints
+JSON. `MRAG_STORE`, `MRAG_KG`, `MRAG_MODEL` and `MRAG_EMBEDDER` set what options would.
+"""
+
+
+def reference() -> str:
+    """Return the page."""
+    parts = [INTRO]
+    command = get_command(app)
+    for name in command.list_commands(None):  # type: ignore[attr-defined, arg-type]
+        shown = CliRunner().invoke(
+            app, [name, "--help"], env={**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100"}
+        )
+        text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
+        parts.append(f"## mrag {name}\n\n```\n{text.replace('Usage: root', 'Usage: mrag')}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    page.write_text(reference(), encoding="utf-8")

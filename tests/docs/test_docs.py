@@ -1,0 +1,100 @@
+"""What the documentation shows is run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from typer.testing import CliRunner
+
+from mrag.cli import app
+from tests.conftest import PRODUCTS, ROOT
+from tests.docs.reference import reference
+from tests.test_cli import run
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+def test_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
+    code = "\n".join(blocks(page, "python"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_readmes_commands_run(tmp_path: Path) -> None:
+    (tmp_path / "my-data.ttl").write_bytes(PRODUCTS.read_bytes())
+    (tmp_path / "my-ontology.ttl").write_text("<urn:x:a> a <http://www.w3.org/2002/07/owl#Class> .")
+    (block,) = [b for b in blocks(ROOT / "README.md", "sh") if b.startswith("mrag ")]
+    lines = block.strip().splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
+        assert done.returncode == 0, (line, done.stderr)
+        assert done.stdout, line
+
+
+def test_the_first_command_is_the_one_that_is_shown() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for mark in ("first-command", "test-command"):
+        assert re.search(rf"<!-- {mark} -->\n```sh\n[^\n]+\n```", text), "one line of shell"
+
+
+def test_the_answer_in_the_readme_is_the_answer(tmp_path: Path) -> None:
+    done = run("ask", "What database products are linked to RDF?", cwd=tmp_path, MRAG_EMBEDDER="minilm")
+    shown = blocks(ROOT / "README.md", "")[0]
+    bullets = [line for line in shown.splitlines() if line.startswith("- ")]
+    assert bullets
+    assert done.stdout.splitlines()[: len(bullets)] == bullets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_the_command_reference_is_what_the_commands_say() -> None:
+    path = ROOT / "docs" / "command-line.md"
+    assert path.read_text(encoding="utf-8") == reference(), "run: python -m tests.docs.reference"
+
+
+def test_every_command_is_in_the_reference() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).output
+    for command in re.findall(r"^  (\w+) {2,}\w", shown, re.M):
+        assert f"## mrag {command}" in reference()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, tmp_path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == [] and cell.execution_count is None
+    client = NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+    printed = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", []))
+    assert "Verified" in printed and "GraphDB is a semantic product" in printed
+
+
+def test_the_product_speaks_of_itself_alone() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    for name in listed.split():
+        path = ROOT / name
+        if path.is_file() and path.suffix in (".py", ".md", ".toml", ".rq", ".ru", ".ttl", ".ipynb"):
+            text = path.read_text(encoding="utf-8")
+            assert "/work/" + "main" not in text and "/ro" + "ot/" not in text, name
