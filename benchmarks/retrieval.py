@@ -64,7 +64,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, mrag.connect(f"oxigraph:{Path(folder) / 'kg'}") as kg:
         started = time.perf_counter()
         kg.load(files)
-        mrag.reason(kg)
+        try:
+            mrag.reason(kg)
+        except mrag.MragError as error:
+            print(f"nothing inferred: {str(error)[:90]}…")
         print(f"load and reason {time.perf_counter() - started:.1f} s, {kg.record.triples} triples asserted")
         started = time.perf_counter()
         SimilarityIndexes.of(kg).build("main", model=args.model)

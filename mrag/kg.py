@@ -266,7 +266,7 @@ class KnowledgeGraph:
         The first property of `LABELS` that gives one in the best language wins; ties break by the
         text. Answers are kept until the triples change.
         """
-        wanted = dict.fromkeys(entities)
+        wanted = dict.fromkeys(map(str, entities))
         missing = [e for e in wanted if e not in self._labels]
         if missing:
             self._labels.update(self._fetch_labels(missing))

@@ -89,6 +89,7 @@ class Display:
 
     def entity(self, iri: str) -> str:
         """Return the label of an entity, words for a common vocabulary, else its CURIE."""
+        iri = str(iri)  # an rdflib URIRef is not equal to the string it is
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
         label = self._kg.labels([iri])[iri] or VOCABULARY.get(iri)
@@ -130,6 +131,7 @@ class Display:
 
         A local name such as `P31` says nothing and stays a CURIE.
         """
+        iri = str(iri)
         label = VOCABULARY.get(iri) or self._kg.labels([iri])[iri]
         if label:
             return label

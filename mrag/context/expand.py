@@ -132,7 +132,10 @@ def expand(
         '(<urn:x:a>, knows, <urn:x:b>)'
     """
     settings = settings or ContextSettings()
-    seeds = list({iri: (iri, score) for iri, score in reversed(seeds)}.values())[::-1]
+    best: dict[str, float] = {}
+    for iri, score in seeds:
+        best.setdefault(str(iri), score)
+    seeds = list(best.items())
     display = Display(kg)
     reach = _Reach(words(question), display)
     for at, (iri, _) in enumerate(seeds):

@@ -19,6 +19,9 @@ from mrag.terms import OxTerm, to_ox
 
 Direction = Literal["out", "in"]
 
+_LANGUAGES = 256
+"""Texts of one property that are read at most."""
+
 Statement: TypeAlias = tuple[str, str, OxTerm, str]
 """Subject IRI, predicate IRI, object, graph IRI."""
 
@@ -46,6 +49,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
         scan: Edges up to which it is read whole.
         share: Most edges of one predicate when it is a hub.
     """
+    entity = str(entity)
     if not kg.store.capabilities.edges:
         return _by_query(kg, entity, direction, scan=scan)
     found: list[Statement] = []
@@ -59,14 +63,19 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
 def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int) -> Edges:
     found: list[Statement] = []
     cut: set[str] = set()
+    ordered = kg.store.capabilities.ordered
     for predicate in sorted(kg.profile().predicates):
         for graph in kg.dataset().default:
-            most = share + 1 if kg.store.capabilities.ordered else None
-            part = _some(kg, graph, entity, direction, most, predicate)
+            # A text may come in dozens of languages, of which the caller wants one.
+            most = share + 1 if direction == "in" else _LANGUAGES
+            part = _some(kg, graph, entity, direction, most if ordered else None, predicate)
+            texts = [x for x in part if isinstance(x[2], ox.Literal) and x[2].language]
+            part = [x for x in part if not (isinstance(x[2], ox.Literal) and x[2].language)]
             if len(part) > share:
                 cut.add(predicate)
-                if not kg.store.capabilities.ordered:
+                if not ordered:
                     part.sort(key=_order)
+            found.extend(texts[:_LANGUAGES])
             found.extend(part[:share])
     return Edges(tuple(found), frozenset(cut))
 

@@ -58,7 +58,7 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         >>> from mrag.terms import Triple
         >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
         >>> list(documents(kg, Definition()))
-        [('urn:a', 'A dog')]
+        [('urn:a', 'A dog. A dog')]
     """
     texts: dict[str, dict[str, None]] = {}
     names = [*definition.queries, *(("index/other-languages",) if definition.fallback else ())]
@@ -68,7 +68,8 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):
         label = labels[entity]
-        parts = ([label] if label else []) + [t for t in texts[entity] if t != label]
+        # Twice, so that a name finds what it names before what mentions it.
+        parts = ([label, label] if label else []) + [t for t in texts[entity] if t != label]
         yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
 
 

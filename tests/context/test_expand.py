@@ -202,6 +202,15 @@ def test_wrong_knobs_are_refused() -> None:
             ContextSettings(**wrong)  # type: ignore[arg-type]
 
 
+def test_rdflib_terms_and_strings_are_the_same(kg: KnowledgeGraph) -> None:
+    kg.insert([Triple(NODES[0], PREDICATES[0], NODES[1]), Triple(NODES[0], RDFS.label, Literal("zero"))])
+    seeds = [(NODES[0], 1.0), (str(NODES[0]), 0.5), (NODES[1], 0.1)]
+    context = expand(kg, seeds)
+    assert context.entities == (str(NODES[0]), str(NODES[1]))
+    assert context == expand(kg, [(str(iri), score) for iri, score in seeds])
+    assert kg.labels([NODES[0]]) == {str(NODES[0]): "zero"}
+
+
 def test_unknown_entities_and_no_entities_give_an_empty_context(kg: KnowledgeGraph) -> None:
     assert expand(kg, []).lines == ()
     assert expand(kg, [("http://example.org/nowhere", 1.0)]).text() == ""

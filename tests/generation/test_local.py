@@ -63,7 +63,7 @@ def test_a_file_that_is_cut_short(tmp_path: Path, gguf: Path) -> None:
     path = tmp_path / "model.gguf"
     with gguf.open("rb") as whole:
         path.write_bytes(whole.read(100_000))
-    with pytest.raises(ModelError, match="llama.cpp cannot load"):
+    with pytest.raises(ModelError, match=r"llama\.cpp cannot load"):
         resolve(f"local:{path}")
 
 

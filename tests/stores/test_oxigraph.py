@@ -167,7 +167,8 @@ def test_prefixes_of_loaded_files_are_kept(tmp_path: Path) -> None:
 def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path: Path) -> None:
     with OxigraphStore(tmp_path / "s"):
         code = (
-            "import sys\nfrom mrag.errors import StoreLocked\nfrom mrag.stores.oxigraph import OxigraphStore\n"
+            "import sys\nfrom mrag.errors import StoreLocked\n"
+            "from mrag.stores.oxigraph import OxigraphStore\n"
             "try:\n    OxigraphStore(sys.argv[1])\nexcept StoreLocked as e:\n    sys.exit(str(e))\n"
         )
         run = subprocess.run(

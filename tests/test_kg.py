@@ -1,0 +1,193 @@
+"""A knowledge graph through its life: additions after reasoning, crashes, what becomes asserted."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import OWL, RDF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.errors import ConfigError, InconsistentOntology
+from mrag.index.document_index import DocumentIndex
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.conftest import PRODUCTS
+
+EX = "http://example.org/"
+A, B, C, D = (URIRef(EX + n) for n in "ABCD")
+ITEMS = [URIRef(f"{EX}i{n}") for n in range(4)]
+P, Q = URIRef(EX + "p"), URIRef(EX + "q")
+
+
+def content(kg: KnowledgeGraph, layer: str) -> list[tuple[str, ...]]:
+    rows = kg.select("SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?s ?p ?o", layer)  # type: ignore[arg-type]
+    return [tuple(str(t) for t in row) for row in rows]
+
+
+axiom = st.one_of(
+    st.builds(Triple, st.sampled_from([A, B, C]), st.just(RDFS.subClassOf), st.sampled_from([B, C, D])),
+    st.builds(Triple, st.sampled_from([P, Q]), st.just(RDFS.domain), st.sampled_from([A, B])),
+    st.just(Triple(P, RDFS.subPropertyOf, Q)),
+    st.just(Triple(Q, OWL.inverseOf, P)),
+    st.just(Triple(P, RDF.type, OWL.TransitiveProperty)),
+)
+fact = st.one_of(
+    st.builds(Triple, st.sampled_from(ITEMS), st.just(RDF.type), st.sampled_from([A, B, C, D])),
+    st.builds(Triple, st.sampled_from(ITEMS), st.sampled_from([P, Q]), st.sampled_from(ITEMS)),
+)
+batch = st.lists(st.one_of(axiom, fact), max_size=8)
+
+
+@given(st.lists(batch, min_size=2, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_reasoning_step_by_step_equals_reasoning_at_once(batches: list[list[Triple]]) -> None:
+    with mrag.connect() as grown, mrag.connect() as whole:
+        for triples in batches:
+            grown.insert(triples)
+            mrag.reason(grown, on_inconsistency="report")
+            whole.insert(triples)
+        mrag.reason(whole, on_inconsistency="report")
+        for layer in ("asserted", "inferred"):
+            found = content(grown, layer)
+            assert found == content(whole, layer)
+            assert len(found) == len(set(found)), "no triple stands twice"
+        assert not set(content(grown, "asserted")) & set(content(grown, "inferred"))
+
+
+def test_additions_after_reasoning_are_marked_stale_until_the_next(any_kg: KnowledgeGraph) -> None:
+    any_kg.insert([Triple(A, RDFS.subClassOf, B), Triple(ITEMS[0], RDF.type, A)])
+    mrag.reason(any_kg)
+    assert any_kg.reasoned
+    any_kg.insert([Triple(ITEMS[1], RDF.type, A)])
+    assert not any_kg.reasoned
+    assert any_kg.query(f"ASK {{ <{ITEMS[0]}> a <{B}> }}") is True, "what was inferred stays in sight"
+    assert any_kg.query(f"ASK {{ <{ITEMS[1]}> a <{B}> }}") is False
+    mrag.reason(any_kg)
+    assert any_kg.query(f"ASK {{ <{ITEMS[1]}> a <{B}> }}") is True
+
+
+def test_what_was_inferred_and_is_now_asserted_counts_once(any_kg: KnowledgeGraph) -> None:
+    any_kg.insert([Triple(A, RDFS.subClassOf, B), Triple(ITEMS[0], RDF.type, A)])
+    mrag.reason(any_kg)
+    asserted = Triple(ITEMS[0], RDF.type, B)
+    assert any_kg.insert([asserted]) == 1
+    assert any_kg.insert([asserted]) == 0
+    rows = any_kg.select("SELECT ?c { ?i a ?c } ORDER BY ?c")
+    assert [str(c) for c in rows.column("c")] == [str(A), str(B)]
+
+
+def test_a_contradiction_leaves_everything_as_it_was(any_kg: KnowledgeGraph) -> None:
+    any_kg.insert(
+        [Triple(A, OWL.disjointWith, B), Triple(A, RDFS.subClassOf, C), Triple(ITEMS[0], RDF.type, A)]
+    )
+    mrag.reason(any_kg)
+    before = content(any_kg, "inferred")
+    any_kg.insert([Triple(ITEMS[0], RDF.type, B)])
+    with pytest.raises(InconsistentOntology) as caught:
+        mrag.reason(any_kg)
+    assert str(ITEMS[0]) in str(caught.value) and "disjoint" in str(caught.value).lower()
+    assert caught.value.clashes
+    assert content(any_kg, "inferred") == before
+    assert not any_kg.record.pending
+    any_kg.collect()
+    assert content(any_kg, "inferred") == before
+
+
+def test_layers_are_told_apart_by_pseudo_graphs(kg: KnowledgeGraph) -> None:
+    kg.load([PRODUCTS])
+    mrag.reason(kg)
+    question = "ASK { ex:GraphDB a ex:SemanticProduct }"
+    assert kg.query(question) is True
+    assert kg.query(question.replace("{", "FROM onto:explicit {", 1)) is False
+    assert kg.query(question.replace("{", "FROM onto:implicit {", 1)) is True
+
+
+def test_graphs_in_one_store_do_not_meet(tmp_path: Path) -> None:
+    store = OxigraphStore(tmp_path / "s")
+    with KnowledgeGraph(store, "one") as one:
+        other = KnowledgeGraph(store, "two")
+        one.insert([Triple(ITEMS[0], P, ITEMS[1])])
+        other.insert([Triple(ITEMS[2], P, ITEMS[3])])
+        assert one.count() == other.count() == 1
+        assert one.query(f"ASK {{ <{ITEMS[2]}> ?p ?o }}") is False
+        one.clear()
+        assert other.count() == 1
+    with pytest.raises(ConfigError, match="cannot name"):
+        KnowledgeGraph(OxigraphStore(), "not a name")
+
+
+WORK = """
+import sys, mrag
+kg = mrag.connect(sys.argv[1])
+print("open", flush=True)
+if sys.argv[2] == "reason":
+    mrag.reason(kg)
+else:
+    from mrag.index.similarity import SimilarityIndexes
+    SimilarityIndexes.of(kg).build("main", model="none")
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.15, 0.3, 0.6, 1.2])
+@pytest.mark.parametrize("work", ["reason", "index"])
+def test_a_kill_during_long_work_leaves_before_or_after(tmp_path: Path, work: str, delay: float) -> None:
+    url = f"oxigraph:{tmp_path / 's'}"
+    with mrag.connect(url) as kg:
+        kg.load([PRODUCTS])
+        asserted = kg.count()
+    child = subprocess.Popen(
+        [sys.executable, "-c", WORK, url, work], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdin is not None and child.stdout is not None
+    assert child.stdout.readline() == "open\n"
+    time.sleep(delay)
+    child.send_signal(signal.SIGKILL)
+    done = "done" in child.stdout.read()
+    child.wait()
+    child.stdout.close()
+    child.stdin.close()
+    with mrag.connect(url) as kg:
+        assert kg.count() == asserted
+        if work == "reason":
+            inferred = kg.count("inferred")
+            assert inferred == 0 or inferred > 1000
+            assert kg.reasoned == (inferred > 0)
+            assert not done or inferred
+            if kg.recovered:
+                assert "discarded" in kg.recovered and not inferred
+            mrag.reason(kg)
+            assert kg.count("inferred") > 1000
+            kg.collect()
+            left = [g for g in kg.store.graphs() if g.startswith(kg.iri + ":")]
+            assert set(left) == {*kg.record.asserted, *kg.record.inferred}
+        else:
+            folder = tmp_path / "s.mrag" / "main" / "index" / "main"
+            if (folder / "manifest.json").exists():
+                assert len(DocumentIndex.open(folder, embedder=None)) in (0, 263, 264)
+            else:
+                assert not done
+            from mrag.index.similarity import SimilarityIndexes
+
+            indexes = SimilarityIndexes.of(kg)
+            indexes.build("main", model="none")
+            assert indexes.get().search("GraphDB", 1)[0].doc_id.endswith("GraphDB")
+
+
+def test_prefixes_and_labels_of_a_graph() -> None:
+    with mrag.connect(prefixes={"zoo": "http://zoo.example/"}) as kg:
+        kg.insert([Triple(URIRef("http://zoo.example/a"), RDFS.label, Literal("Ä\n  b", lang="de"))])
+        assert kg.query("ASK { zoo:a ?p ?o }") is True
+        assert kg.labels(["http://zoo.example/a", "http://zoo.example/b"]) == {
+            "http://zoo.example/a": "Ä b",
+            "http://zoo.example/b": None,
+        }

@@ -1,0 +1,63 @@
+"""The whole job on a graph that was not made for it: dozens of languages, statement nodes, contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import mrag
+from mrag.asking import ask, retrieve, verify
+from mrag.errors import InconsistentOntology
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from tests.conftest import shared_data
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    folder = shared_data("starwars_kg")
+    with mrag.connect() as graph:
+        report = graph.load([folder])
+        assert report.triples == 69_097
+        assert report.odd_tags == ("zh-classical",)
+        SimilarityIndexes.of(graph).build("main")
+        yield graph
+
+
+def test_its_ontology_contradicts_its_data(kg: KnowledgeGraph) -> None:
+    with pytest.raises(InconsistentOntology, match="Functional"):
+        mrag.reason(kg)
+    assert kg.count("inferred") == 0
+
+
+QUESTIONS = {
+    "Who directed The Empire Strikes Back?": "Irvin Kershner",
+    "What is the climate of Hoth?": "frozen",
+    "How tall is Darth Vader?": "202",
+    "Who lives on Tatooine?": "Luke Skywalker",
+    "Which planet is Luke Skywalker from?": "Tatooine",
+    "What species is Chewbacca?": "Wookiee",
+}
+
+
+@pytest.mark.parametrize("question,word", QUESTIONS.items())
+def test_the_answer_stands_in_the_context_and_is_cited(kg: KnowledgeGraph, question: str, word: str) -> None:
+    context = retrieve(kg, question).context
+    assert word in context.text()
+    given = ask(kg, question, model="none")
+    assert word in given.text
+    assert verify(kg, given).ok, verify(kg, given)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_contexts_are_clean(kg: KnowledgeGraph, question: str) -> None:
+    context = retrieve(kg, question).context
+    assert context.tokens <= 4000 and len(context.lines) <= 160
+    for line in context.lines:
+        assert line.triple.s != line.triple.o
+        language = getattr(line.triple.o, "language", None)
+        if language and kg.language_rank(language) >= 2 * len(kg.languages):
+            others = kg.store.edges(line.graph, s=str(line.triple.s), p=str(line.triple.p))
+            ranks = {kg.language_rank(getattr(q.object, "language", None) or "") for q in others}
+            assert min(ranks) >= 2 * len(kg.languages), "another language only where there is no better"
