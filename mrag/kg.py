@@ -17,12 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
-import pyoxigraph as ox
-from rdflib import Literal as RdfLiteral
-
 from mrag import queries
-from mrag.errors import ConfigError, QueryRefused
+from mrag.errors import ConfigError
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
+from mrag.labels import fetch_labels, language_rank
 from mrag.loaders.rdf import LoadNotes, Progress, Source, sources
 from mrag.record import Profile, Record, profile_of, read_record, stored_profile, with_profile, write_record
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
@@ -269,7 +267,10 @@ class KnowledgeGraph:
         wanted = dict.fromkeys(map(str, entities))
         missing = [e for e in wanted if e not in self._labels]
         if missing:
-            self._labels.update(self._fetch_labels(missing))
+            properties = self.profile().labels
+            self._labels.update(
+                fetch_labels(self.store, self.dataset(), missing, properties, self._languages)
+            )
         return {e: self._labels[e] for e in wanted}
 
     @property
@@ -291,12 +292,7 @@ class KnowledgeGraph:
             >>> [kg.language_rank(tag) for tag in ("de", "de-AT", "en", "fr")]
             [0, 1, 2, 4]
         """
-        tag = language.lower()
-        for at, wanted in enumerate(self._languages):
-            if tag == wanted or (wanted and tag.startswith(wanted + "-")):
-                # en-GB is English, yet plain en comes before it.
-                return 2 * at + (tag != wanted)
-        return 2 * len(self._languages)
+        return language_rank(language, self._languages)
 
     def close(self) -> None:
         """Close the store."""
@@ -316,39 +312,6 @@ class KnowledgeGraph:
             layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
             graphs.extend(self.dataset(layer).default if layer else (name,))
         return Dataset(tuple(dict.fromkeys(graphs)), read.named)
-
-    def _fetch_labels(self, entities: Sequence[str]) -> dict[str, str | None]:
-        properties = self.profile().labels
-        found: dict[str, list[tuple[int, str, str]]] = {e: [] for e in entities}
-        if self.store.capabilities.edges:
-            graphs = self.dataset().default
-            for entity, texts in found.items():
-                for at, name in enumerate(properties):
-                    for graph in graphs:
-                        for quad in self.store.edges(graph, s=entity, p=name):
-                            if isinstance(quad.object, ox.Literal):
-                                texts.append((at, quad.object.language or "", quad.object.value))
-        else:
-            query = queries.get("label/labels")
-            pairs = [(e, p) for e in entities for p in properties]
-            for start in range(0, len(pairs), 500):
-                rows = self.select(query.bind(entity_property=pairs[start : start + 500]))
-                for entity_, name_, label in rows:
-                    if isinstance(label, RdfLiteral):
-                        at = properties.index(str(name_))
-                        found[str(entity_)].append((at, label.language or "", str(label)))
-        return {e: self._best_label(texts) for e, texts in found.items()}
-
-    def _best_label(self, texts: list[tuple[int, str, str]]) -> str | None:
-        if not texts:
-            return None
-
-        # Language before property: an English rdfs:label beats a French skos:prefLabel.
-        def order(text: tuple[int, str, str]) -> tuple[int, int, str, str]:
-            at, language, label = text
-            return self.language_rank(language), at, language, label
-
-        return " ".join(min(texts, key=order)[2].split())
 
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}
@@ -459,17 +422,6 @@ class KnowledgeGraph:
             self._profile = None
             self._labels.clear()
             self.cache.clear()
-
-
-def select_rows(result: SelectResult | bool | list[Triple]) -> SelectResult:
-    """Return the result of a SELECT query, refusing other forms.
-
-    Raises:
-        QueryRefused: If the query was not a SELECT.
-    """
-    if not isinstance(result, SelectResult):
-        raise QueryRefused("A SELECT query is needed here.")
-    return result
 
 
 def _few(paths: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ allows one writing process to a folder, so a second one is told so.
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -20,7 +21,7 @@ from rdflib import URIRef
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Limits, Row, SelectResult
-from mrag.stores.worker import WorkerPool
+from mrag.stores.worker import WorkerPool, snapshot_prefix
 from mrag.terms import Triple, from_ox
 
 logger = logging.getLogger(__name__)
@@ -66,6 +67,10 @@ class OxigraphStore(AsyncReads):
                 self._store = ox.Store(str(self.path))
         except OSError as error:
             raise self._open_error(error) from error
+        if self.path is not None:
+            # The lock is held, so these are what a process that was killed left behind.
+            for left in self.path.parent.glob(snapshot_prefix(self.path) + "*"):
+                shutil.rmtree(left, ignore_errors=True)
         self._workers = WorkerPool(self)
 
     # -- reading -----------------------------------------------------------------------------------

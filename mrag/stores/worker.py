@@ -11,6 +11,7 @@ import atexit
 import os
 import pickle
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -114,13 +115,19 @@ class WorkerPool:
                     shutil.rmtree(self._folder, ignore_errors=True)
                 # Hard links need the same file system, so the copy of a folder lies beside it.
                 parent = None if store.path is None else store.path.parent
-                self._folder = Path(tempfile.mkdtemp(prefix=".mrag-snapshot-", dir=parent))
+                name = snapshot_prefix(store.path)
+                self._folder = Path(tempfile.mkdtemp(prefix=name, dir=parent))
                 self._snapshot = (store.generation, self._folder / "0")
                 store.snapshot(self._snapshot[1])
             if self._idle:
                 return self._idle.pop()
             snapshot = self._snapshot[1]
         return _Worker(snapshot)
+
+
+def snapshot_prefix(path: Path | None) -> str:
+    """Return how the names of a store's snapshot folders begin."""
+    return f".{path.name if path is not None else 'mrag'}.snapshot-"
 
 
 class _Worker:
@@ -235,13 +242,18 @@ def _term(plain: _Plain) -> Term | None:
 # -- the child's side ------------------------------------------------------------------------------
 
 
-def _leave_network() -> None:
-    """Take this process off the network where the system lets it; the read gate comes first."""
+def _confine() -> None:
+    """Take this process off the network, and end it with its parent, where the system lets it.
+
+    The read gate comes first; this is for what it might miss, and for a parent that is killed while a
+    query runs.
+    """
     try:
         import ctypes
 
-        new_user, new_net = 0x10000000, 0x40000000
+        new_user, new_net, parent_death = 0x10000000, 0x40000000, 1
         libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(parent_death, signal.SIGKILL)
         if libc.unshare(new_net) != 0:
             libc.unshare(new_user | new_net)
     except (OSError, AttributeError):
@@ -299,7 +311,7 @@ def _answer(store: ox.Store, request: _Request) -> tuple[str, Any]:
 
 
 def _serve(snapshot: Path) -> None:
-    _leave_network()
+    _confine()
     store = _open(snapshot)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
 

@@ -250,6 +250,49 @@ def test_no_snapshot_is_left_behind(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["s"]
 
 
+RUNAWAY = """
+import sys, threading
+from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Limits
+from mrag.stores.oxigraph import OxigraphStore
+kg = KnowledgeGraph(OxigraphStore(sys.argv[1]))
+kg.query("ASK { ?s ?p ?o }")
+threading.Timer(0.5, lambda: print("running", flush=True)).start()
+kg.query(sys.argv[2], limits=Limits(seconds=300))
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="looks into /proc, and needs Linux to end with the parent"
+)
+def test_a_killed_process_leaves_no_query_running_and_no_snapshot(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
+        kg.load([PRODUCTS])
+    child = subprocess.Popen(
+        [sys.executable, "-c", RUNAWAY, str(tmp_path / "s"), CARTESIAN], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "running\n"
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    for _ in range(100):
+        left = [p for p in Path("/proc").iterdir() if p.name.isdigit() and str(tmp_path) in command_of(p)]
+        if not left:
+            break
+        time.sleep(0.05)
+    assert left == []
+    assert any("snapshot" in p.name for p in tmp_path.iterdir())
+    with OxigraphStore(tmp_path / "s"):
+        assert [p.name for p in tmp_path.iterdir()] == ["s"]
+
+
+def command_of(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except OSError:
+        return ""
+
+
 async def test_reads_have_async_twins(any_kg: KnowledgeGraph) -> None:
     store = any_kg.store
     assert isinstance(store, OxigraphStore)
