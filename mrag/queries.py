@@ -34,7 +34,7 @@ class Query:
     """One file of the catalogue.
 
     Attributes:
-        name: Path below `sparql/` without ending, such as `context/labels`.
+        name: Path below `sparql/` without ending, such as `context/out`.
         text: The file as it is.
         summary: What it answers, from its header.
         params: Names of its parameters, in order of first use.
@@ -58,7 +58,7 @@ class Query:
             TermError: For a term that RDF does not allow, or a blank node.
 
         Example:
-            >>> q = get("context/labels")
+            >>> q = get("context/out")
             >>> "<http://example.org/a>" in q.bind(entity=["http://example.org/a"])
             True
             >>> q.bind(entity=['http://example.org/> } ; DROP ALL #'])
@@ -82,7 +82,7 @@ def get(name: str) -> Query:
     """Return a query of the catalogue.
 
     Args:
-        name: Path below `sparql/` without ending, such as `context/labels`.
+        name: Path below `sparql/` without ending, such as `context/out`.
 
     Raises:
         ConfigError: If there is none of that name.

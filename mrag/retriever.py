@@ -61,9 +61,9 @@ class TripleStoreRetriever(BaseRetriever):
         >>> import mrag
         >>> kg = mrag.demo(model="none")
         >>> retriever = TripleStoreRetriever(kg=kg, k=3)
-        >>> docs = retriever.invoke("GraphDB")
-        >>> docs[0].metadata["label"]
-        'GraphDB'
+        >>> docs = retriever.invoke("Which triple store interoperates with Ontop?")
+        >>> docs[0].id == docs[0].metadata["source"], docs[0].metadata["rank"]
+        (True, 1)
         >>> kg.close()
     """
 
@@ -128,7 +128,7 @@ class TripleStoreRetriever(BaseRetriever):
 
 
 def format_docs(documents: list[Document]) -> str:
-    r"""Put documents together to the context of a prompt, for an LCEL chain.
+    """Put documents together to the context of a prompt, for an LCEL chain.
 
     Example:
         >>> format_docs([Document(page_content="one"), Document(page_content="two")])

@@ -7,8 +7,9 @@ own contract. Their rows are put together to one text for each entity, its label
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rdflib import Literal
 
@@ -16,6 +17,12 @@ from mrag import queries
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
 from mrag.terms import SKOLEM
+
+_NAME_WEIGHT = 4
+"""How often a document repeats its entity's name, so that it is found before what mentions it.
+
+On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,9 +41,16 @@ class Definition:
     fallback: bool = True
     length: int = 4000
 
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Definition:
+        """Read a definition that was kept as JSON."""
+        return cls(
+            tuple(kept["queries"]), tuple(kept["languages"]), bool(kept["fallback"]), int(kept["length"])
+        )
+
     def digest(self) -> str:
         """Return a fingerprint of the definition and of the queries' texts."""
-        parts = [*self.languages, str(self.fallback), str(self.length)]
+        parts = [*self.languages, str(self.fallback), str(self.length), str(_NAME_WEIGHT)]
         parts += [queries.get(name).text for name in self.queries]
         return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
@@ -58,7 +72,7 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         >>> from mrag.terms import Triple
         >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
         >>> list(documents(kg, Definition()))
-        [('urn:a', 'A dog. A dog')]
+        [('urn:a', 'A dog. A dog. A dog. A dog')]
     """
     texts: dict[str, dict[str, None]] = {}
     names = [*definition.queries, *(("index/other-languages",) if definition.fallback else ())]
@@ -68,8 +82,8 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):
         label = labels[entity]
-        # Twice, so that a name finds what it names before what mentions it.
-        parts = ([label, label] if label else []) + [t for t in texts[entity] if t != label]
+        parts = [label] * _NAME_WEIGHT if label else []
+        parts += [t for t in texts[entity] if t != label]
         yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
 
 

@@ -227,10 +227,7 @@ class SimilarityIndexes:
         index = self._open.get(name)
         files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
         extra: dict[str, Any] = files.extra
-        kept = extra["definition"]
-        definition = Definition(
-            tuple(kept["queries"]), tuple(kept["languages"]), bool(kept["fallback"]), int(kept["length"])
-        )
+        definition = Definition.from_json(extra["definition"])
         revision = int(extra["revision"])
         return IndexInfo(name, len(files), files.embedder_name, revision, self._stale(files), definition)
 
@@ -276,8 +273,10 @@ class SimilarityIndexes:
         return "".join(line + "\n" for line in lines).encode()
 
     def _stale(self, files: DocumentIndex) -> bool:
-        extra = files.extra
-        return extra.get("revision") != self.kg.revision or extra.get("kg") != self.kg.iri
+        extra: dict[str, Any] = files.extra
+        if extra.get("revision") != self.kg.revision or extra.get("kg") != self.kg.iri:
+            return True
+        return bool(Definition.from_json(extra["definition"]).digest() != extra["digest"])
 
     def _path(self, name: str) -> Path:
         path = self.folder / name if self.folder is not None else None

@@ -11,7 +11,6 @@ import atexit
 import os
 import pickle
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -242,18 +241,29 @@ def _term(plain: _Plain) -> Term | None:
 # -- the child's side ------------------------------------------------------------------------------
 
 
-def _confine() -> None:
-    """Take this process off the network, and end it with its parent, where the system lets it.
+def _end_with_parent() -> None:
+    """End this process soon after its parent, also in the middle of a query.
 
-    The read gate comes first; this is for what it might miss, and for a parent that is killed while a
-    query runs.
+    A query releases the interpreter while it runs, so a thread can watch. Linux's own signal for this
+    would come when the thread that started the process ends, not the parent.
     """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _leave_network() -> None:
+    """Take this process off the network where the system lets it; the read gate comes first."""
     try:
         import ctypes
 
-        new_user, new_net, parent_death = 0x10000000, 0x40000000, 1
+        new_user, new_net = 0x10000000, 0x40000000
         libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(parent_death, signal.SIGKILL)
         if libc.unshare(new_net) != 0:
             libc.unshare(new_user | new_net)
     except (OSError, AttributeError):
@@ -311,7 +321,8 @@ def _answer(store: ox.Store, request: _Request) -> tuple[str, Any]:
 
 
 def _serve(snapshot: Path) -> None:
-    _confine()
+    _end_with_parent()
+    _leave_network()
     store = _open(snapshot)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
 

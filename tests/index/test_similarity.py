@@ -153,7 +153,7 @@ def test_a_missing_index_is_named(kg: KnowledgeGraph) -> None:
 def test_numbers_and_other_languages_stay_out(kg: KnowledgeGraph) -> None:
     files = SimilarityIndexes.of(kg).get().files
     text = files.text_of("https://w3id.org/mrag/demo/products#Virtuoso")
-    assert text.startswith("Virtuoso. Virtuoso. ")
+    assert text.startswith("Virtuoso. Virtuoso. Virtuoso. Virtuoso. ")
     assert "relational database" in text, "what it is"
     assert "OpenLink Software" in text, "what it is linked to"
     assert "relationale Datenbank" not in text

@@ -16,14 +16,16 @@ MRAG = Namespace("https://w3id.org/mrag#")
 OWLRL_ERROR = URIRef("http://www.daml.org/2002/03/agents/agent-ont#error")
 
 CLASSES = {MRAG.GraphLayer, MRAG.KnowledgeGraph, MRAG.Proof}
-LAYERS = {MRAG.assertedGraph, MRAG.completedGraph, MRAG.enrichedGraph, MRAG.inferredGraph}
+LAYERS = {MRAG.addedGraph, MRAG.assertedGraph, MRAG.completedGraph, MRAG.enrichedGraph, MRAG.inferredGraph}
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise}
 DATATYPE_PROPERTIES = {
     MRAG.pendingOperation: (MRAG.KnowledgeGraph, XSD.string),
+    MRAG.prefixes: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.profile: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.reasonedRevision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.revision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.rule: (MRAG.Proof, XSD.string),
+    MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
 }
 TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES}
 
@@ -142,7 +144,7 @@ def test_a_proof_is_a_derivation_in_prov(vocabulary: Graph) -> None:
 
 def test_functional_properties(vocabulary: Graph) -> None:
     functional = set(vocabulary.subjects(RDF.type, OWL.FunctionalProperty))
-    assert functional == {MRAG.conclusion, MRAG.reasonedRevision, MRAG.revision, MRAG.rule}
+    assert functional == {MRAG.conclusion, MRAG.reasonedRevision, MRAG.revision, MRAG.rule, MRAG.tripleCount}
 
 
 def test_a_proof_has_one_conclusion_and_any_number_of_premises(vocabulary: Graph) -> None:
