@@ -184,8 +184,7 @@ class Chooser:
                 key=lambda t: (t in asked.names.properties, self._rank.get(str(t), 10**6), str(t)),
             )
             found.extend(known[:1])
-        whole = len(found) == len(terms) and (len(terms) == 1 or asked.comparing)
-        return found if whole else []
+        return found if len(found) == len(terms) and (len(terms) == 1 or asked.comparing) else []
 
     def _group(self, subject: Term, max_facts: int) -> Group:
         """Cover the wanted words with as few lines about a subject as will do."""

@@ -94,6 +94,7 @@ class LocalServer:
         params.cors_origins = ""
         params.ui = False
         params.endpoint_slots = False
+        params.endpoint_metrics = True
         params.verbosity = 0
         params.cpuparams.n_threads = n_threads
         params.cpuparams_batch.n_threads = n_threads
@@ -102,6 +103,9 @@ class LocalServer:
             params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         try:
             self._server: Any = xllamacpp.Server(params)
+            # A server that is stopped before its loop has begun waits for ever; this answer comes from
+            # the loop.
+            self._server.handle_metrics()
         except (RuntimeError, ValueError, MemoryError) as error:
             raise ModelError(
                 f"llama.cpp cannot load {self.path}: {error}",

@@ -1,0 +1,139 @@
+"""Whatever labels a graph has: nothing crashes, citations are lines of the context, JSON keeps all."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import BNode, Literal, URIRef
+
+from mrag.errors import ModelError
+from mrag.generation.answer import Answer, answer, cite
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.sentences import split
+from mrag.generation.text import fold, tokens
+from mrag.generation.verify import verify
+from mrag.terms import OWL, RDF, RDFS, XSD, Triple
+from tests.generation.conftest import GRAPH, ask_in
+
+TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        [
+            "GraphDB",
+            "RDF storage",
+            "It",
+            "a",
+            "not",
+            "",
+            ".",
+            "[t1]",
+            "“",
+            "东京",
+            "e.g.",
+            "5",
+            "-3.0",
+            "t1",
+            "No",
+        ]
+    ),
+    st.text(alphabet="ab .,[]t1'’—:", max_size=12),
+)
+# Stores hold no lone surrogates; XML and JSON cannot carry them.
+LABELS = TEXTS.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text))
+PREDICATES = st.sampled_from(
+    [
+        *(RDF + "type", RDFS + "subClassOf", RDFS + "label", OWL + "disjointWith", OWL + "sameAs"),
+        *(RDFS + "comment", RDFS + "domain", "http://example.org/p", "http://example.org/q"),
+    ]
+)
+NODES = st.integers(0, 5).map(lambda i: URIRef(f"http://example.org/n{i}"))
+DATATYPES = st.sampled_from([None, XSD + "decimal", XSD + "boolean", XSD + "date", XSD + "integer"])
+
+
+@st.composite
+def lines(draw: st.DrawFn, number: int) -> RecordedLine:
+    s = draw(st.one_of(NODES, st.just(BNode("b"))))
+    p = URIRef(draw(PREDICATES))
+    labels = (draw(LABELS), draw(LABELS), draw(LABELS))
+    datatype = draw(DATATYPES)
+    literal = Literal(labels[2], datatype=URIRef(datatype) if datatype else None, normalize=False)
+    o = draw(st.one_of(NODES, st.just(literal), st.just(literal)))
+    text = f"({', '.join(labels)})"
+    score = draw(st.floats(allow_nan=True, allow_infinity=True))
+    return RecordedLine(
+        f"t{number}", text, Triple(s, p, o), GRAPH, draw(st.booleans()), labels, str(s), score
+    )
+
+
+@st.composite
+def contexts(draw: st.DrawFn) -> RecordedContext:
+    count = draw(st.integers(0, 8))
+    found = tuple(draw(lines(i + 1)) for i in range(count))
+    entities = tuple(dict.fromkeys(line.entity for line in found))
+    return RecordedContext.of(Loose(found, entities))
+
+
+class Loose:
+    """A context of another class, as the rest of mrag hands them over."""
+
+    def __init__(self, lines: tuple[RecordedLine, ...], entities: tuple[str, ...]) -> None:
+        self.lines = lines
+        self.entities = entities
+
+    def text(self) -> str:
+        return ""
+
+
+def check(given_answer: Answer, context: RecordedContext) -> None:
+    known = {line.id: line for line in context.lines}
+    for citation in given_answer.citations:
+        line = known[citation.line_id]
+        assert (citation.triple, citation.graph, citation.text) == (line.triple, line.graph, line.text)
+    cited = {c.line_id for s in given_answer.sentences for c in s.citations}
+    assert cited == {c.line_id for c in given_answer.citations}
+    value = json.loads(json.dumps(given_answer.to_json(), allow_nan=False))
+    assert Answer.from_json(value) == given_answer
+    str(given_answer)
+
+
+@settings(max_examples=6000, deadline=None)
+@given(contexts(), TEXTS)
+def test_without_a_model(context: RecordedContext, question: str) -> None:
+    found = answer(question, context)
+    check(found, context)
+    assert found.supported
+    assert found == answer(question, context)
+    report = verify(found, ask_in(context))
+    assert report.ok, str(report)
+
+
+@settings(max_examples=6000, deadline=None)
+@given(contexts(), TEXTS, st.lists(TEXTS, max_size=5), st.data())
+def test_citing_any_text(
+    context: RecordedContext, question: str, parts: list[str], data: st.DataObject
+) -> None:
+    labels = [label for line in context.lines for label in line.labels] or [""]
+    mixed = [data.draw(st.sampled_from([part, *labels])) for part in parts]
+    text = data.draw(st.sampled_from([" ", "\n- ", " is "])).join(mixed)
+    try:
+        found = cite(question, text, context)
+    except ModelError:
+        return  # no word in it
+    check(found, context)
+    report = verify(found, ask_in(context))
+    assert not (report.missing or report.unknown or report.altered), str(report)
+    assert set(report.unsupported) == {s.text for s in found.sentences if not s.supported}
+
+
+@given(st.text(max_size=200))
+def test_splitting_loses_no_word(text: str) -> None:
+    parts = split(text)
+    assert [t.key for t in tokens(" ".join(s for _, s in parts))] == [t.key for t in tokens(text)]
+
+
+@given(st.text(max_size=20))
+def test_folding_is_stable(word: str) -> None:
+    assert fold(word.upper().lower()) == fold(word.upper().lower())
+    assert isinstance(fold(word), str)
