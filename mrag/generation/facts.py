@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rdflib import Literal
 
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.mentions import META, NAMING
+from mrag.generation.selection import Group, Selection
 from mrag.generation.text import content
 from mrag.generation.verbalise import TYPE, describes
 from mrag.generation.wanted import Reading
@@ -23,48 +24,6 @@ from mrag.terms import RDFS, Term
 
 _SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """What the context says of one subject in answer to the question.
-
-    Attributes:
-        subject: What it is about.
-        lines: The lines that cover most, in the order found.
-        covered: Positions of the wanted words that they cover.
-        score: Weight of what they cover.
-        kind: Part of the score that is for being of the class asked for.
-        joint: Wanted words that single lines cover by predicate and object together.
-    """
-
-    subject: Term
-    lines: tuple[RecordedLine, ...]
-    covered: frozenset[int]
-    score: float
-    joint: frozenset[frozenset[int]] = frozenset()
-    kind: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The facts chosen for a question.
-
-    Attributes:
-        groups: Subjects with their lines, the best first; empty when nothing matches.
-        many: Whether the question asks for a list.
-        missing: Words of the question that no line has.
-        more: Further groups, for which there is no room.
-        partial: Whether the groups tell of what was named, but not what was asked of it.
-        unlinked: Names of the question that the context has, but that no chosen line has.
-    """
-
-    groups: tuple[Group, ...] = ()
-    many: bool = False
-    missing: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-    more: tuple[Group, ...] = ()
-    partial: bool = False
 
 
 class Chooser:
@@ -154,8 +113,15 @@ class Chooser:
         return group.score - group.kind
 
     def _of_kind(self, groups: list[Group]) -> list[Group]:
-        """Keep, where some are, those of the class that "which" asks for."""
-        return [g for g in groups if self._is_of_kind(g.subject)] or groups
+        """Leave out, where some are of the class that "which" asks for, those of other classes."""
+        if not any(self._is_of_kind(g.subject) for g in groups):
+            return groups
+        typed = {g.subject for g in groups if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
+        return [
+            g
+            for g in groups
+            if self._is_of_kind(g.subject) or (g.subject not in typed and self._beyond_kind(g) > 0)
+        ]
 
     def _is_of_kind(self, subject: Term) -> bool:
         kinds = self.asked.kinds
@@ -212,9 +178,11 @@ class Chooser:
             best, gain = None, 0.0
             for line in (x for x in lines if x.id not in done and (prose or not describes(x))):
                 new = self._gain(line, near[line.id], got)
-                even = best is not None and abs(new - gain) <= 1e-9
-                if new > gain + 1e-9 or (even and best is not None and self._key(line) < self._key(best)):
-                    best, gain = line, new
+                if best is None or abs(new - gain) > 1e-9:
+                    better = new > gain + 1e-9
+                else:
+                    better = self._key(line) < self._key(best)
+                best, gain = (line, new) if better else (best, gain)
             if best is None or gain <= 0.04 * total:
                 if prose or any(joint) or not self._mostly_open(subject, got):
                     break

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mrag.generation.citing import Citer
-from mrag.generation.facts import Chooser, Group, Selection
+from mrag.generation.facts import Chooser
 from mrag.generation.grammar import join
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.mentions import is_person
+from mrag.generation.selection import Group, Selection
 from mrag.generation.text import language_of
 from mrag.generation.verbalise import TYPE, Told, tell, value
 from mrag.generation.wanted import asks_for_count

@@ -52,6 +52,49 @@ def test_a_list_leaves_out_what_meets_one_condition_only(products: RecordedConte
     assert "GraphDB" in text and "Virtuoso" not in text
 
 
+def test_what_is_known_to_be_of_another_class_is_left_out() -> None:
+    context = context_of(
+        ("GraphDB", "is a", "product"),
+        ("GraphDB", "made in", "Sofia"),
+        ("Refine", "made in", "Sofia"),
+        ("Ontotext", "is a", "company"),
+        ("Ontotext", "made in", "Sofia"),
+        ("Sofia", "is a", "city"),
+    )
+    assert told(context, "Which products are made in Sofia?") == (
+        "- GraphDB is a product and is made in Sofia [t1][t2].\n- Refine is made in Sofia [t3]."
+    )
+
+
+def test_what_is_asked_for_together_must_stand_together() -> None:
+    context = context_of(
+        ("Luke", "is a", "character"), ("Luke", "eye color", "blue"), ("Luke", "skin color", "fair"),
+        ("R2-D2", "is a", "character"), ("R2-D2", "eye color", "red"), ("R2-D2", "skin color", "blue"),
+    )  # fmt: skip
+    text = told(context, "Which characters have blue eyes?")
+    assert "Luke" in text and "R2-D2" not in text
+
+
+def test_a_narrower_relation_answers_for_the_wider() -> None:
+    context = context_of(
+        ("GraphDB", "is a", "database"),
+        ("GraphDB", "has feature", "RDF storage"),
+        ("Qdrant", "is a", "database"),
+        ("Qdrant", "has feature", "vector indexing"),
+        ("has feature", "sub property of", "linked to"),
+    )
+    assert told(context, "Which databases are linked to RDF?") == (
+        "GraphDB is a database and has the feature RDF storage [t1][t2]."
+    )
+
+
+def test_comparing_tells_what_keeps_them_apart(products: RecordedContext) -> None:
+    text = told(products, "What is the difference between a product and a vendor?")
+    assert "Nothing is both a product and a vendor [t24]." in text
+    text = told(products, "What is the difference between GraphDB and Neo4j?")
+    assert "GraphDB is a triple store [t1]." in text and "Neo4j is a graph database [t18]." in text
+
+
 def test_a_count(products: RecordedContext) -> None:
     text = told(products, "How many triple stores are there?")
     assert text.startswith("The context shows 2:\n- GraphDB is a triple store [t1].\n- Virtuoso")
