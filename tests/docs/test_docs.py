@@ -100,12 +100,3 @@ def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, tmp_path: Pat
     client.execute()
     printed = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", []))
     assert "Verified" in printed and "GraphDB is a semantic product" in printed
-
-
-def test_the_product_speaks_of_itself_alone() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-    for name in listed.split():
-        path = ROOT / name
-        if path.is_file() and path.suffix in (".py", ".md", ".toml", ".rq", ".ru", ".ttl", ".ipynb"):
-            text = path.read_text(encoding="utf-8")
-            assert "/work/" + "main" not in text and "/ro" + "ot/" not in text, name
