@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mrag.errors import ModelError, MragError
 from mrag.generation.citing import Citer
 from mrag.generation.lines import ContextLike, RecordedContext
-from mrag.generation.plain import NOTHING_FOUND, plain_sentences
-from mrag.generation.prompts import NO_MODEL_NOTICE, messages
+from mrag.generation.plain import NOTHING_FOUND, plain_sentences, tell_all
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.sentences import Thoughts, items_after, split, take_ids, without_thoughts
 from mrag.generation.text import tokens
@@ -160,7 +160,7 @@ def cite(
         notice: What to tell the reader.
 
     Raises:
-        ModelError: If the text has no word in it.
+        ModelError: If the text has neither a word nor the id of a line in it.
     """
     recorded = RecordedContext.of(context)
     citer = Citer(question, recorded)
@@ -172,6 +172,10 @@ def cite(
         elif pieces and ids:
             pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
     if not pieces:
+        pointed = _pointed_to(question, text, recorded)
+        if pointed:
+            only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
+            return _assembled(question, pointed, model, only, recorded)
         raise ModelError(
             "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
         )
@@ -183,6 +187,17 @@ def cite(
         cited = tuple(Citation.of(line) for line in support.lines)
         sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
     return _assembled(question, sentences, model, notice, recorded)
+
+
+def _pointed_to(question: str, text: str, context: RecordedContext) -> list[Sentence]:
+    """Put in words the lines whose ids are all that a model wrote, as very small ones do."""
+    _, written = take_ids(text)
+    ids = {line.id.casefold(): line for line in context.lines}
+    lines = [ids[one] for one in written if one in ids]
+    return [
+        Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
+        for before, told in tell_all(question, lines, context)
+    ]
 
 
 def names_of(context: RecordedContext) -> list[str]:

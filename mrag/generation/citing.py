@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
+from mrag.generation.coverage import Coverage
 from mrag.generation.lines import ContextLike, RecordedContext, RecordedLine
-from mrag.generation.mentions import Mention, Names
+from mrag.generation.mentions import Names
 from mrag.generation.saying import Said
-from mrag.generation.text import content, is_stopword, keys, split_identifier, stem, tokens
+from mrag.generation.text import content, keys, split_identifier, stem, tokens
 from mrag.generation.verbalise import describes
 from mrag.generation.words import NEGATIONS, NO, PRONOUNS, YES
 from mrag.terms import OWL, RDF, RDFS, XSD, Term
@@ -75,17 +76,14 @@ class Citer:
         self._order = {line.id: i for i, line in enumerate(every)}
         self._touching: dict[Term, list[RecordedLine]] = {}
         self._relations: dict[Term, frozenset[str]] = {}
-        self._keys: dict[str, tuple[str, ...]] = {}
         self._classes = self.names.classes
         for line in every:
             s, p, o = line.triple
             self._relations.setdefault(p, frozenset(content(split_identifier(line.labels[1]))))
             for term in {s, o}:
                 self._touching.setdefault(term, []).append(line)
-            shown = " | ".join([*line.labels, str(o) if isinstance(o, Literal) else ""])
-            self._keys[line.id] = keys(shown)
         self._asked = Said(question, self.names)
-        self._asked_keys = {word.key for word in self._asked.words}
+        self._coverage = Coverage(every, self.names, self._asked)
         self._asked_named = {
             term
             for mention in self._asked.mentions
@@ -121,7 +119,8 @@ class Citer:
         """
         said = Said(text, self.names)
         asked = self._asked.here
-        if said.is_caveat or (said.refuses and all(self._from_question(m) for m in said.mentions)):
+        told = [m for m in said.mentions if not self._coverage.is_common_noun(m)]
+        if said.is_caveat or (said.refuses and all(self._coverage.from_question(m) for m in told)):
             return Support((), True, tuple(written), before)
         verbatim = [line for line in self.lines if line.text and line.text in text]
         if verbatim and not tokens(_without(text, verbatim)):
@@ -136,9 +135,9 @@ class Citer:
         found = [line for line in self.lines if self._states(line, said, said.here, strict=True)]
         # Prose shares many words with everything; it counts where no plain fact says the same.
         plain = [line for line in found if not describes(line)]
-        found = plain if plain and not self._open(said, plain) else found
+        found = plain if plain and not self._coverage.is_open(said, plain) else found
         anchored = False
-        if not found or self._open(said, found):
+        if not found or self._coverage.is_open(said, found):
             back = said.first in PRONOUNS and bool(before)
             extra = self._anchored(said, before if back else asked, found, every=not back)
             if extra is None and lead is False and not back and before:
@@ -152,12 +151,14 @@ class Citer:
         rejected = tuple(one for one in written if one.casefold() not in names)
         lines = self._best(found, kept, said, anchored)
         said.counted = items or len({m.first for m in said.mentions})
-        covered = not self._open(said, lines, lead=lead)
+        covered = not self._coverage.is_open(said, lines, lead=lead)
         supported = covered and (bool(lines) or (lead and not said.denies))
-        subjects = frozenset(line.triple.s for line in lines) | frozenset(
+        subjects: frozenset[Term] = frozenset(line.triple.s for line in lines) | frozenset(
             m for m in said.here if m not in self._classes and not isinstance(m, Literal)
         )
-        return Support(lines, supported, rejected, subjects or before)
+        if said.first in PRONOUNS or not subjects:
+            subjects |= before
+        return Support(lines, supported, rejected, subjects)
 
     def _states(self, line: RecordedLine, said: Said, present: frozenset[Term], *, strict: bool) -> bool:
         """Say whether a line says what the sentence says, given what counts as named."""
@@ -165,16 +166,23 @@ class Citer:
         if strict:
             both = said.pair(s, o) or (s in said.here and self._value_overlaps(line, said))
         else:
-            both = (s in present and (o in said.here or self._value_overlaps(line, said))) or (
-                o in present and s in said.here
-            )
+            # Prose about what was asked does not tell of another thing that the sentence names.
+            others = any(t != s and self._is_thing(t) for t in said.here)
+            by_value = not others and self._value_overlaps(line, said)
+            both = (s in present and (o in said.here or by_value)) or (o in present and s in said.here)
         return both and self._relation_fits(line, said) and self._polarity_fits(line, said)
+
+    def _is_thing(self, term: Term) -> bool:
+        common = term in self._classes or term in self.names.properties
+        return not (common or isinstance(term, Literal))
 
     def _relation_fits(self, line: RecordedLine, said: Said) -> bool:
         p = line.triple.p
         own = self._relations[p]
         if not own or str(p) in _COPULAR or describes(line):
             return True
+        if said.beside(line.triple.s, line.triple.o):
+            return True  # "Sofia, Bulgaria"
         for wording in (said.wording, self._asked.wording):
             if own & wording:
                 return True
@@ -188,7 +196,7 @@ class Citer:
             return said.denies == (str(o).strip().casefold() in ("false", "0"))
         if not said.denies or str(line.triple.p) in _DENYING:
             return True
-        label = set(self._keys[line.id])
+        label = set(self._coverage.keys_of(line))
         return any(k in label for k in (said.words[i].key for i in said.rest) if k in NEGATIONS)
 
     def _value_overlaps(self, line: RecordedLine, said: Said) -> bool:
@@ -214,7 +222,7 @@ class Citer:
         if not anchors:
             return None
         extra = [line for line in self.lines if self._states(line, said, anchors, strict=False)]
-        open_ = self._open_mentions(said, found)
+        open_ = self._coverage.open_mentions(said, found)
         covered = {term for line in found for term in (line.triple.s, line.triple.o)}
         named = [t for t in anchors if t in self._asked_named and t not in covered] if every else []
         for mention in open_:
@@ -226,7 +234,7 @@ class Citer:
                     return None
                 extra.extend(path)
         extra = [line for line in extra if line not in found]
-        return extra if extra and not self._open(said, [*found, *extra]) else None
+        return extra if extra and not self._coverage.is_open(said, [*found, *extra]) else None
 
     def _groups(self, named: Iterable[Term]) -> list[frozenset[Term]]:
         """Group the question's terms by mention: of one name's several owners any will do."""
@@ -270,43 +278,7 @@ class Citer:
             return bool(object_)
         return bool(object_) and bool(self._relations[p] & said.wording) and not focus
 
-    # --- What is left without a line ---------------------------------------------------------------
-
-    def _from_question(self, mention: Mention) -> bool:
-        return bool(mention.terms & self._asked.here) or all(k in self._asked_keys for k in mention.keys)
-
-    def _open_mentions(self, said: Said, lines: Iterable[RecordedLine]) -> list[Mention]:
-        lines = list(lines)
-        covered = {term for line in lines for term in (line.triple.s, line.triple.o)}
-        left = []
-        for mention in said.mentions:
-            if mention.terms & covered or mention.terms <= self.names.properties:
-                continue
-            if mention.terms & self._classes and (len(mention.keys) == 1 or self._from_question(mention)):
-                continue  # "the company Ontotext": a class in one word is mostly a common noun
-            if any(_within(mention.keys, self._keys[line.id]) for line in lines):
-                continue
-            left.append(mention)
-        return left
-
-    def _open(self, said: Said, lines: Iterable[RecordedLine], *, lead: bool = False) -> bool:
-        """Say whether the sentence names things, numbers or capitalised names that no line has."""
-        lines = list(lines)
-        if any(not (lead and self._from_question(m)) for m in self._open_mentions(said, lines)):
-            return True
-        known = self._asked_keys.union(*(self._keys[line.id] for line in lines))
-        for i in said.rest:
-            word = said.words[i]
-            if word.key in known or is_stopword(word.key):
-                continue
-            if any(c.isdigit() for c in word.key):
-                if word.key == str(said.counted):
-                    continue  # it says how many things it names
-                return True
-            name = i > 0 and word.raw[0].isupper() and not said.german and word.raw != "I"
-            if name and not said.starts_quote(word):
-                return True
-        return False
+    # --- The order ---------------------------------------------------------------------------------
 
     def _best(
         self, found: Iterable[RecordedLine], kept: Sequence[RecordedLine], said: Said, anchored: bool
@@ -339,8 +311,3 @@ def _without(text: str, lines: Sequence[RecordedLine]) -> str:
 def _joins(line: RecordedLine, one: frozenset[Term], other: frozenset[Term]) -> bool:
     s, _, o = line.triple
     return (s in one and o in other) or (o in one and s in other)
-
-
-def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    size = len(part)
-    return size > 0 and any(whole[i : i + size] == part for i in range(len(whole) - size + 1))

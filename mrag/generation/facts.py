@@ -35,6 +35,7 @@ class Chooser:
     """
 
     def __init__(self, question: str, context: RecordedContext) -> None:
+        self._words = bool(question.strip())  # an image may be all that was asked with
         self.asked = Reading(question, context)
         self.classes = self.asked.names.classes
         self._of: dict[Term, list[RecordedLine]] = {}
@@ -55,7 +56,7 @@ class Chooser:
             max_entities: Subjects told in full; others go to `more`.
             max_facts: Predicates told of each.
         """
-        defined = self._defined()
+        defined = self._defined() if self._words else self._hits()[:3]
         if defined:
             most = max_facts + 1 if len(defined) == 1 else max_facts - 1
             filled = [self._filled(Group(s, (), frozenset(), 1.0), most) for s in defined]
@@ -136,6 +137,9 @@ class Chooser:
         return self.asked.listy or all(
             i in group.covered for i, w in enumerate(self.asked.wanted) if w.terms & self.asked.named
         )
+
+    def _hits(self) -> list[Term]:
+        return sorted((s for s in self._of if str(s) in self._rank), key=lambda s: self._rank[str(s)])
 
     def _defined(self) -> list[Term]:
         """Give what "What is a triple store?" is about, or both sides of a comparison."""

@@ -65,6 +65,17 @@ def plain_sentences(
     return _checked(question, context, parts)
 
 
+def tell_all(
+    question: str, lines: Sequence[RecordedLine], context: RecordedContext
+) -> list[tuple[str, Told]]:
+    """Put lines in words, as they come, each subject's together."""
+    by_subject: dict[Term, list[RecordedLine]] = {}
+    for line in lines:
+        by_subject.setdefault(line.triple.s, []).append(line)
+    told = [x for about in by_subject.values() for x in tell(about, person=is_person(about))]
+    return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+
+
 def _caveats(chosen: Selection, neutral: bool) -> list[str]:
     found = []
     if not chosen.groups:

@@ -13,7 +13,7 @@ Using only the given Context, answer the Question. Answer briefly.
 
 Each line of the Context is one fact of a knowledge graph and begins with its id in square brackets, such \
 as [t1]. "inferred" marks facts that were derived by reasoning; they are as good as the others.
-Behind a statement you may write the ids of the lines that it rests on.
+Answer in words; behind a statement you may write the ids of the lines that it rests on.
 Give every matching thing when the question asks for several.
 If the Context does not hold the answer, say: I don't know.
 Answer in the language of the Question.
@@ -34,6 +34,10 @@ NO_MODEL_NOTICE = (
     "or name a model file: --model local:PATH.gguf."
 )
 """What an answer that was made without a model says of itself."""
+
+
+ONLY_IDS_NOTICE = "The language model gave no words, only these facts of the graph."
+"""What is added where a model answered with ids of lines alone."""
 
 
 def prompt(system: str = SYSTEM) -> ChatPromptTemplate:

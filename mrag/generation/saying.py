@@ -84,6 +84,13 @@ class Said:
         places_b = [m.first for m in self.mentions if b in m.terms]
         return any(x != y for x in places_a for y in places_b)
 
+    def beside(self, a: Term, b: Term) -> bool:
+        """Say whether the two terms are named one directly behind the other."""
+        firsts = {m.first for m in self.mentions if a in m.terms or b in m.terms}
+        return any(
+            m.last in firsts and not m.terms >= {a, b} for m in self.mentions if a in m.terms or b in m.terms
+        )
+
     def used(self, line: Line) -> set[str]:
         """Give the stems of what the sentence says, without the name of a line's subject."""
         subject = {i for m in self.mentions if line.triple.s in m.terms for i in range(m.first, m.last)}

@@ -189,7 +189,7 @@ def value(line: RecordedLine, wanted: frozenset[str] = frozenset()) -> str:
 
 
 def _clause(p: str, lines: tuple[RecordedLine, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
-    label = split_identifier(lines[0].labels[1]) or "has to do with"
+    label = " ".join(split_identifier(lines[0].labels[1]).split()) or "has to do with"
     values = [value(line, wanted) for line in lines]
     if neutral:
         return _Clause("phrase", label, _marked(values, lines), lines)

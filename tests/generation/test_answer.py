@@ -15,9 +15,10 @@ from mrag.errors import ModelError
 from mrag.generation.answer import Answer, aanswer, answer, astream_answer, cite, stream_answer
 from mrag.generation.lines import RecordedContext
 from mrag.generation.plain import NOTHING_FOUND
-from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
+from mrag.generation.verify import verify
 from mrag.terms import XSD
-from tests.generation.conftest import context_of
+from tests.generation.conftest import ask_in, context_of
 
 
 def writing(*texts: str) -> GenericFakeChatModel:
@@ -144,6 +145,23 @@ def test_the_line_in_the_sentences_own_words_comes_first(products: RecordedConte
     assert found == [["t4"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("GraphDB is by Ontotext. It is known as OWLIM.", [True, True]),
+        ("It is developed by Ontotext, which is headquartered in Sofia, Bulgaria.", [True]),
+        ("The Context says that GraphDB is developed by Ontotext.", [True]),
+        ("Ontotext is a company, and its CEO is not mentioned in the given context.", [True]),
+        ("Neo4j is a graph database that keeps inferred statements beside the asserted ones.", [False]),
+        ("GraphDB and Neo4j are both triple stores.", [False]),
+        ("Ontotext develops GraphDB and Virtuoso.", [False]),
+        ("Yes, Virtuoso supports Cypher querying.", [False]),
+    ],
+)
+def test_what_a_real_small_model_wrote(products: RecordedContext, text: str, expected: list[bool]) -> None:
+    assert check(products, "What is GraphDB of Ontotext?", text)[1] == expected
+
+
 # --- Ids that a model writes --------------------------------------------------------------------
 
 
@@ -166,6 +184,13 @@ def test_ids_on_a_row_of_their_own_belong_to_the_sentence_before(products: Recor
     given = cite("Who develops GraphDB?", "It is Ontotext\n[t9]", products)
     assert len(given.sentences) == 1
     assert "t9" in [c.line_id for c in given.citations]
+
+
+def test_ids_alone_are_put_in_words(products: RecordedContext) -> None:
+    given = cite("Which triple stores are there?", "[t1], [t13], [t99]", products, model="small")
+    assert given.text == "GraphDB is a triple store [t1]. Virtuoso is a triple store [t13]."
+    assert given.notice == ONLY_IDS_NOTICE
+    assert verify(given, ask_in(products)).ok
 
 
 def test_the_text_shows_the_computed_ids(products: RecordedContext) -> None:
@@ -266,7 +291,7 @@ async def test_a_model_that_breaks_is_a_typed_error(products: RecordedContext) -
         [p async for p in astream_answer("Who?", products, Broken())]
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "<think>never ends", "[t1]", "***"])
+@pytest.mark.parametrize("text", ["", "  \n", "<think>never ends", "[t99]", "***"])
 def test_a_model_without_words_is_a_typed_error(products: RecordedContext, text: str) -> None:
     with pytest.raises(ModelError, match="no text"):
         cite("Who?", text, products)

@@ -92,7 +92,7 @@ def test_comparing_tells_what_keeps_them_apart(products: RecordedContext) -> Non
     text = told(products, "What is the difference between a product and a vendor?")
     assert "Nothing is both a product and a vendor [t24]." in text
     text = told(products, "What is the difference between GraphDB and Neo4j?")
-    assert "GraphDB is a triple store [t1]." in text and "Neo4j is a graph database [t18]." in text
+    assert "- GraphDB is a triple store [t1]." in text and "\n- Neo4j is a graph database" in text
 
 
 def test_a_count(products: RecordedContext) -> None:
@@ -130,6 +130,12 @@ def test_nothing_that_matches(products: RecordedContext, question: str) -> None:
     assert given.text.startswith(NO_MATCH)
     assert given.citations == ()
     assert given.supported
+
+
+def test_a_question_without_words_is_about_what_was_found(products: RecordedContext) -> None:
+    """So that an image alone can be asked about: the hits are what is on it."""
+    text = told(products, " ")
+    assert text.startswith("- GraphDB is a triple store [t1].") and "\n- Ontotext is a company" in text
 
 
 def test_an_empty_context() -> None:
