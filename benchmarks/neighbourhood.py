@@ -57,7 +57,7 @@ def main() -> None:
                 ends: set[str] = set()
                 for entity in entities:
                     for direction in ("out", "in"):
-                        for s, p, o, _ in read(kg, entity, direction, scan=64, share=8).statements:
+                        for s, p, o, _ in read(kg, entity, direction, scan=48, share=10).statements:
                             ends.update((s, p))
                             if isinstance(o, ox.NamedNode):
                                 ends.add(o.value)

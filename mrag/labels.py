@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import pyoxigraph as ox
@@ -52,41 +53,41 @@ def fetch_labels(
         properties: Label properties, best first.
         languages: Preferred language tags, best first.
     """
-    found: dict[str, list[_Text]] = {e: [] for e in entities}
-    if store.capabilities.edges:
-        _by_edges(store, dataset, found, properties)
-    else:
-        _by_query(store, dataset, found, properties)
+    read = _by_edges if store.capabilities.edges else _by_query
+    found = read(store, dataset, entities, properties)
 
     def order(text: _Text) -> tuple[int, int, str, str]:
         at, language, label = text
         return language_rank(language, languages), at, language, label
 
-    return {
-        entity: " ".join(min(texts, key=order)[2].split()) if texts else None
-        for entity, texts in found.items()
-    }
+    labels: dict[str, str | None] = dict.fromkeys(entities)
+    labels.update((e, " ".join(min(texts, key=order)[2].split())) for e, texts in found.items())
+    return labels
 
 
 def _by_edges(
-    store: TripleStore, dataset: Dataset, found: dict[str, list[_Text]], properties: Sequence[str]
-) -> None:
-    for entity, texts in found.items():
-        for at, name in enumerate(properties):
-            for graph in dataset.default:
+    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
+) -> dict[str, list[_Text]]:
+    found: defaultdict[str, list[_Text]] = defaultdict(list)
+    for at, name in enumerate(properties):
+        for graph in dataset.default:
+            for entity in entities:
                 for quad in store.edges(graph, s=entity, p=name):
-                    if isinstance(quad.object, ox.Literal):
-                        texts.append((at, quad.object.language or "", quad.object.value))
+                    if isinstance(label := quad.object, ox.Literal):
+                        found[entity].append((at, label.language or "", label.value))
+    return found
 
 
 def _by_query(
-    store: TripleStore, dataset: Dataset, found: dict[str, list[_Text]], properties: Sequence[str]
-) -> None:
+    store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
+) -> dict[str, list[_Text]]:
+    found: defaultdict[str, list[_Text]] = defaultdict(list)
     query = queries.get("label/labels")
-    pairs = [(entity, name) for entity in found for name in properties]
+    pairs = [(entity, name) for entity in entities for name in properties]
     for start in range(0, len(pairs), _BATCH):
         rows = store.select(query.bind(entity_property=pairs[start : start + _BATCH]), dataset)
         for entity_, name_, label in rows:
             if isinstance(label, Literal):
                 at = properties.index(str(name_))
                 found[str(entity_)].append((at, label.language or "", str(label)))
+    return found

@@ -80,7 +80,7 @@ class ContextSettings:
     denied: tuple[str, ...] = ()
     schema: bool = True
     per_predicate: int = 8
-    scan: int = 64
+    scan: int = 48
     fanout: int = 5
     hub_damping: bool = True
     max_triples: int = 160

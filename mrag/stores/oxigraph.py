@@ -11,6 +11,7 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import IO, cast
@@ -29,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 SCRATCH = "urn:mrag:scratch:"
 """Start of the names of graphs that one operation alone may see."""
+
+_name = lru_cache(maxsize=1024)(ox.NamedNode)
+"""Names of graphs and predicates, which are few and asked for often."""
 
 _SMALL = 1 << 20
 """N-Triples up to this many bytes are inserted in a transaction, larger ones as new files."""
@@ -107,9 +111,9 @@ class OxigraphStore(AsyncReads):
         """
         return self._store.quads_for_pattern(
             ox.NamedNode(s) if s is not None else None,
-            ox.NamedNode(p) if p is not None else None,
+            _name(p) if p is not None else None,
             ox.NamedNode(o) if o is not None else None,
-            ox.NamedNode(graph),
+            _name(graph),
         )
 
     def count(self, graph: str) -> int:
