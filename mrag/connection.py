@@ -7,17 +7,22 @@ import logging
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, StoreLocked
 from mrag.guard import ReadQuery
 from mrag.kg import KnowledgeGraph
+from mrag.stores.base import TripleStore
 from mrag.stores.oxigraph import OxigraphStore
+
+if TYPE_CHECKING:
+    from mrag.stores.http import Access
 
 logger = logging.getLogger(__name__)
 
 _SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
-_LATER = ("graphdb", "fuseki", "virtuoso", "sparql")
+SERVERS = ("graphdb", "fuseki", "virtuoso", "sparql")
+"""Kinds of URLs of stores that are servers."""
 
 
 def connect(
@@ -26,18 +31,27 @@ def connect(
     *,
     prefixes: Mapping[str, str] | None = None,
     languages: Sequence[str] = ("en", "mul", ""),
+    graphs: Sequence[str] = (),
+    access: Access | None = None,
 ) -> KnowledgeGraph:
     """Open a knowledge graph.
 
     Args:
-        url: `oxigraph:` for a store in memory, `oxigraph:PATH` or a path for one in a folder.
+        url: `oxigraph:` for a store in memory, `oxigraph:PATH` or a path for one in a folder; for servers
+            `graphdb:http://host:7200/repositories/NAME`, `fuseki:http://host:3030/DATASET`,
+            `virtuoso:http://host:8890`, or `sparql:http://host/query?update=…&graphs=…` for any endpoint
+            of the SPARQL 1.1 Protocol. `graph=IRI` in a server's URL says the same as `graphs`.
         name: The knowledge graph's name in the store.
         prefixes: Prefixes for display and queries, beside the well-known ones.
         languages: Preferred languages of labels and texts, best first; "" is no language.
+        graphs: IRIs of the graphs that hold the data, where mrag did not load it.
+        access: How a server is reached; from the environment by default (`MRAG_STORE_USER`,
+            `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA`).
 
     Raises:
         ConfigError: If the URL is of no known kind.
         StoreLocked: If another process has the folder open.
+        EndpointError: If the server cannot be reached or refuses.
 
     Example:
         >>> kg = connect("oxigraph:")
@@ -45,27 +59,46 @@ def connect(
         False
         >>> kg.close()
     """
-    kind, colon, rest = url.partition(":")
-    if not colon or len(kind) == 1:
-        kind, rest = "oxigraph", url
-    if kind in _LATER:
-        raise ConfigError(
-            f"Stores of kind {kind!r} are not supported in this version.",
-            endpoint=url,
-            hint="Use oxigraph:PATH.",
-        )
-    if kind != "oxigraph":
-        raise ConfigError(
-            f"No store is of kind {kind!r}.", endpoint=url, hint="Use oxigraph: or oxigraph:PATH."
-        )
-    store = OxigraphStore(Path(rest) if rest else None)
+    store, named = open_store(url, access)
     try:
-        kg = KnowledgeGraph(store, name, prefixes=prefixes, languages=languages)
+        kg = KnowledgeGraph(
+            store, name, prefixes=prefixes, languages=languages, graphs=tuple(graphs) or named
+        )
     except BaseException:
         store.close()
         raise
-    kg.searcher = _LazySearcher(kg)
+    if not store.capabilities.similarity:
+        kg.searcher = _LazySearcher(kg)
     return kg
+
+
+def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tuple[str, ...]]:
+    """Open the store that a URL names.
+
+    Args:
+        url: As for `connect`.
+        access: How a server is reached.
+
+    Returns:
+        The store, and the graphs that the URL names.
+
+    Raises:
+        ConfigError: If the URL is of no known kind.
+    """
+    kind, colon, rest = url.partition(":")
+    if not colon or len(kind) == 1:
+        kind, rest = "oxigraph", url
+    if kind == "oxigraph":
+        return OxigraphStore(Path(rest) if rest else None), ()
+    if kind not in SERVERS:
+        raise ConfigError(
+            f"No store is of kind {kind!r}.",
+            endpoint=url,
+            hint="Use oxigraph:PATH, " + ", ".join(f"{name}:http://…" for name in SERVERS) + ".",
+        )
+    from mrag.stores.servers import open_server
+
+    return open_server(kind, rest, access)
 
 
 def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> KnowledgeGraph:

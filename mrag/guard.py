@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from rdflib import Literal, URIRef
+from rdflib.paths import MulPath, Path
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import Node, Variable
@@ -30,6 +31,8 @@ Pattern = tuple[Node, Node, Node]
 # An even run of backslashes before it makes the `u` ordinary text.
 _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)(?:\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8}))")
 _PARSER = threading.Lock()
+_UNREPEATABLE = {f"Builtin_{name}" for name in ("RAND", "NOW", "UUID", "STRUUID", "BNODE")}
+_NEGATIONS = ("Minus", "Builtin_NOTEXISTS")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class ReadQuery:
         named: IRIs named by `FROM NAMED`.
         patterns: Its triple patterns, wherever they stand.
         values: Constants that VALUES gives to each variable.
+        projection: Variables of a SELECT query's result.
+        repeatable: Whether it has the same answer as long as the triples are the same.
     """
 
     text: str
@@ -51,6 +56,8 @@ class ReadQuery:
     named: tuple[str, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     values: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
+    projection: tuple[str, ...] = ()
+    repeatable: bool = True
 
 
 def read_gate(
@@ -73,7 +80,7 @@ def read_gate(
         Traceback (most recent call last):
         mrag.errors.QueryRefused: SERVICE is not allowed...
     """
-    found = _gate(_unescape(text), tuple(sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items())))
+    found = _gate(unescape(text), tuple(sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items())))
     allowed = {*graphs, EXPLICIT, IMPLICIT}
     for graph in (*found.graphs, *found.named):
         if graph not in allowed:
@@ -101,7 +108,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...]) -> ReadQuery:
     algebra = prepared.algebra
     patterns: list[Pattern] = []
     values: dict[str, dict[Node, None]] = {}
-    for node in _walk(algebra):
+    for node in walk(algebra):
         if node.name == "ServiceGraphPattern":
             raise QueryRefused(
                 "SERVICE is not allowed: a query may not call other servers.",
@@ -124,7 +131,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...]) -> ReadQuery:
         if clause.named is not None:
             named.append(str(clause.named))
     declared = "".join(
-        f"PREFIX {prefix}: <{namespace}>\n" for prefix, namespace in prefixes if _uses(text, prefix)
+        f"PREFIX {prefix}: <{namespace}>\n" for prefix, namespace in prefixes if uses(text, prefix)
     )
     return ReadQuery(
         declared + text,
@@ -133,7 +140,46 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...]) -> ReadQuery:
         tuple(named),
         tuple(patterns),
         {v: tuple(terms) for v, terms in values.items()},
+        tuple(str(v) for v in algebra.PV or ()) if algebra.name == "SelectQuery" else (),
+        not any(node.name in _UNREPEATABLE for node in walk(algebra)),
     )
+
+
+def paths_in_negation(text: str) -> bool:
+    """Tell whether a query has a path with `*` or `+` inside MINUS or NOT EXISTS.
+
+    Args:
+        text: A query that the read gate has let through.
+
+    Example:
+        >>> paths_in_negation("ASK { ?x a ?c MINUS { ?c <urn:sub>+ <urn:top> } }")
+        True
+        >>> paths_in_negation("ASK { ?c <urn:sub>+ <urn:top> MINUS { ?c <urn:sub>/<urn:p> ?d } }")
+        False
+    """
+    with _PARSER:
+        algebra = prepareQuery(text).algebra
+    negated = (
+        node.p2 if node.name == "Minus" else node.graph for node in walk(algebra) if node.name in _NEGATIONS
+    )
+    return any(_repeats(t[1]) for part in negated for n in walk(part) if n.name == "BGP" for t in n.triples)
+
+
+def query_form(text: str) -> str:
+    """Return `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`.
+
+    Args:
+        text: A query that the read gate has let through.
+    """
+    with _PARSER:
+        return str(prepareQuery(text).algebra.name)
+
+
+def _repeats(path: object) -> bool:
+    if isinstance(path, MulPath):
+        return True
+    inside = getattr(path, "args", None) or [getattr(path, "arg", None)]
+    return isinstance(path, Path) and any(_repeats(p) for p in inside)
 
 
 def variable_name(term: Node) -> str | None:
@@ -141,12 +187,19 @@ def variable_name(term: Node) -> str | None:
     return str(term) if isinstance(term, Variable) else None
 
 
-def _uses(text: str, prefix: str) -> bool:
+def uses(text: str, prefix: str) -> bool:
+    """Tell whether a text uses a prefix without declaring it."""
     # A prefix that is declared in vain does no harm, so this need not be exact.
     return f"{prefix}:" in text and f"prefix {prefix}:" not in " ".join(text.lower().split())
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    """Resolve codepoint escapes (SPARQL 1.1 Query, section 19.2).
+
+    Raises:
+        QueryRefused: If one names no character, or stands for syntax.
+    """
+
     def replace(match: re.Match[str]) -> str:
         code = int(match[2] or match[3], 16)
         if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
@@ -160,15 +213,15 @@ def _unescape(text: str) -> str:
     return _ESCAPE.sub(replace, text)
 
 
-def _walk(node: Any) -> Iterator[CompValue]:
+def walk(node: Any) -> Iterator[CompValue]:
     """Yield every algebra node, those inside expressions (EXISTS) and sub-selects too."""
     if isinstance(node, CompValue):
         yield node
         for value in node.values():
-            yield from _walk(value)
+            yield from walk(value)
     elif isinstance(node, list | tuple | set | frozenset):
         for value in node:
-            yield from _walk(value)
+            yield from walk(value)
     elif isinstance(node, Mapping):
         for value in node.values():
-            yield from _walk(value)
+            yield from walk(value)

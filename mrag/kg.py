@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import IO, Literal, Protocol
 
 from mrag import queries
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, QueryTimeout
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
 from mrag.labels import fetch_labels, language_rank
 from mrag.loaders.rdf import LoadNotes, Progress, Source, sources
 from mrag.record import Profile, Record, profile_of, read_record, stored_profile, with_profile, write_record
-from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
+from mrag.stores.base import Dataset, Layers, Limits, LoadReport, SelectResult, TripleStore
 from mrag.terms import DEFAULT_PREFIXES, Triple
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,8 @@ class KnowledgeGraph:
         name: Its name in the store; letters, digits, `_` and `-`.
         prefixes: Prefixes for display and for queries, beside the well-known ones.
         languages: Preferred languages of labels and texts, best first; "" is no language.
+        graphs: IRIs of graphs of the store that make up the asserted triples, where mrag did not load
+            them. By default a store that mrag has no record in is taken as it is.
 
     Attributes:
         cache: What others derived from the present triples; emptied when they change.
@@ -73,6 +75,7 @@ class KnowledgeGraph:
         *,
         prefixes: Mapping[str, str] | None = None,
         languages: Sequence[str] = ("en", "mul", ""),
+        graphs: Sequence[str] = (),
     ) -> None:
         if not _NAME.match(name):
             raise ConfigError(
@@ -88,7 +91,7 @@ class KnowledgeGraph:
         self._profile: Profile | None = None
         self._labels: dict[str, str | None] = {}
         self.cache: dict[str, object] = {}
-        self.record = read_record(store, self.iri)
+        self.record = self._opened(graphs)
         self._learn_prefixes()
         if self.record.pending:
             self._recover()
@@ -103,7 +106,13 @@ class KnowledgeGraph:
             "asserted": record.asserted,
             "inferred": record.inferred,
         }[layer]
-        return Dataset(graphs, (*record.asserted, *record.inferred))
+        named = () if self.as_found else (*record.asserted, *record.inferred, *record.contexts)
+        return Dataset(graphs, named)
+
+    @property
+    def as_found(self) -> bool:
+        """Tell whether the graphs are the store's own layers, which have no names of their own."""
+        return self.record.asserted == self._found
 
     @property
     def revision(self) -> int:
@@ -185,7 +194,17 @@ class KnowledgeGraph:
         self._write(after)
 
     def begin(self, work: str) -> None:
-        """Note that long work has begun, so that a crash during it can be told at the next opening."""
+        """Note that long work has begun, so that a crash during it can be told at the next opening.
+
+        Raises:
+            ConfigError: If the triples are in graphs without names, which rules cannot read beside others.
+        """
+        if self.as_found:
+            raise ConfigError(
+                "The triples are in the store's default graph, which is read only here.",
+                endpoint=self.store.url,
+                hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
+            )
         self._write(replace(self.record, pending=json.dumps({work: True})))
 
     def end(self) -> None:
@@ -194,6 +213,8 @@ class KnowledgeGraph:
 
     def collect(self) -> int:
         """Remove graphs that earlier work left behind, and return how many there were."""
+        if self.as_found:
+            return 0
         keep = {*self.record.asserted, *self.record.inferred}
         stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in keep]
         for graph in stale:
@@ -201,10 +222,16 @@ class KnowledgeGraph:
         return len(stale)
 
     def clear(self) -> None:
-        """Forget all triples of this knowledge graph."""
-        revision = self.record.revision + 1
+        """Forget all triples of this knowledge graph; of data that was there before, only what was added."""
+        if self.as_found:
+            self.store.clear(f"{self.iri}:asserted:0")
+            self._write(self._counted(self.record))
+            return
+        revision, contexts = self.record.revision + 1, self.record.contexts
         self._write(Record((f"{self.iri}:asserted:{revision}",), revision=revision))
         self.collect()
+        for graph in contexts:
+            self.store.clear(graph)
 
     def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
         """Write a layer to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -246,11 +273,27 @@ class KnowledgeGraph:
             QueryTimeout: At its deadline; it has been ended.
         """
         dataset = self.dataset(layer)
-        read = read_gate(text, dataset.named, {"onto": "http://www.ontotext.com/", **self.prefixes})
+        read = read_gate(text, dataset.named, self.query_prefixes)
         if read.graphs or read.named:
-            dataset = self._named(read)
-        extra = self.searcher.scratch(read) if self.searcher is not None else b""
-        return self.store.bounded(read.text, dataset, limits or Limits(), extra)
+            dataset = self.named(read.graphs, read.named)
+        return self.store.bounded(read.text, dataset, limits or Limits(), self.extra(read))
+
+    @property
+    def query_prefixes(self) -> dict[str, str]:
+        """Return the prefixes that a query need not declare."""
+        return {"onto": "http://www.ontotext.com/", **self.prefixes}
+
+    def extra(self, read: ReadQuery) -> bytes:
+        """Return the hits of the similarity searches in a query, to be put in its sight as N-Triples."""
+        return self.searcher.scratch(read) if self.searcher is not None else b""
+
+    def named(self, graphs: Sequence[str], named: Sequence[str] = ()) -> Dataset:
+        """Return the dataset that `FROM` and `FROM NAMED` name, GraphDB's pseudo-graphs resolved."""
+        found: list[str] = []
+        for name in graphs:
+            layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
+            found.extend(self.dataset(layer).default if layer else (name,))
+        return Dataset(tuple(dict.fromkeys(found)), tuple(named))
 
     def profile(self) -> Profile:
         """Return the counts by predicate, from the record or by one scan."""
@@ -306,17 +349,40 @@ class KnowledgeGraph:
 
     # -- inside ------------------------------------------------------------------------------------
 
-    def _named(self, read: ReadQuery) -> Dataset:
-        graphs: list[str] = []
-        for name in read.graphs:
-            layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
-            graphs.extend(self.dataset(layer).default if layer else (name,))
-        return Dataset(tuple(dict.fromkeys(graphs)), read.named)
+    def _opened(self, graphs: Sequence[str]) -> Record:
+        """Read the record, or make one for the graphs named or found."""
+        self._found: tuple[str, ...] = ()
+        self._chosen = bool(graphs)
+        layers = self.store.layers() if self.store.capabilities.reasoning else None
+        record = read_record(self.store, self.iri) if layers is None else None
+        if record is not None and record.kept and not set(graphs) <= {*record.asserted}:
+            raise ConfigError(
+                f"The knowledge graph {self.name!r} of this store is made of other graphs.",
+                endpoint=self.store.url,
+                hint="Leave the graphs out, or give this selection another name with --kg or name=.",
+            )
+        if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
+            return replace(record, kept=True)
+        layers = Layers(tuple(graphs)) if graphs else layers or Layers(())
+        if not graphs and not set(layers.asserted) <= set(self.store.graphs()):
+            self._found = layers.asserted
+        return self._counted(Record(layers.asserted, layers.inferred, kept=False))
+
+    def _counted(self, record: Record) -> Record:
+        """Number the state of triples that others may change by how many there are."""
+        try:
+            count = sum(self.store.count(g) for g in record.asserted)
+        except QueryTimeout:
+            count = 0  # too large to count, so that changes by others go unnoticed
+        reasoned = count if self.store.capabilities.reasoning else -1
+        return replace(record, triples=count, revision=count, reasoned=reasoned)
 
     def _count_profile(self) -> Profile:
         counts: dict[str, int] = {}
         for p, n in self.select(queries.get("explore/predicates").text):
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
+        if not self.record.kept:
+            return profile_of(counts)
         self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
         return profile_of(counts)
 
@@ -333,8 +399,17 @@ class KnowledgeGraph:
         After reasoning they go to a graph of their own, where `apart` allows it, so that the next
         reasoning can start from them alone.
         """
+        if self.store.capabilities.reasoning:
+            return self._assert_as_found(put)
+        if not self.record.kept and not self._chosen:
+            logger.warning(
+                "what the store held before is not part of what is loaded; name its graphs to have both"
+            )
+            self._found, self.record = (), Record((f"{self.iri}:asserted:0",))
         before = self.record
         apart = apart and bool(before.inferred) and (self.reasoned or bool(before.added))
+        # Where a load cannot land in one step it fills a graph that no one reads yet.
+        apart = apart or not self.store.capabilities.atomic
         graph = f"{self.iri}:asserted:{before.revision + 1}" if apart else before.asserted[0]
         prefixes = before.prefixes if prefixes is None else prefixes
         pending = {
@@ -355,14 +430,24 @@ class KnowledgeGraph:
             raise
         return self._asserted(before, graph, prefixes).triples - before.triples
 
+    def _assert_as_found(self, put: Callable[[str], None]) -> int:
+        before = self.record.triples
+        put(f"{self.iri}:asserted:0")
+        self._write(self._counted(self.record))
+        return self.record.triples - before
+
     def _asserted(self, before: Record, graph: str, prefixes: str) -> Record:
         """Finish what `_assert` began; recovery runs it again, so it may come twice."""
         inferred, added, asserted = before.inferred, before.added, before.asserted
         others = [g for g in asserted if g != graph]
-        if graph not in asserted:
+        if graph not in asserted and not before.triples:
+            asserted = (graph,)
+        elif graph not in asserted:
             self._remove_doubles(graph, others)
             self._remove_doubles(graph, inferred, from_others=True)
             asserted, added = (*asserted, graph), (*added, graph)
+            if not inferred:
+                added = ()
         else:
             # Too much to tell apart: what was inferred goes out of sight until the next reasoning.
             for other in others:
@@ -416,7 +501,13 @@ class KnowledgeGraph:
         logger.warning("%s", self.recovered)
 
     def _write(self, record: Record, *, changed: bool = True) -> None:
-        write_record(self.store, self.iri, record)
+        if not self.as_found:
+            record = replace(record, kept=True)
+            write_record(self.store, self.iri, record)
+        self.written(record, changed=changed)
+
+    def written(self, record: Record, *, changed: bool = True) -> None:
+        """Go on with a record that has been written to the store."""
         self.record = record
         if changed:
             self._profile = None

@@ -14,7 +14,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -328,6 +328,29 @@ def to_sparql(query: Select | Ask | Construct) -> str:
     if query.order_by:
         text += " ORDER BY " + " ".join(map(str, query.order_by))
     return text if query.limit is None else f"{text} LIMIT {query.limit:d}"
+
+
+def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequence[str] = ()) -> str:
+    """Print the update that puts what a CONSTRUCT query gives into a graph.
+
+    Source:
+        SPARQL 1.1 Update, section 3.1.3.
+
+    Args:
+        query: The query.
+        into: IRI of the graph to write.
+        default: IRIs of the graphs that make up the default graph.
+        named: IRIs of the graphs that `GRAPH` can reach.
+
+    Example:
+        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
+        >>> print(to_insert(Construct((t,), t), "urn:i", ["urn:g"]))
+        INSERT { GRAPH <urn:i> { ?y <urn:q> ?x . } } USING <urn:g> WHERE { ?y <urn:q> ?x . }
+    """
+    using = "".join(f" USING {iri(g)}" for g in default) + "".join(f" USING NAMED {iri(g)}" for g in named)
+    return (
+        f"INSERT {{ {_pattern(Graph(iri(into), Group(query.template)))} }}{using} WHERE {_block(query.where)}"
+    )
 
 
 def _block(pattern: Pattern) -> str:

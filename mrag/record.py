@@ -42,6 +42,9 @@ class Record:
         pending: Unfinished work, empty when there is none.
         profile: Counts by predicate, with the revision they belong to, as JSON.
         prefixes: Prefixes that loaded files declared, as JSON.
+        contexts: Named graphs of the clients' own, each with its triples.
+        merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
+        kept: Whether the system graph holds this record; what a store had before is read without one.
     """
 
     asserted: tuple[str, ...]
@@ -53,6 +56,9 @@ class Record:
     pending: str = ""
     profile: str = ""
     prefixes: str = ""
+    kept: bool = True
+    contexts: tuple[str, ...] = ()
+    merged: str = ""
 
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Return the properties that hold text, with their values."""
@@ -103,22 +109,35 @@ def read_record(store: TripleStore, iri: str) -> Record:
         pending=one("pendingOperation", ""),
         profile=one("profile", ""),
         prefixes=one("prefixes", ""),
+        kept=bool(found),
+        contexts=tuple(sorted(found.get("contextGraph", []))),
+        merged=one("mergedGraph", ""),
     )
 
 
 def write_record(store: TripleStore, iri: str, record: Record) -> None:
     """Replace the record of a knowledge graph, in one transaction."""
+    store.update(record_update(iri, record))
+
+
+def record_update(iri: str, record: Record) -> str:
+    """Return the update that replaces the record of a knowledge graph."""
+    graphs = (
+        *(("assertedGraph", g) for g in record.asserted),
+        *(("inferredGraph", g) for g in record.inferred),
+        *(("addedGraph", g) for g in record.added),
+        *(("contextGraph", g) for g in record.contexts),
+        *(("mergedGraph", g) for g in (record.merged,) if g),
+    )
     rows: list[tuple[URIRef, Term]] = [
         (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
-        *((URIRef(MRAG + "assertedGraph"), URIRef(g)) for g in record.asserted),
-        *((URIRef(MRAG + "inferredGraph"), URIRef(g)) for g in record.inferred),
-        *((URIRef(MRAG + "addedGraph"), URIRef(g)) for g in record.added),
+        *((URIRef(MRAG + name), URIRef(graph)) for name, graph in graphs),
         (URIRef(MRAG + "revision"), Literal(record.revision)),
         (URIRef(MRAG + "reasonedRevision"), Literal(record.reasoned)),
         (URIRef(MRAG + "tripleCount"), Literal(record.triples)),
         *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
     ]
-    store.update(queries.get("update/register").bind(kg=[iri], p_o=rows))
+    return queries.get("update/register").bind(kg=[iri], g_p_o=[(iri, *row) for row in rows])
 
 
 def profile_of(counts: Mapping[str, int]) -> Profile:

@@ -8,7 +8,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from mrag.context.neighbours import read
+from mrag.context.neighbours import prefetch, read
 from mrag.kg import KnowledgeGraph
 from mrag.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
 
@@ -85,7 +85,10 @@ class Display:
 
     def prepare(self, iris: Iterable[str]) -> None:
         """Read the labels of many entities at once."""
-        self._kg.labels(i for i in iris if not i.startswith(SKOLEM))
+        named = [i for i in iris if not i.startswith(SKOLEM)]
+        labels = self._kg.labels(named)
+        nameless = [i for i in named if not labels[i] and i not in VOCABULARY and i not in self._relations]
+        prefetch(self._kg, nameless, "out", scan=_RELATION, share=_RELATION)
 
     def entity(self, iri: str) -> str:
         """Return the label of an entity, words for a common vocabulary, else its CURIE."""

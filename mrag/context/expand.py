@@ -15,7 +15,8 @@ import pyoxigraph as ox
 from rdflib import URIRef
 
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, read
+from mrag.context.neighbours import Direction, Statement, prefetch, read
+from mrag.context.remote import forget
 from mrag.context.render import Context, Dropped, Line, tokens
 from mrag.context.weigh import Candidate, weigh
 from mrag.errors import ConfigError
@@ -138,6 +139,8 @@ def expand(
     seeds = list(best.items())
     display = Display(kg)
     reach = _Reach(words(question), display)
+    forget(kg)
+    _fetch(kg, [iri for iri, _ in seeds], settings.directions, settings)
     for at, (iri, _) in enumerate(seeds):
         _neighbours(kg, iri, at, 1, (iri,), settings, reach)
         _through_relations(kg, iri, at, settings, reach)
@@ -151,6 +154,13 @@ def expand(
         candidate.priority = 1.0 / (2 + at)
     ordered = _interleave(sorted(candidates, key=_by_priority), schema)
     return _take(kg, display, ordered, seeds, settings, reach)
+
+
+def _fetch(
+    kg: KnowledgeGraph, entities: Sequence[str], directions: Sequence[Direction], settings: ContextSettings
+) -> None:
+    for direction in directions:
+        prefetch(kg, entities, direction, scan=settings.scan, share=settings.per_predicate + 2)
 
 
 def _neighbours(
@@ -253,6 +263,7 @@ def _second_hop(
             if candidate.seed == seed and p != _TYPE and end not in known and not end.startswith(SKOLEM):
                 ends[end] = None
         starts.extend((seed, seeds[seed][0], end) for end in list(ends)[: settings.fanout])
+    _fetch(kg, [end for _, _, end in starts], settings.directions, settings)
     for seed, iri, end in starts:
         _neighbours(kg, end, seed, 2, (iri, end), settings, reach)
 
@@ -269,9 +280,9 @@ def _schema(
             counts[o.value] += 1
     found: dict[tuple[str, str, str], Candidate] = {}
     by_axiom: dict[str, list[Candidate]] = {p: [] for p in _SCHEMA}
-    for symbol, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if symbol.startswith((RDF, RDFS, OWL)):
-            continue
+    symbols = sorted((s for s in counts if not s.startswith((RDF, RDFS, OWL))), key=lambda s: (-counts[s], s))
+    _fetch(kg, symbols, ("out",), settings)
+    for symbol in symbols:
         for statement in sorted(
             read(kg, symbol, "out", scan=settings.scan, share=settings.per_predicate).statements,
             key=lambda x: (x[1], str(x[2])),

@@ -1,4 +1,4 @@
-"""Reading the neighbourhood of an entity: without a query where the store allows it, else by two.
+"""Reading the neighbourhood of an entity: without a query where the store allows it.
 
 A hub is never read whole. When an entity has more edges than `scan`, each predicate is read on its
 own and no further than its share, so that the cost of an entity is bounded whatever its degree.
@@ -9,21 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeAlias, cast
+from typing import cast
 
 import pyoxigraph as ox
 
 from mrag import queries
+from mrag.context import remote
+from mrag.context.remote import Direction, Statement, prefetch
 from mrag.kg import KnowledgeGraph
-from mrag.terms import OxTerm, to_ox
 
-Direction = Literal["out", "in"]
+__all__ = [
+    "Direction",
+    "Edges",
+    "Statement",
+    "inverses",
+    "prefetch",
+    "read",
+    "superclasses",
+    "superproperties",
+]
 
+_SORTED = 256
 _LANGUAGES = 256
 """Texts of one property that are read at most."""
-
-Statement: TypeAlias = tuple[str, str, OxTerm, str]
-"""Subject IRI, predicate IRI, object, graph IRI."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     """
     entity = str(entity)
     if not kg.store.capabilities.edges:
-        return _by_query(kg, entity, direction, scan=scan)
+        return Edges(*remote.edges(kg, entity, direction, scan=scan, share=share))
     found: list[Statement] = []
     for graph in kg.dataset().default:
         found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
@@ -63,8 +71,9 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
 def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int) -> Edges:
     found: list[Statement] = []
     cut: set[str] = set()
-    ordered = kg.store.capabilities.ordered
-    for predicate in sorted(kg.profile().predicates):
+    for predicate, count in sorted(kg.profile().predicates.items()):
+        # A small predicate is read whole and sorted, so that every store gives the same share of it.
+        ordered = kg.store.capabilities.ordered and count > _SORTED
         for graph in kg.dataset().default:
             # A text may come in dozens of languages, of which the caller wants one.
             most = share + 1 if direction == "in" else _LANGUAGES
@@ -78,21 +87,6 @@ def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, shar
             found.extend(texts[:_LANGUAGES])
             found.extend(part[:share])
     return Edges(tuple(found), frozenset(cut))
-
-
-def _by_query(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int) -> Edges:
-    query = queries.get(f"context/{direction}").bind(entity=[entity], limit=scan + 1)
-    found: list[Statement] = []
-    for _, p, other, graph in kg.select(query):
-        end = to_ox(other) if other is not None else None
-        if end is None:
-            continue
-        if direction == "out":
-            found.append((entity, str(p), end, str(graph)))
-        elif isinstance(end, ox.NamedNode):
-            found.append((end.value, str(p), ox.NamedNode(entity), str(graph)))
-    last = {found[scan][1]} if len(found) > scan else set()
-    return Edges(tuple(found[:scan]), frozenset(last))
 
 
 def _some(

@@ -77,7 +77,8 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
     texts: dict[str, dict[str, None]] = {}
     names = [*definition.queries, *(("index/other-languages",) if definition.fallback else ())]
     for name in names:
-        for entity, text in _rows(kg, name, definition):
+        # Servers sort text by rules of their own.
+        for entity, text in sorted(_rows(kg, name, definition)):
             texts.setdefault(entity, {})[text] = None
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):

@@ -84,7 +84,7 @@ def applies(rule: Check, counts: Counts, delta: Counts | None = None) -> bool:
 
 def queries(
     rules: Iterable[Rule], counts: Counts, delta: tuple[str, Counts] | None = None
-) -> Iterator[tuple[str, int]]:
+) -> Iterator[tuple[Construct, int]]:
     """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
 
     Args:
@@ -105,7 +105,7 @@ def queries(
         yield _construct(rule, counts, 0 if delta else None, delta), counts.total
 
 
-def _construct(rule: Rule, counts: Counts, at: int | None, delta: tuple[str, Counts] | None) -> str:
+def _construct(rule: Rule, counts: Counts, at: int | None, delta: tuple[str, Counts] | None) -> Construct:
     head = rule.head
     sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
     for i, atom in enumerate(rule.body):
@@ -127,7 +127,7 @@ def _construct(rule: Rule, counts: Counts, at: int | None, delta: tuple[str, Cou
         parts.append(Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
         parts.append(Filter(NotExists(head)))
-    return to_sparql(Construct((head,), Group(tuple(parts))))
+    return Construct((head,), Group(tuple(parts)))
 
 
 def _ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool) -> list[Pattern]:
@@ -155,7 +155,7 @@ def _loose(atom: TriplePattern) -> bool:
     return atom.p == TYPE and isinstance(atom.s, ox.Variable)
 
 
-def closure(rule: Rule, counts: Counts) -> str | None:
+def closure(rule: Rule, counts: Counts) -> Construct | None:
     """Return the query of a transitive rule's whole closure, or None for other rules."""
     if rule.path is None or not counts.match(rule.body[0]):
         return None
@@ -167,7 +167,7 @@ def closure(rule: Rule, counts: Counts) -> str | None:
         first = Select((start,), TriplePattern(start, rule.head.p, middle), distinct=True)
     where: tuple[Pattern, ...] = (SubSelect(first), TriplePattern(start, rule.path, end))
     where += tuple(Filter(f) for f in rule.filters)
-    return to_sparql(Construct((rule.head,), Group((*where, Filter(NotExists(rule.head))))))
+    return Construct((rule.head,), Group((*where, Filter(NotExists(rule.head)))))
 
 
 def clashes(check: Check, counts: Counts, limit: int) -> str | None:

@@ -17,6 +17,7 @@ from typing import Literal as Choice
 from typing import TypeAlias
 
 from mrag.errors import InconsistentOntology
+from mrag.patterns import Construct, TriplePattern, var
 from mrag.reasoning.axioms import Label, query
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import Counts, clashes, closure, queries
@@ -30,6 +31,8 @@ _MOST_LIVE = 4
 _SMALL = 20_000
 _LARGE, _MOST_LARGE = 50_000, 2
 _MOST_CLASHES = 100
+_ANY = TriplePattern(var("s"), var("p"), var("o"))
+_COPY = Construct((_ANY,), _ANY)
 
 
 @dataclass(frozen=True)
@@ -319,7 +322,7 @@ class _Run:
             delta = self._end_round(number, out, began)
             self._compact(keep=out)
 
-    def _derive(self, jobs: list[tuple[str, int]], out: str, delta: str | None) -> None:
+    def _derive(self, jobs: list[tuple[Construct, int]], out: str, delta: str | None) -> None:
         dataset = Dataset(default=self.dataset, named=(delta,) if delta else ())
         self.ran = len(jobs)
         if self.threads > 1 and sum(n for _, n in jobs) > _THREADS_FROM:
@@ -342,7 +345,6 @@ class _Run:
             seen.add(self.last_other)
             text = closure(rule, seen)
             if text is not None:
-                # The query is read to its end before its triples are written, so it may read `out`.
                 self.store.derive(text, Dataset(default=(*self.dataset, out)), out)
                 self.ran += 1
 
@@ -367,7 +369,7 @@ class _Run:
         # Copying costs some 10 µs a triple: a second large graph is cheaper to read than to merge.
         large = [g for g in order[:_MOST_LARGE] if self.live[g] > _LARGE]
         for graph in [g for g in order if g not in (largest, keep, *large)] if largest != keep else []:
-            self.store.derive(query("copy"), Dataset(default=(graph,)), largest or graph)
+            self.store.derive(_COPY, Dataset(default=(graph,)), largest or graph)
             self.live[largest or graph] += self.live[graph]
             if self.live.pop(graph) <= _SMALL:
                 self.store.clear(graph)

@@ -10,6 +10,7 @@ from typing import IO, Protocol, runtime_checkable
 import pyoxigraph as ox
 
 from mrag.loaders.rdf import LoadNotes, Progress, RejectedLine, Source
+from mrag.patterns import Construct
 from mrag.terms import Term, Triple
 
 Row = tuple[Term | None, ...]
@@ -53,14 +54,29 @@ class Capabilities:
     Attributes:
         edges: Whether `edges` reads neighbours without a query.
         ordered: Whether `edges` comes in an order that loading in another order would not change.
-        reasoning: Whether the server reasons by its own rules.
+        reasoning: Whether the server reasons by its own rules and tells inferred triples from asserted.
         similarity: Whether the server keeps similarity indexes itself.
+        atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
     """
 
     edges: bool = False
     ordered: bool = False
     reasoning: bool = False
     similarity: bool = False
+    atomic: bool = False
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The graphs of data that a store holds already.
+
+    Attributes:
+        asserted: IRIs of graphs, or of what the server calls its asserted triples.
+        inferred: The same for inferred triples, where the server reasons.
+    """
+
+    asserted: tuple[str, ...]
+    inferred: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,8 +153,8 @@ class TripleStore(Protocol):
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
 
-    def derive(self, query: str, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into the graph `into`, which it may not read."""
+    def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
+        """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -173,6 +189,9 @@ class TripleStore(Protocol):
 
     def graphs(self) -> list[str]:
         """List the named graphs, scratch graphs left out."""
+
+    def layers(self) -> Layers | None:
+        """Return the graphs of data that was not loaded by mrag; None if there is none or none is read."""
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples."""

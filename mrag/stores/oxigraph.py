@@ -10,7 +10,10 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -22,7 +25,10 @@ from rdflib import URIRef
 from mrag import queries
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
-from mrag.stores.base import AsyncReads, Capabilities, Dataset, Limits, Row, SelectResult
+from mrag.patterns import Construct, to_sparql
+from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
+from mrag.stores.changes import Changes, Layout, Outcome, Refused
+from mrag.stores.operations import Operation, carry_out, needs_queries
 from mrag.stores.worker import WorkerPool, snapshot_prefix
 from mrag.terms import Triple, from_ox
 
@@ -60,7 +66,7 @@ class OxigraphStore(AsyncReads):
         self.path = Path(path).expanduser().resolve() if path is not None else None
         self.url = f"oxigraph:{self.path or ''}"
         # On disk triples lie in the order of their terms' hashes, in memory in that of their loading.
-        self.capabilities = Capabilities(edges=True, ordered=path is not None)
+        self.capabilities = Capabilities(edges=True, ordered=path is not None, atomic=True)
         self._lock = threading.RLock()
         self._generation = 0
         self._closed = False
@@ -125,6 +131,10 @@ class OxigraphStore(AsyncReads):
         """List the named graphs in order of name, scratch graphs left out."""
         return sorted(g for g in self._graph_names() if not g.startswith(SCRATCH))
 
+    def layers(self) -> Layers | None:
+        """Return None: whatever is in this store has been loaded by mrag."""
+        return None
+
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:
@@ -146,8 +156,7 @@ class OxigraphStore(AsyncReads):
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
-        with self._lock:
-            self._writing()
+        with self._writing():
             try:
                 self._store.update(query)
             except SyntaxError as error:
@@ -155,9 +164,39 @@ class OxigraphStore(AsyncReads):
             except OSError as error:
                 raise self._disk_error(error) from error
 
-    def derive(self, query: str, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into the graph `into`, which the query may not read."""
-        if data := self.serialise(query, dataset):
+    def work_out(self, layout: Layout, operations: Sequence[Operation], seconds: float) -> Outcome:
+        """Return what an update would change, without changing it.
+
+        Args:
+            layout: The graphs of the knowledge graph.
+            operations: The update, as `mrag.updates` writes it.
+            seconds: Deadline of the whole.
+
+        Raises:
+            QueryRefused: If an operation is not allowed, or the engine rejects it.
+            QueryTimeout: At the deadline.
+        """
+        if not needs_queries(operations):
+            changes = Changes(self._store, layout)
+            try:
+                carry_out(changes, operations)
+            except Refused as error:
+                raise QueryRefused(f"{str(error).rstrip('.')}.") from error
+            return changes.outcome()
+        # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
+        worker = self._workers.take(fresh=True)
+        try:
+            request = {"do": "update", "layout": asdict(layout), "operations": tuple(operations)}
+            reply = worker.ask(request, time.monotonic() + seconds)
+        finally:
+            self._workers.discard(worker)
+        if reply[0] != "changes":
+            raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
+        return Outcome.unpacked(reply[1])
+
+    def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
+        """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
+        if data := self.serialise(to_sparql(query), dataset):
             self.insert(data, into)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
@@ -167,8 +206,7 @@ class OxigraphStore(AsyncReads):
 
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""
-        with self._lock:
-            self._writing()
+        with self._writing():
             add = self._store.load if len(ntriples) < _SMALL else self._store.bulk_load
             try:
                 # Lenient, because odd language tags that a load let pass must come through here too.
@@ -213,8 +251,7 @@ class OxigraphStore(AsyncReads):
             return note
 
         node = ox.NamedNode(graph)
-        with self._lock:
-            self._writing()
+        with self._writing():
             try:
                 if len(sources) == 1 and not skip_bad_lines and self._is_plain(sources[0]):
                     try:
@@ -242,8 +279,7 @@ class OxigraphStore(AsyncReads):
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
-        with self._lock:
-            self._writing()
+        with self._writing():
             self._store.remove_graph(ox.NamedNode(graph))
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
@@ -284,8 +320,17 @@ class OxigraphStore(AsyncReads):
         """Return a number that grows with every write, to tell whether a snapshot is out of date."""
         return self._generation
 
-    def snapshot(self, target: Path) -> None:
-        """Copy the store for readers: hard links for a folder, N-Quads for a store in memory."""
+    @property
+    def workers(self) -> WorkerPool:
+        """Return the processes that answer what a person or a model wrote."""
+        return self._workers
+
+    def snapshot(self, target: Path) -> int:
+        """Copy the store for readers: hard links for a folder, N-Quads for a store in memory.
+
+        Returns:
+            The generation that was copied.
+        """
         with self._lock:
             if self.path is not None:
                 self._store.flush()
@@ -293,6 +338,7 @@ class OxigraphStore(AsyncReads):
             else:
                 target.mkdir(parents=True)
                 self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
+            return self._generation
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -313,10 +359,16 @@ class OxigraphStore(AsyncReads):
             if isinstance(name, ox.NamedNode):
                 yield name.value
 
-    def _writing(self) -> None:
-        if self._closed:
-            raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
-        self._generation += 1
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the lock for a write; until it ends, workers go on answering from the state before."""
+        with self._lock:
+            if self._closed:
+                raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
+            try:
+                yield
+            finally:
+                self._generation += 1
 
     @staticmethod
     def _is_plain(source: Source) -> bool:

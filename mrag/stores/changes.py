@@ -1,0 +1,286 @@
+"""What an update changes, worked out triple by triple before anything is written.
+
+Clients see a default graph and named graphs of their own. Inside, a knowledge graph keeps asserted
+graphs that share no triple, a graph of what only the clients' named graphs assert, and those named
+graphs themselves (`Layout`). `Changes` turns changes of the first kind into changes of the second and
+keeps the net of them, so that a whole request can be written in one transaction.
+
+Only the standard library and the engine are imported here: worker processes start in a few hundredths
+of a second because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyoxigraph as ox
+
+RESERVED = "urn:mrag:"
+"""Start of the names of graphs that clients cannot write."""
+
+
+class Refused(Exception):
+    """A change that is not allowed, or not possible."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The graphs of a knowledge graph, as far as an update needs them.
+
+    Attributes:
+        asserted: Asserted graphs, without the graph `merged`.
+        target: The one of them (or a new one) that receives what is inserted into the default graph.
+        merged: The graph of triples that only the clients' named graphs assert.
+        contexts: The clients' named graphs.
+        inferred: Graphs of inferred triples.
+        foreign: Graphs of the store that are others'.
+        union: Whether the default graph holds the triples of the clients' named graphs too.
+        most: Most triples that may change.
+    """
+
+    asserted: tuple[str, ...]
+    target: str
+    merged: str
+    contexts: tuple[str, ...] = ()
+    inferred: tuple[str, ...] = ()
+    foreign: frozenset[str] = frozenset()
+    union: bool = True
+    most: int = 1_000_000
+
+    def default(self) -> tuple[str, ...]:
+        """Return the graphs whose union is the clients' default graph."""
+        merged = (self.merged,) if self.union else ()
+        return tuple(dict.fromkeys((*self.asserted, self.target, *merged, *self.inferred)))
+
+
+@dataclass
+class Outcome:
+    """The net of an update.
+
+    Attributes:
+        added: Quads to write, by the names that they have inside.
+        removed: Quads to take out.
+        contexts: The clients' named graphs that hold a triple afterwards.
+        lost: Whether a triple is no longer asserted anywhere, so that inferences may not hold any more.
+        gained: Whether a triple is asserted that was not before.
+        merged: Whether one of those came with a named graph.
+    """
+
+    added: list[ox.Quad] = field(default_factory=list)
+    removed: list[ox.Quad] = field(default_factory=list)
+    contexts: tuple[str, ...] = ()
+    lost: bool = False
+    gained: bool = False
+    merged: bool = False
+
+    def packed(self) -> dict[str, Any]:
+        """Return this as plain values that can go from process to process."""
+        return {**vars(self), "added": _nquads(self.added), "removed": _nquads(self.removed)}
+
+    @classmethod
+    def unpacked(cls, values: dict[str, Any]) -> Outcome:
+        """Return what `packed` packed."""
+        quads = {name: _parsed(values[name]) for name in ("added", "removed")}
+        return cls(**{**values, **quads})
+
+
+class Changes:
+    """Changes of a knowledge graph's triples, kept apart from the store or also carried out on it.
+
+    Args:
+        store: The store as it is.
+        layout: The graphs of the knowledge graph.
+        apply: Whether to change `store` as well, so that later operations can query it. Only for a
+            private copy.
+
+    Example:
+        >>> t = ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal("c"))
+        >>> changes = Changes(ox.Store(), Layout(("urn:0",), "urn:0", "urn:1"))
+        >>> changes.insert(t, None)
+        >>> changes.insert(t, "urn:mine")
+        >>> [quad.graph_name.value for quad in changes.outcome().added]
+        ['urn:0', 'urn:mine']
+    """
+
+    def __init__(self, store: ox.Store, layout: Layout, *, apply: bool = False) -> None:
+        self.layout = layout
+        self._store = store
+        self._apply = apply
+        self._log: dict[ox.Quad, bool] = {}
+        self._names: dict[str, ox.NamedNode] = {}
+        self._base = tuple(dict.fromkeys((*layout.asserted, layout.target)))
+        self._contexts = dict.fromkeys(layout.contexts)
+        self._merged_in: set[ox.Triple] = set()
+
+    def insert(self, t: ox.Triple, graph: str | None) -> None:
+        """Assert a triple in the default graph or in a client's named graph."""
+        if graph is None:
+            if not any(self._has(t, g) for g in self._base):
+                self._put(t, self.layout.target)
+                self._drop(t, self.layout.merged)
+                self._no_longer_inferred(t)
+            return
+        self.check(graph)
+        self._contexts[graph] = None
+        if self._put(t, graph) and not any(self._has(t, g) for g in self._base):
+            if self._put(t, self.layout.merged):
+                self._merged_in.add(t)
+            self._no_longer_inferred(t)
+
+    def delete(self, t: ox.Triple, graph: str | None) -> None:
+        """Take a triple out of a named graph, or out of what clients see as the default graph.
+
+        Where that holds the named graphs' triples, it goes out of those too.
+        """
+        if graph is None and self.layout.union:
+            for name in self._contexts:
+                self._drop(t, name)
+        self.discard(t, graph)
+
+    def discard(self, t: ox.Triple, graph: str | None) -> None:
+        """Take a triple out of a named graph, or out of the unnamed one; others keep it."""
+        if graph is not None:
+            self.check(graph)
+            if self._drop(t, graph) and not self._named_elsewhere(t):
+                self._drop(t, self.layout.merged)
+            return
+        here = [self._drop(t, g) for g in self._base]
+        if not self._named_elsewhere(t):
+            self._drop(t, self.layout.merged)
+        elif any(here):
+            self._put(t, self.layout.merged)
+
+    def triples(self, graph: str | None) -> list[ox.Triple]:
+        """Return the asserted triples of a named graph, or of the unnamed one."""
+        return [t for name in (self._base if graph is None else (graph,)) for t in self._of(name)]
+
+    def clear(self, graph: str | None) -> None:
+        """Take all triples out of a named graph, or out of the unnamed one."""
+        for t in self.triples(graph):
+            self.discard(t, graph)
+
+    def contexts(self) -> list[str]:
+        """Return the clients' named graphs that hold a triple."""
+        return [name for name in self._contexts if self._any(name)]
+
+    def solutions(self, query: str, default: Iterable[str], named: Iterable[str]) -> list[dict[str, Any]]:
+        """Answer a SELECT query on the store as it is now."""
+        solutions: Any = self._store.query(
+            query,
+            default_graph=[self._node(g) for g in default],
+            named_graphs=[self._node(g) for g in named],
+        )
+        names = [v.value for v in solutions.variables]
+        return [{name: row[name] for name in names} for row in solutions]
+
+    def outcome(self) -> Outcome:
+        """Return the net of all changes."""
+        base = {*self._base, self.layout.merged}
+        added = [quad for quad, there in self._log.items() if there]
+        removed = [quad for quad, there in self._log.items() if not there]
+        gone = {q.triple for q in removed if _graph(q) in base}
+        come = {q.triple for q in added if _graph(q) in base}
+        return Outcome(
+            added,
+            removed,
+            tuple(sorted(self.contexts())),
+            lost=bool(gone - come),
+            gained=bool(come - gone),
+            merged=bool(self._merged_in & come),
+        )
+
+    def known(self, graph: str) -> bool:
+        """Tell whether a client's named graph holds a triple."""
+        return graph in self._contexts and self._any(graph)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _named_elsewhere(self, t: ox.Triple) -> bool:
+        return any(self._has(t, name) for name in self._contexts)
+
+    def check(self, graph: str) -> None:
+        """Refuse to write a graph that is not the client's.
+
+        Raises:
+            Refused: If the name is kept for mrag, or is another knowledge graph's.
+        """
+        if graph.startswith(RESERVED):
+            raise Refused(f"The names of graphs that begin with {RESERVED} are kept for mrag itself.")
+        if graph in self.layout.foreign:
+            raise Refused(f"The graph <{graph}> belongs to another knowledge graph of this store.")
+
+    def _node(self, graph: str) -> ox.NamedNode:
+        node = self._names.get(graph)
+        if node is None:
+            try:
+                node = self._names[graph] = ox.NamedNode(graph)
+            except ValueError as error:
+                raise Refused(f"Not the IRI of a graph: {graph}") from error
+        return node
+
+    def _quad(self, t: ox.Triple, graph: str) -> ox.Quad:
+        return ox.Quad(t.subject, t.predicate, t.object, self._node(graph))
+
+    def _has(self, t: ox.Triple, graph: str) -> bool:
+        quad = self._quad(t, graph)
+        there = self._log.get(quad)
+        return quad in self._store if there is None else there
+
+    def _put(self, t: ox.Triple, graph: str) -> bool:
+        return self._set(self._quad(t, graph), True)
+
+    def _drop(self, t: ox.Triple, graph: str) -> bool:
+        return self._set(self._quad(t, graph), False)
+
+    def _set(self, quad: ox.Quad, there: bool) -> bool:
+        logged = self._log.get(quad)
+        before = quad in self._store if logged is None else logged
+        if before == there:
+            return False
+        if logged is None:
+            if len(self._log) >= self.layout.most:
+                raise Refused(f"The update changes more than {self.layout.most} triples.")
+            self._log[quad] = there
+        else:
+            del self._log[quad]  # it is again as it was at first
+        if self._apply:
+            (self._store.add if there else self._store.remove)(quad)
+        return True
+
+    def _no_longer_inferred(self, t: ox.Triple) -> None:
+        for graph in self.layout.inferred:
+            self._drop(t, graph)
+
+    def _of(self, graph: str) -> Iterator[ox.Triple]:
+        node = self._node(graph)
+        stored = list(self._store.quads_for_pattern(None, None, None, node))
+        if self._apply:
+            yield from (q.triple for q in stored)
+            return
+        yield from (q.triple for q in stored if self._log.get(q, True))
+        yield from (q.triple for q, there in list(self._log.items()) if there and q.graph_name == node)
+
+    def _any(self, graph: str) -> bool:
+        return next(self._of_lazily(graph), None) is not None
+
+    def _of_lazily(self, graph: str) -> Iterator[ox.Quad]:
+        node = self._node(graph)
+        for quad in self._store.quads_for_pattern(None, None, None, node):
+            if self._apply or self._log.get(quad, True):
+                yield quad
+        if not self._apply:
+            yield from (q for q, there in self._log.items() if there and q.graph_name == node)
+
+
+def _graph(quad: ox.Quad) -> str:
+    return quad.graph_name.value if isinstance(quad.graph_name, ox.NamedNode) else ""
+
+
+def _nquads(quads: Iterable[ox.Quad]) -> bytes:
+    return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
+
+
+def _parsed(data: bytes) -> list[ox.Quad]:
+    return list(ox.parse(data, ox.RdfFormat.N_QUADS, lenient=True))

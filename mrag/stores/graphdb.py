@@ -1,0 +1,207 @@
+"""Ontotext GraphDB, and RDF4J servers: one repository is one knowledge graph, reasoned over by the server.
+
+GraphDB tells asserted from inferred triples by pseudo-graphs, which stand for the layers here. Uploads are
+transactions (RDF4J REST API; GraphDB documentation, "Explicit and implicit statements").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from mrag.errors import ConfigError, EndpointError
+from mrag.guard import EXPLICIT, IMPLICIT
+from mrag.stores.base import Capabilities, Dataset, Layers
+from mrag.stores.http import Access, host
+from mrag.stores.results import lines_of
+from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore
+from mrag.terms import to_ox
+
+RULESETS = (
+    "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",
+    "owl-max", "owl-max-optimized", "owl2-ql", "owl2-ql-optimized", "owl2-rl", "owl2-rl-optimized",
+)  # fmt: skip
+
+
+class GraphDBStore(SparqlStore):
+    """A repository of a GraphDB or RDF4J server.
+
+    Args:
+        url: The store's URL, for messages.
+        address: URL of the repository, such as `http://localhost:7200/repositories/products`.
+        access: How it is reached; `Access(token=…, token_kind="GDB")` for GraphDB's own tokens.
+
+    Raises:
+        ConfigError: If the address does not end with `/repositories/NAME`.
+    """
+
+    capabilities = Capabilities(reasoning=True, similarity=True, atomic=True)
+
+    def __init__(self, url: str, address: str, access: Access | None = None) -> None:
+        base, mark, name = address.rpartition("/repositories/")
+        if not mark or not name or "/" in name:
+            raise ConfigError(
+                "A GraphDB address ends with /repositories/NAME.",
+                endpoint=url,
+                hint="Such as graphdb:http://localhost:7200/repositories/products.",
+            )
+        super().__init__(
+            url,
+            Paths(address, f"{address}/statements", f"{address}/rdf-graphs/service"),
+            access,
+            Dialect(name="GraphDB", seconds_parameter="timeout", default_graphs=(EXPLICIT, IMPLICIT)),
+        )
+        self.base = base or host(address)
+        self.repository = name
+
+    # -- layers ------------------------------------------------------------------------------------
+
+    def layers(self) -> Layers | None:
+        """Return the server's asserted and inferred triples, also while there are none."""
+        return Layers((EXPLICIT,), (IMPLICIT,))
+
+    def count(self, graph: str) -> int:
+        """Count the triples of a graph or layer, by the server's own count where it has one."""
+        if graph != EXPLICIT:
+            return super().count(graph)
+        return int(self._get(f"{self.paths.query}/size"))
+
+    def graphs(self) -> list[str]:
+        """List the named graphs in order of name."""
+        found = json.loads(self._get(f"{self.paths.query}/contexts", "application/sparql-results+json"))
+        names = [row["contextID"] for row in found["results"]["bindings"]]
+        return sorted(n["value"] for n in names if n["type"] == "uri")
+
+    def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
+        found = dict(super()._parameters(dataset, seconds))
+        if set(dataset.default) == {EXPLICIT}:
+            found["infer"] = "false"
+        return found
+
+    def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> Any:
+        if set(dataset.default) == {EXPLICIT, IMPLICIT} and not dataset.named:
+            dataset = Dataset((DEFAULT,))
+        return super()._query(query, dataset, accept, seconds)
+
+    def _graph_lines(self, graph: str) -> Iterator[bytes]:
+        params = {"infer": "false"}
+        if graph == IMPLICIT:
+            yield from super()._graph_lines(graph)
+            return
+        if graph != EXPLICIT:
+            params["context"] = str(to_ox(graph))
+        response = self.http.send(
+            "GET",
+            f"{self.paths.query}/statements",
+            repeat=True,
+            params=params,
+            headers={"Accept": self.dialect.nt},
+        )
+        yield from lines_of(self.http.chunks(response))
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
+        # One request is one transaction, and `statements` is the path that streams.
+        response = self.http.send(
+            "POST",
+            f"{self.paths.query}/statements",
+            repeat=isinstance(data, bytes),
+            params={"context": str(to_ox(graph))},
+            data=data,
+            headers={"Content-Type": media},
+        )
+        self.http.text(response)
+
+    def clear(self, graph: str) -> None:
+        """Remove a graph with its triples."""
+        params = {} if graph == EXPLICIT else {"context": str(to_ox(graph))}
+        self.http.text(self.http.send("DELETE", f"{self.paths.query}/statements", repeat=True, params=params))
+
+    # -- the server --------------------------------------------------------------------------------
+
+    def server(self) -> str:
+        """Return the server's name and version, and the repository's size.
+
+        Raises:
+            EndpointError: If it cannot be reached or has no such repository.
+        """
+        size = self._get(f"{self.paths.query}/size")
+        try:
+            told = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
+            version = f"GraphDB {told.get('productVersion', '')}".strip()
+        except (EndpointError, ValueError):
+            version = f"RDF4J protocol {self._get(f'{self.base}/protocol')}"
+        return f"{version}, {int(size):,} asserted triples"
+
+    def repositories(self) -> list[str]:
+        """List the server's repositories in order of name."""
+        found = json.loads(self._get(f"{self.base}/repositories", "application/sparql-results+json"))
+        return sorted(row["id"]["value"] for row in found["results"]["bindings"])
+
+    def create(self, ruleset: str = "owl2-rl-optimized", *, title: str = "") -> None:
+        """Make the repository on the server.
+
+        Args:
+            ruleset: One of `RULESETS`; the server reasons by it.
+            title: What the workbench calls it.
+
+        Raises:
+            ConfigError: If there is no such ruleset.
+            EndpointError: If the repository is there already, or the server refuses.
+        """
+        if ruleset not in RULESETS:
+            raise ConfigError(
+                f"GraphDB has no ruleset {ruleset!r}.", hint=f"There are: {', '.join(RULESETS)}."
+            )
+        if self.repository in self.repositories():
+            raise EndpointError(
+                "There is such a repository already.",
+                endpoint=self.url,
+                hint="Use it, or choose another name.",
+            )
+        config = repository_config(self.repository, ruleset, title)
+        response = self.http.send(
+            "POST",
+            f"{self.base}/rest/repositories",
+            repeat=False,
+            files={"config": ("config.ttl", config, "text/turtle")},
+        )
+        self.http.text(response)
+
+    def _get(self, url: str, accept: str = "text/plain") -> str:
+        return self.http.text(self.http.send("GET", url, repeat=True, headers={"Accept": accept}))
+
+
+def repository_config(name: str, ruleset: str, title: str = "") -> bytes:
+    """Return the configuration of a repository as Turtle (GraphDB documentation, "Repository configuration").
+
+    Args:
+        name: The repository.
+        ruleset: Its ruleset.
+        title: What the workbench calls it.
+
+    Example:
+        >>> b'"owl2-rl-optimized"' in repository_config("products", "owl2-rl-optimized")
+        True
+    """
+    from rdflib import Graph, Literal, URIRef
+
+    rep, graphdb = "http://www.openrdf.org/config/repository#", "http://www.ontotext.com/config/graphdb#"
+    graph = Graph()
+    graph.parse(
+        data=(files("mrag") / "stores" / "repository.ttl").read_text(encoding="utf-8"), format="turtle"
+    )
+    node = next(graph.subjects(URIRef(rep + "repositoryID")))
+    graph.set((node, URIRef(rep + "repositoryID"), Literal(name)))
+    graph.set((node, URIRef("http://www.w3.org/2000/01/rdf-schema#label"), Literal(title or name)))
+    sail = next(graph.subjects(URIRef(graphdb + "ruleset")))
+    graph.set((sail, URIRef(graphdb + "ruleset"), Literal(ruleset)))
+    # GraphDB warns where sameAs is off under OWL, and where it is on under RDFS.
+    graph.set((sail, URIRef(graphdb + "disable-sameAs"), Literal(str(not ruleset.startswith("owl")).lower())))
+    return graph.serialize(format="turtle").encode()
+
+
+__all__ = ["RULESETS", "GraphDBStore", "repository_config"]

@@ -1,0 +1,282 @@
+"""One pooled HTTP session to a store's server: login, timeouts, retries, and errors that say what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
+
+from mrag.errors import ConfigError, EndpointError, QueryRefused, QueryTimeout, StoreError
+
+_TRANSIENT = (429, 502, 503, 504)
+_TIMEOUTS = ("timed out", "timeout", "time limit", "has been cancelled", "estimated execution time")
+_CHUNK = 1 << 16
+_MESSAGE = 400
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a server is reached.
+
+    Attributes:
+        user: Name to log in with.
+        password: Its password.
+        token: Bearer token, in place of user and password.
+        token_kind: Word before the token: `Bearer`, or `GDB` on GraphDB.
+        headers: Further headers of every request.
+        verify: Whether TLS certificates are checked, or the path of a file of authorities to trust.
+        connect_seconds: How long to wait for a connection.
+        read_seconds: How long to wait for the next part of an answer, where a query has no deadline.
+        retries: How often a request that may be repeated is sent again after a transient error.
+    """
+
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    token_kind: str = "Bearer"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    verify: bool | str = True
+    connect_seconds: float = 5.0
+    read_seconds: float = 300.0
+    retries: int = 3
+
+    def __post_init__(self) -> None:
+        if any("\n" in f"{k}{v}" or "\r" in f"{k}{v}" for k, v in self.headers.items()):
+            raise ConfigError("A header may not hold a line break.")
+
+
+class Http:
+    """A session to one server.
+
+    Args:
+        endpoint: The store's URL, for messages.
+        access: How it is reached.
+        digest: Whether the server asks for digest instead of basic authentication.
+    """
+
+    def __init__(self, endpoint: str, access: Access, *, digest: bool = False) -> None:
+        self.endpoint = endpoint
+        self.access = access
+        self.session = requests.Session()
+        self.session.trust_env = False  # no proxies or logins that the caller has not named
+        self.session.verify = access.verify
+        self.session.headers.update({"User-Agent": "mrag", **access.headers})
+        self.session.auth = _auth(access, digest)
+        # Retries are made here, where it is known what may be repeated.
+        for scheme in ("http://", "https://"):
+            self.session.mount(scheme, HTTPAdapter(pool_connections=4, pool_maxsize=32, max_retries=0))
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        repeat: bool,
+        params: Mapping[str, Any] | None = None,
+        data: Any = None,
+        headers: Mapping[str, str] | None = None,
+        files: Any = None,
+        seconds: float | None = None,
+        ok: tuple[int, ...] = (200, 201, 202, 204),
+        query: str | None = None,
+    ) -> requests.Response:
+        """Send a request and return the response, its body not read yet.
+
+        Args:
+            method: The HTTP method.
+            url: Where to.
+            repeat: Whether sending it twice does no harm, so that it is tried again.
+            params: Parameters of the URL.
+            data: The body.
+            headers: Headers of this request.
+            files: Parts of a multipart form.
+            seconds: How long to wait for the first part of the answer.
+            ok: Status codes that are no error.
+            query: Text of the query, for messages.
+
+        Raises:
+            EndpointError: If the server cannot be reached, refuses, or breaks off.
+            QueryRefused: If it says that the query is at fault.
+            QueryTimeout: If nothing came in time.
+        """
+        wait = self.access.read_seconds if seconds is None else seconds
+        attempt = 0
+        while True:
+            try:
+                response = self.session.request(
+                    method,
+                    url,
+                    params=params,
+                    data=data,
+                    headers=dict(headers or {}),
+                    files=files,
+                    timeout=(self.access.connect_seconds, wait),
+                    stream=True,
+                    allow_redirects=method in ("GET", "HEAD"),
+                )
+            except (requests.RequestException, OSError) as error:
+                found = self._broken(error, query)
+                if not (repeat and attempt < self.access.retries and _transient(error)):
+                    raise found from error
+            else:
+                if response.status_code in ok:
+                    return response
+                text = _message(response)
+                transient = response.status_code in _TRANSIENT and not _says_timeout(text)
+                if not (repeat and attempt < self.access.retries and transient):
+                    raise self._refused(response.status_code, text, query)
+            attempt += 1
+            time.sleep(0.1 * 2**attempt)
+
+    def chunks(self, response: requests.Response, query: str | None = None) -> Iterator[bytes]:
+        """Yield the body of a response as it comes.
+
+        Raises:
+            EndpointError: If the connection breaks before the end.
+            QueryTimeout: If the next part does not come in time.
+        """
+        try:
+            yield from response.iter_content(_CHUNK)
+        except (requests.RequestException, OSError) as error:
+            raise self._broken(error, query) from error
+        finally:
+            response.close()
+
+    def text(self, response: requests.Response) -> str:
+        """Read the body of a response as text."""
+        return b"".join(self.chunks(response)).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.session.close()
+
+    def _broken(self, error: Exception, query: str | None) -> StoreError:
+        text = str(error)
+        if isinstance(error, requests.exceptions.SSLError):
+            return EndpointError(
+                "The server's TLS certificate cannot be trusted.",
+                endpoint=self.endpoint,
+                hint="Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, "
+                "or mend the certificate.",
+            )
+        if isinstance(error, requests.exceptions.ReadTimeout) or "Read timed out" in text:
+            return QueryTimeout(
+                "The server gave no answer in time.",
+                endpoint=self.endpoint,
+                query=query,
+                hint="Narrow the query, allow more seconds, or look at the server's load.",
+            )
+        if isinstance(error, requests.exceptions.ConnectTimeout):
+            return self._unreachable("does not answer")
+        if isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in text:
+            return self.incomplete("the connection broke off", query)
+        if isinstance(error, requests.exceptions.ConnectionError):
+            refused = "refused" in text or "resolve" in text or "Errno" in text
+            return self._unreachable("cannot be reached" if refused else "closed the connection")
+        return EndpointError(
+            f"The request failed: {text[:_MESSAGE]}.", endpoint=self.endpoint, hint="Check the URL."
+        )
+
+    def _unreachable(self, what: str) -> EndpointError:
+        return EndpointError(
+            f"The server {what}.",
+            endpoint=self.endpoint,
+            hint="Is it running, and are host and port right? `mrag doctor URL` looks at it.",
+        )
+
+    def incomplete(self, why: str, query: str | None = None) -> EndpointError:
+        """Return the error for an answer that is not whole."""
+        return EndpointError(
+            f"The server's answer is not complete: {why}. Nothing of it is used.",
+            endpoint=self.endpoint,
+            query=query,
+            hint="Narrow the query, or raise the server's limit.",
+        )
+
+    def _refused(self, status: int, text: str, query: str | None) -> StoreError:
+        said = f" It says: {text}" if text else ""
+        where: Any = {"endpoint": self.endpoint, "query": query}
+        if status in (401, 403):
+            login = "is not enough" if self.session.auth is not None else "is needed"
+            return EndpointError(
+                f"A login {login} for this ({status}).{said}",
+                **where,
+                hint="Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN.",
+            )
+        if status in (404, 405, 410):
+            return EndpointError(
+                f"There is no such repository, dataset or path ({status}).{said}",
+                **where,
+                hint="Check the end of the URL; `mrag doctor URL` looks at the server.",
+            )
+        if _says_timeout(text) or status == 408:
+            return QueryTimeout(
+                f"The server ended the query at its time limit ({status}).{said}",
+                **where,
+                hint="Narrow the query, or raise the server's limit.",
+            )
+        if status in (400, 413, 414, 422) and query is not None:
+            return QueryRefused(f"The server refuses the query ({status}).{said}", **where)
+        kind = "failed inside" if status >= 500 else "refuses"
+        return EndpointError(f"The server {kind} ({status}).{said}", **where, hint="See the server's log.")
+
+
+def upload(stream: Iterator[bytes]) -> IO[bytes]:
+    """Return a body that requests sends in chunks; an iterator is all that it needs."""
+    return stream  # type: ignore[return-value]
+
+
+def host(url: str) -> str:
+    """Return scheme, host and port of a URL.
+
+    Example:
+        >>> host("http://localhost:7200/repositories/x?y=1")
+        'http://localhost:7200'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+class _Token(AuthBase):
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = self.value
+        return request
+
+
+def _auth(access: Access, digest: bool) -> Callable[[Any], Any] | None:
+    if access.token:
+        return _Token(f"{access.token_kind} {access.token}")
+    if access.user is None:
+        return None
+    kind = HTTPDigestAuth if digest else HTTPBasicAuth
+    return kind(access.user, access.password or "")
+
+
+def _transient(error: Exception) -> bool:
+    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ReadTimeout):
+        return False
+    return isinstance(error, requests.exceptions.ConnectionError)
+
+
+def _message(response: requests.Response) -> str:
+    try:
+        body = next(response.iter_content(4096), b"").decode("utf-8", "replace")
+    except (requests.RequestException, OSError):
+        body = ""
+    finally:
+        response.close()
+    return " ".join(body.split())[:_MESSAGE]
+
+
+def _says_timeout(text: str) -> bool:
+    low = text.lower()
+    return any(mark in low for mark in _TIMEOUTS)

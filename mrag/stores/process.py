@@ -1,0 +1,141 @@
+"""Child processes that answer one request at a time in frames, and can be killed at any time."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from selectors import EVENT_READ, DefaultSelector
+from typing import Any, cast
+
+from mrag.errors import QueryTimeout, StoreError
+from mrag.stores.child import HEAD
+
+_START_SECONDS = 30.0
+SLOWER = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
+
+Frame = tuple[bytes, bytes]
+"""A letter, `P` for a pickled value or `D` for a piece of a document, and the content."""
+Reply = tuple[Any, ...]
+
+
+class Child:
+    """A child process that answers one request at a time, and can be killed at any time.
+
+    Args:
+        module: What it runs, as `python -m` does.
+        *arguments: Its arguments.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        self._buffer = bytearray()
+        self._next(time.monotonic() + _START_SECONDS, "")
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """Return the descriptor that answers come from."""
+        return cast(Any, self._process.stdout).fileno()  # type: ignore[no-any-return]
+
+    def send(self, request: object) -> None:
+        """Send a request.
+
+        Raises:
+            StoreError: If the process is gone.
+        """
+        data = pickle.dumps(request)
+        stdin = cast(Any, self._process.stdin)
+        try:
+            stdin.write(HEAD.pack(b"P", len(data)) + data)
+            stdin.flush()
+        except (OSError, ValueError) as error:
+            raise StoreError("A worker process has ended unexpectedly.") from error
+
+    def take(self, data: bytes) -> list[Frame]:
+        """Return the frames that are complete once `data` has been read."""
+        self._buffer += data
+        found: list[Frame] = []
+        at = 0
+        while len(self._buffer) - at >= HEAD.size:
+            kind, size = HEAD.unpack_from(self._buffer, at)
+            if len(self._buffer) - at - HEAD.size < size:
+                break
+            at += HEAD.size + size
+            found.append((kind, bytes(self._buffer[at - size : at])))
+        del self._buffer[:at]
+        return found
+
+    def frames(self, deadline: float, query: str) -> Iterator[Frame]:
+        """Yield the frames of one answer, waiting for each no longer than to the deadline.
+
+        Raises:
+            QueryTimeout: At the deadline; the process is gone.
+            StoreError: If the process ended before it answered.
+        """
+        with DefaultSelector() as selector:
+            selector.register(self.fileno(), EVENT_READ)
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    self.kill()
+                    raise timed_out(query)
+                data = os.read(self.fileno(), 1 << 18)
+                if not data:
+                    self.kill()
+                    raise ended(query)
+                for kind, content in self.take(data):
+                    yield kind, content
+                    if kind == b"P":
+                        return
+
+    def ask(self, request: object, deadline: float, query: str = "") -> Reply:
+        """Send a request and wait for the value that ends its answer."""
+        self.send(request)
+        return self._next(deadline, query)
+
+    def kill(self) -> None:
+        """End the process with all that it holds; it may be gone already."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._process.kill()
+                self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None and not stream.closed:
+                    try:
+                        stream.close()
+                    except BrokenPipeError:
+                        continue
+
+    def _next(self, deadline: float, query: str) -> Reply:
+        for kind, content in self.frames(deadline, query):
+            if kind == b"P":
+                return cast(Reply, pickle.loads(content))
+        raise ended(query)
+
+
+def timed_out(query: str) -> QueryTimeout:
+    """Return the error of a query that has passed its deadline."""
+    return QueryTimeout("The query passed its deadline and was ended.", query=query, hint=SLOWER)
+
+
+def ended(query: str) -> StoreError:
+    """Return the error of a query whose process has ended by itself."""
+    return StoreError(
+        "The query's worker ended before it answered, most likely for want of memory.",
+        query=query,
+        hint="Narrow the query or add a LIMIT.",
+    )

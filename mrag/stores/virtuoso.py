@@ -1,0 +1,131 @@
+"""OpenLink Virtuoso: its limits and spellings, kept out of the way of everything else.
+
+Virtuoso 7 cuts results at `ResultSetMaxRows` and answers in part when a time limit passes, both under
+status 200; headers tell. Its default graph is the union of all graphs, its own among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import requests
+
+from mrag.errors import EndpointError, QueryRefused, QueryTimeout
+from mrag.guard import paths_in_negation, query_form
+from mrag.stores.base import Dataset, Layers, Limits, SelectResult
+from mrag.stores.http import Access
+from mrag.stores.sparql import Dialect, Paths, SparqlStore
+from mrag.terms import Triple
+
+_SYSTEM = (
+    "http://www.openlinksw.com/schemas/",
+    "http://www.openlinksw.com/sparql/",
+    "http://www.openlinksw.com/virtrdf",
+    "http://localhost:8890/",
+    "http://localuriqaserver/",
+    "http://www.w3.org/2002/07/owl#",
+    "http://www.w3.org/ns/ldp#",
+    "urn:activitystreams-owl:map",
+    "urn:core:services:sparql",
+    "urn:rules.skos",
+    "urn:virtuoso:",
+    "b3sifp",
+    "b3sonto",
+    "virtrdf-label",
+    "dbprdf-label",
+    "facets",
+    "ldp",
+)
+_HINT = "Raise ResultSetMaxRows in the section [SPARQL] of virtuoso.ini, or add a LIMIT."
+
+
+class VirtuosoStore(SparqlStore):
+    """A Virtuoso server.
+
+    Args:
+        url: The store's URL, for messages.
+        address: URL of the server, such as `http://localhost:8890`. With a login its `/sparql-auth` is
+            used, without one `/sparql`.
+        access: How it is reached; Virtuoso asks for digest authentication.
+    """
+
+    digest = True
+
+    def __init__(self, url: str, address: str, access: Access | None = None) -> None:
+        base = address.removesuffix("/sparql-auth").removesuffix("/sparql")
+        secure = "-auth" if access is not None and access.user is not None else ""
+        super().__init__(
+            url,
+            Paths(f"{base}/sparql{secure}", f"{base}/sparql{secure}", f"{base}/sparql-graph-crud{secure}"),
+            access,
+            Dialect(
+                name="Virtuoso",
+                chunk=20_000,
+                system_graphs=_SYSTEM,
+                empty_pattern=False,
+            ),
+        )
+
+    def layers(self) -> Layers | None:
+        """Return the named graphs that are not the server's own."""
+        named = tuple(g for g in self.graphs() if not g.startswith("urn:mrag:"))
+        return Layers(named) if named else None
+
+    def update(self, query: str) -> None:
+        """Carry out an update, whole or not at all."""
+        response = self.http.send(
+            "POST",
+            self._needed(self.paths.update, "updates"),
+            repeat=False,
+            data={"query": query},
+            headers={"Accept": "application/sparql-results+json"},
+            query=query,
+        )
+        self._check(response, query)
+        self.http.text(response)
+
+    def bounded(
+        self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer a read query of any form within its limits, see `SparqlStore.bounded`.
+
+        Raises:
+            QueryRefused: Also for paths with `*` or `+` inside negation, which Virtuoso 7 gets wrong.
+        """
+        if paths_in_negation(query):
+            raise QueryRefused(
+                "Virtuoso gives wrong answers to paths with * or + inside MINUS and NOT EXISTS.",
+                endpoint=self.url,
+                query=query,
+                hint="Write the path with a fixed length, or ask after reasoning, when it is one step.",
+            )
+        return super().bounded(query, dataset, limits, extra)
+
+    def _accept(self, query: str) -> str:
+        # It would give a CONSTRUCT query's triples as a table, and fail at that.
+        triples = query_form(query) in ("ConstructQuery", "DescribeQuery")
+        return self.dialect.nt if triples else "application/sparql-results+json"
+
+    def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
+        # Its `timeout` makes an answer partial instead of an error, so the connection is cut instead.
+        return {}
+
+    def _check(self, response: requests.Response, query: str) -> None:
+        state = response.headers.get("X-SQL-State", "")
+        if state == "S1TAT":
+            response.close()
+            raise QueryTimeout(
+                "The server stopped at its time limit and answered in part; nothing of it is used.",
+                endpoint=self.url,
+                query=query,
+                hint="Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini.",
+            )
+        if "X-SPARQL-MaxRows" in response.headers:
+            rows = response.headers["X-SPARQL-MaxRows"]
+            response.close()
+            raise EndpointError(
+                f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
+                endpoint=self.url,
+                query=query,
+                hint=_HINT,
+            )

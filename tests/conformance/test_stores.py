@@ -1,0 +1,50 @@
+"""The shipped suite over every store that can run here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mrag.connection import open_store
+from mrag.stores.base import TripleStore
+from mrag.stores.conformance import StoreConformance
+from mrag.stores.http import Access
+from mrag.stores.oxigraph import OxigraphStore
+from tests.servers import oxigraph_server, virtuoso_server
+
+
+class TestEmbeddedInMemory(StoreConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls) -> Iterator[TripleStore]:
+        with OxigraphStore() as store:
+            yield store
+
+
+class TestEmbeddedOnDisk(StoreConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        with OxigraphStore(tmp_path_factory.mktemp("store") / "data") as store:
+            yield store
+
+
+class TestOxigraphServer(StoreConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        with oxigraph_server(tmp_path_factory.mktemp("oxigraph")) as url:
+            store, _ = open_store(url)
+            yield store
+            store.close()
+
+
+class TestVirtuoso(StoreConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        with virtuoso_server(tmp_path_factory.mktemp("virtuoso")) as url:
+            store, _ = open_store(url, Access(user="dba", password="dba"))
+            yield store
+            store.close()

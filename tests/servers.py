@@ -1,0 +1,105 @@
+"""Real servers on loopback, started by the tests and stopped after them."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+
+ASK = {"query": "ASK { }"}
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@contextmanager
+def running(
+    command: Sequence[str], url: str, log: Path, *, seconds: float = 60
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a server, wait until it answers, and end it afterwards."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=log.parent)
+        try:
+            deadline = time.monotonic() + seconds
+            while True:
+                try:
+                    if requests.get(url, params=ASK, timeout=2).status_code == 200:
+                        break
+                except requests.RequestException:
+                    pass
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+                time.sleep(0.1)
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@contextmanager
+def oxigraph_server(folder: Path, *, memory: bool = False) -> Iterator[str]:
+    """Give the URL of a store on an Oxigraph server."""
+    program = shutil.which("oxigraph") or str(Path(sys.executable).with_name("oxigraph"))
+    if not Path(program).is_file():
+        pytest.skip("the Oxigraph server is not installed: pip install oxigraph")
+    base = f"http://127.0.0.1:{free_port()}"
+    where = [] if memory else ["-l", str(folder / "data")]
+    command = [program, "serve", *where, "-b", base.removeprefix("http://"), "--timeout-s", "4"]
+    with running(command, f"{base}/query", folder / "oxigraph.log"):
+        yield f"sparql:{base}/query?update={base}/update&graphs={base}/store"
+
+
+@contextmanager
+def virtuoso_server(folder: Path, *, most_rows: int = 10_000) -> Iterator[str]:
+    """Give the URL of a store on a Virtuoso server; its login is dba, dba."""
+    program = shutil.which("virtuoso-t")
+    if program is None:
+        pytest.skip("Virtuoso is not installed: apt-get install virtuoso-opensource-7")
+    port, http = free_port(), free_port()
+    (folder / "www").mkdir(exist_ok=True)
+    ini = folder / "virtuoso.ini"
+    ini.write_text(
+        f"""[Database]
+DatabaseFile = {folder}/virtuoso.db
+ErrorLogFile = {folder}/virtuoso.log
+LockFile = {folder}/virtuoso.lck
+TransactionFile = {folder}/virtuoso.trx
+xa_persistent_file = {folder}/virtuoso.pxa
+[TempDatabase]
+DatabaseFile = {folder}/virtuoso-temp.db
+TransactionFile = {folder}/virtuoso-temp.trx
+[Parameters]
+ServerPort = 127.0.0.1:{port}
+DirsAllowed = {folder}
+NumberOfBuffers = 20000
+MaxDirtyBuffers = 15000
+CheckpointInterval = 0
+[HTTPServer]
+ServerPort = 127.0.0.1:{http}
+ServerRoot = {folder}/www
+ServerThreads = 12
+[SPARQL]
+ResultSetMaxRows = {most_rows}
+MaxQueryExecutionTime = 30
+MaxQueryCostEstimationTime = 400
+""",
+        encoding="utf-8",
+    )
+    command = [program, "+foreground", "+configfile", str(ini)]
+    with running(command, f"http://127.0.0.1:{http}/sparql", folder / "out.log"):
+        yield f"virtuoso:http://127.0.0.1:{http}"
