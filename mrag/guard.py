@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from pyparsing import ParseResults
 from rdflib import Literal, URIRef
 from rdflib.paths import MulPath, Path
 from rdflib.plugins.sparql import prepareQuery
@@ -219,7 +220,7 @@ def walk(node: Any) -> Iterator[CompValue]:
         yield node
         for value in node.values():
             yield from walk(value)
-    elif isinstance(node, list | tuple | set | frozenset):
+    elif isinstance(node, list | tuple | set | frozenset | ParseResults):
         for value in node:
             yield from walk(value)
     elif isinstance(node, Mapping):

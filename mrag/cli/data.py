@@ -116,7 +116,10 @@ def index(
         typer.Option(help="Catalogue query of ?documentID ?documentText; may be given several times."),
     ] = None,
     embedder: Annotated[
-        str | None, typer.Option(help="minilm, wordllama (extra `static`), or none for BM25 alone.")
+        str | None,
+        typer.Option(
+            help="minilm, wordllama (extra `static`), none for BM25 alone, or server (GraphDB's own)."
+        ),
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
     as_json: JsonOption = False,
@@ -139,12 +142,15 @@ def index(
         if query:
             definition = Definition(queries=tuple(query), languages=graph.languages)
         indexes = SimilarityIndexes.of(graph)
-        model = embedder or Settings.from_env().embedder
+        server = "server" if graph.store.capabilities.similarity else None
+        model = embedder or server or Settings.from_env().embedder
         with progress("Indexing", unit="documents") as note:
             report = indexes.build(name, definition=definition, model=model, on_progress=note)
-        size = len(indexes.get(name).files)
+        size = indexes.info(name).documents
         if as_json:
             show_json({"index": name, "documents": size, **asdict(report)})
+        elif size is None:
+            show(f"The server built the index {name!r} in {report.seconds:.1f} s.")
         else:
             show(
                 f"{size:,} documents in the index {name!r}: {report.added:,} new, "

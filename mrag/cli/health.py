@@ -106,7 +106,8 @@ def _store(store: str | None, kg: str | None) -> Iterator[Finding]:
             except MragError as error:
                 yield Finding(f"index {name}", False, error.message, error.hint or "")
                 continue
-            found = f"{info.documents:,} documents, {info.embedder or 'BM25 alone'}"
+            size = "" if info.documents is None else f"{info.documents:,} documents, "
+            found = size + (info.embedder or "BM25 alone")
             yield Finding(
                 f"index {name}",
                 not info.stale,

@@ -27,6 +27,8 @@ from mrag.guard import Pattern, ReadQuery
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, documents
 from mrag.index.embedders import Embedder, embedder
+from mrag.index.server import SERVER, ServerIndex, server_of
+from mrag.index.server import build as build_on_server
 from mrag.kg import KnowledgeGraph
 from mrag.queries import term
 from mrag.terms import RDF, XSD
@@ -49,19 +51,19 @@ class IndexInfo:
 
     Attributes:
         name: Its name.
-        documents: How many documents it holds.
-        embedder: Name of the embedding model, None for BM25 alone.
-        revision: Revision of the graph that it was built from.
+        documents: How many documents it holds; None where a server does not tell.
+        embedder: Name of the embedding model, None for BM25 alone, `server` for an index of the server.
+        revision: Revision of the graph that it was built from; None where a server does not tell.
         stale: Whether the graph, or the definition's queries, have changed since.
-        definition: What it is made of.
+        definition: What it is made of; None where a server keeps it.
     """
 
     name: str
-    documents: int
+    documents: int | None
     embedder: str | None
-    revision: int
+    revision: int | None
     stale: bool
-    definition: Definition
+    definition: Definition | None
 
 
 class SimilarityIndex:
@@ -129,6 +131,7 @@ class SimilarityIndexes:
         self.kg = kg
         self.folder = folder
         self._open: dict[str, SimilarityIndex] = {}
+        self.server = server_of(kg)
         self._warned: set[tuple[str, int]] = set()
 
     @classmethod
@@ -145,7 +148,8 @@ class SimilarityIndexes:
             if self.folder is not None and self.folder.is_dir()
             else []
         )
-        return sorted({*on_disk, *self._open})
+        on_server = [info.name for info in self.server.indexes()] if self.server is not None else []
+        return sorted({*on_disk, *self._open, *on_server})
 
     def build(
         self,
@@ -160,7 +164,8 @@ class SimilarityIndexes:
         Args:
             name: Letters, digits, `_` and `-`.
             definition: Queries and languages; those of the graph by default.
-            model: `minilm`, `wordllama`, `none` for BM25 alone, or any LangChain `Embeddings`.
+            model: `minilm`, `wordllama`, `none` for BM25 alone, any LangChain `Embeddings`, or `server` for
+                an index of the server's own, on GraphDB.
             on_progress: Called with documents done and documents in all.
 
         Raises:
@@ -169,6 +174,12 @@ class SimilarityIndexes:
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
         definition = definition or Definition(languages=self.kg.languages)
+        if model == SERVER:
+            if self.server is None:
+                raise ConfigError(
+                    "This store keeps no similarity indexes.", hint="Use minilm or another model."
+                )
+            return build_on_server(self.kg, self.server, name, definition, on_progress)
         chosen = embedder(model)
         texts = list(documents(self.kg, definition))
         extra = {
@@ -185,7 +196,7 @@ class SimilarityIndexes:
 
     def get(
         self, name: str = "main", *, model: str | Embedder | Any | None = None, strict: bool = False
-    ) -> SimilarityIndex:
+    ) -> SimilarityIndex | ServerIndex:
         """Open an index.
 
         Args:
@@ -198,6 +209,8 @@ class SimilarityIndexes:
             IndexMismatch: If it was built with another model.
             StaleIndex: If the graph has changed since and `strict` is set.
         """
+        if self._on_server(name):
+            return ServerIndex(name, self.server)  # type: ignore[arg-type]  # there is a server then
         index = self._open.get(name)
         if index is None:
             path = self._path(name)
@@ -224,6 +237,9 @@ class SimilarityIndexes:
 
     def info(self, name: str = "main") -> IndexInfo:
         """Describe an index; also one that is stale."""
+        if self._on_server(name) and self.server is not None:
+            stale = self.server.get(name).status != "BUILT"
+            return IndexInfo(name, None, SERVER, None, stale, None)
         index = self._open.get(name)
         files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
         extra: dict[str, Any] = files.extra
@@ -239,6 +255,9 @@ class SimilarityIndexes:
         """
         if name not in self.names():
             raise MissingIndex(f"There is no similarity index {name!r}.")
+        if self._on_server(name) and self.server is not None:
+            self.server.delete(name)
+            return
         self._open.pop(name, None)
         if self.folder is not None:
             shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -271,6 +290,13 @@ class SimilarityIndexes:
                 lines.append(f"{result} <{SIM}value> {term(URIRef(match.doc_id))} .")
                 lines.append(f"{result} <{SIM}score> {term(score)} .")
         return "".join(line + "\n" for line in lines).encode()
+
+    def _on_server(self, name: str) -> bool:
+        """Tell whether an index is the server's; one beside the store comes before it."""
+        if self.server is None or name in self._open:
+            return False
+        beside = self.folder is not None and (self.folder / name / "manifest.json").exists()
+        return not beside and name in {info.name for info in self.server.indexes()}
 
     def _stale(self, files: DocumentIndex) -> bool:
         extra: dict[str, Any] = files.extra

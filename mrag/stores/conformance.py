@@ -213,8 +213,8 @@ class StoreConformance:
         if "\nASK" in text:
             assert kg.ask(text) == reference.ask(text)
         elif "\nCONSTRUCT" in text or text.startswith("CONSTRUCT"):
-            mine = kg.store.construct(text, kg.dataset())
-            assert bag(mine) == bag(reference.store.construct(text, reference.dataset()))
+            triples = kg.store.construct(text, kg.dataset())
+            assert bag(triples) == bag(reference.store.construct(text, reference.dataset()))
         else:
             mine, theirs = kg.select(text), reference.select(text)
             assert set(mine.variables) == set(theirs.variables)

@@ -11,6 +11,7 @@ from mrag.stores.base import TripleStore
 from mrag.stores.conformance import StoreConformance
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
+from tests.fuseki_server import fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 
 
@@ -46,5 +47,17 @@ class TestVirtuoso(StoreConformance):
     def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
         with virtuoso_server(tmp_path_factory.mktemp("virtuoso")) as url:
             store, _ = open_store(url, Access(user="dba", password="dba"))
+            yield store
+            store.close()
+
+
+class TestFusekiProtocol(StoreConformance):
+    """The adapter's requests against a fixture that speaks Fuseki's protocol; no Fuseki runs here."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls) -> Iterator[TripleStore]:
+        with fuseki_server() as (url, _, _):
+            store, _ = open_store(url)
             yield store
             store.close()

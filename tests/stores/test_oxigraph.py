@@ -195,7 +195,7 @@ def test_it_is_a_triple_store(any_kg: KnowledgeGraph) -> None:
     assert isinstance(any_kg.store, TripleStore)
 
 
-def alive(name: str = "mrag.stores.worker") -> int:
+def alive(name: str = "mrag.stores.child") -> int:
     me = str(os.getpid())
     count = 0
     for entry in Path("/proc").iterdir():

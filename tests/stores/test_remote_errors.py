@@ -1,0 +1,292 @@
+"""Servers that misbehave: each way is one typed error that names the endpoint; nothing is half-written."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout
+from mrag.stores.base import Dataset, Limits
+from mrag.stores.http import Access
+from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
+from mrag.stores.virtuoso import VirtuosoStore
+from tests.servers import free_port, oxigraph_server
+
+D = Dataset((DEFAULT,))
+JSON = "application/sparql-results+json"
+ROW = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"urn:a"}}]}}'
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def server(answer: Answer, *, certificate: tuple[Path, Path] | None = None) -> Iterator[str]:
+    """A loopback server that answers each request by `answer`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def respond(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            answer(self)
+
+        do_GET = do_POST = do_PUT = do_DELETE = respond
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        scheme = "http"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
+            scheme = "https"
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"{scheme}://127.0.0.1:{httpd.server_address[1]}/sparql"
+        finally:
+            httpd.shutdown()
+            thread.join()
+
+
+def reply(status: int, body: bytes, media: str = JSON, **headers: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Type", media)
+        handler.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def store(url: str, **access: object) -> SparqlStore:
+    fast = Access(**{"connect_seconds": 2.0, "read_seconds": 2.0, "retries": 1, **access})  # type: ignore[arg-type]
+    return SparqlStore(f"sparql:{url}", Paths(url, url, url), fast)
+
+
+def rows(url: str, **access: object) -> int:
+    with store(url, **access) as opened:
+        return len(opened.select("SELECT ?x { ?x ?y ?z }", D))
+
+
+def test_a_good_answer_first() -> None:
+    with server(reply(200, ROW)) as url:
+        assert rows(url) == 1
+
+
+def test_connection_refused() -> None:
+    url = f"http://127.0.0.1:{free_port()}/sparql"
+    with pytest.raises(EndpointError, match="cannot be reached") as caught:
+        rows(url)
+    assert url in str(caught.value) and "doctor" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "status,body,kind,words",
+    [
+        (404, b"Unknown repository: x", EndpointError, "no such repository"),
+        (401, b"", EndpointError, "MRAG_STORE_USER"),
+        (403, b"", EndpointError, "login"),
+        (400, b"MALFORMED QUERY: line 1", QueryRefused, "MALFORMED"),
+        (500, b"java.lang.NullPointerException", EndpointError, "NullPointer"),
+        (503, b"Query timed out", QueryTimeout, "time limit"),
+        (503, b"busy", EndpointError, "busy"),
+    ],
+)
+def test_status_codes(status: int, body: bytes, kind: type[Exception], words: str) -> None:
+    with server(reply(status, body, "text/plain")) as url, pytest.raises(kind, match=words) as caught:
+        rows(url)
+    assert url in str(caught.value)
+
+
+def test_transient_errors_are_tried_again_and_others_not() -> None:
+    seen: list[int] = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        seen.append(1)
+        (reply(503, b"starting") if len(seen) == 1 else reply(200, ROW))(handler)
+
+    with server(answer) as url:
+        assert rows(url) == 1
+        assert len(seen) == 2
+    seen.clear()
+    with server(lambda h: (seen.append(1), reply(500, b"no")(h))[0]) as url, pytest.raises(EndpointError):
+        rows(url)
+    assert len(seen) == 1
+
+
+def test_an_update_is_never_sent_twice() -> None:
+    seen: list[int] = []
+    busy = server(lambda h: (seen.append(1), reply(503, b"busy")(h))[0])
+    with busy as url, store(url) as opened, pytest.raises(EndpointError):
+        opened.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
+    assert len(seen) == 1
+
+
+def test_a_slow_server() -> None:
+    wait = threading.Event()
+    with server(lambda h: wait.wait(5) and None) as url:
+        with pytest.raises(QueryTimeout) as caught:
+            rows(url, read_seconds=0.3)
+        assert url in str(caught.value)
+        with store(url) as opened, pytest.raises(QueryTimeout):
+            opened.bounded("SELECT * { ?s ?p ?o }", D, Limits(seconds=0.2))
+        wait.set()
+
+
+def test_a_stream_that_closes_half_way() -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", JSON)
+        handler.send_header("Content-Length", str(len(ROW) * 2))
+        handler.end_headers()
+        handler.wfile.write(ROW[:60])
+        handler.close_connection = True
+
+    with server(answer) as url, pytest.raises(EndpointError, match="not complete"):
+        rows(url)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ROW[:-3],
+        ROW[:-2] + b"\n##  Query cancelled due to timeout during execution   ##",
+        ROW[:70] + b"The SPARQL operation has been cancelled",
+        ROW + b" and more",
+        b"",
+        b"<html>proxy</html>",
+        b'{"head":{}}',
+    ],
+)
+def test_an_answer_cut_off_under_200_is_no_answer(body: bytes) -> None:
+    with server(reply(200, body)) as url, pytest.raises(EndpointError, match="not complete"):
+        rows(url)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<urn:a> <urn:b> <urn:c> .\n##  Query cancelled due to timeout  ##\n",
+        b'<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> "cut',
+        b"<urn:a> <urn:b> <urn:c> .\nThe SPARQL operation has been cancelled",
+    ],
+)
+def test_triples_cut_off_are_no_answer(body: bytes) -> None:
+    cut = server(reply(200, body, "application/n-triples"))
+    with cut as url, store(url) as opened, pytest.raises(EndpointError, match="not complete"):
+        list(opened.construct("CONSTRUCT WHERE { ?s ?p ?o }", D))
+
+
+def test_virtuoso_tells_in_headers() -> None:
+    for headers, kind in (
+        ({"X_SPARQL_MaxRows": "10000"}, EndpointError),
+        ({"X_SQL_State": "S1TAT"}, QueryTimeout),
+    ):
+        with server(reply(200, ROW, **headers)) as url:
+            opened = VirtuosoStore(f"virtuoso:{url}", url)
+            with pytest.raises(kind, match="used"):
+                opened.select("SELECT ?x { ?x ?y ?z }", D)
+            opened.close()
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    x509 = pytest.importorskip("cryptography.x509", reason="cryptography makes the test's certificate")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    cert, private = folder / "cert.pem", folder / "key.pem"
+    cert.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return cert, private
+
+
+def test_an_unknown_certificate_is_refused_and_a_known_one_trusted(tmp_path: Path) -> None:
+    pair = certificate(tmp_path)
+    with server(reply(200, ROW), certificate=pair) as url:
+        with pytest.raises(EndpointError, match="certificate") as caught:
+            rows(url)
+        assert "MRAG_STORE_CA" in str(caught.value)
+        assert rows(url, verify=str(pair[0])) == 1
+
+
+def test_logins_are_sent_and_never_shown() -> None:
+    seen: list[str | None] = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        seen.append(handler.headers.get("Authorization"))
+        reply(401, b"no")(handler)
+
+    with server(answer) as url:
+        for access in ({"user": "me", "password": "s3cret"}, {"token": "t0ken"}):
+            with pytest.raises(EndpointError) as caught:
+                rows(url, **access)
+            assert "s3cret" not in str(caught.value) and "t0ken" not in str(caught.value)
+    assert seen == ["Basic bWU6czNjcmV0", "Bearer t0ken"]
+    with pytest.raises(EndpointError) as caught:
+        mrag.connect(f"sparql:http://me:s3cret@127.0.0.1:{free_port()}/sparql")
+    assert "s3cret" not in str(caught.value)
+    assert "s3cret" not in repr(Access(user="me", password="s3cret"))
+
+
+def test_addresses_that_cannot_be() -> None:
+    for url in ("sparql:ftp://x/y", "graphdb:http://localhost:7200", "nostore:http://x", "fuseki:localhost"):
+        with pytest.raises(ConfigError) as caught:
+            mrag.connect(url)
+        assert caught.value.hint
+
+
+def test_a_read_only_endpoint_can_be_asked_but_not_written(tmp_path: Path) -> None:
+    with oxigraph_server(tmp_path, memory=True) as url:
+        with mrag.connect(url) as kg:
+            kg.store.update("INSERT DATA { <urn:a> <urn:p> 'x' }")
+        with mrag.connect(url.partition("?")[0]) as kg:
+            assert kg.count() == 1 and kg.as_found
+            assert kg.query("SELECT ?o { ?s ?p ?o }").rows  # type: ignore[union-attr]
+            (tmp_path / "a.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
+            with pytest.raises(EndpointError, match="nothing can be written"):
+                kg.load([tmp_path / "a.nt"])
+
+
+def test_a_server_that_goes_away_in_a_load_leaves_no_record(tmp_path: Path) -> None:
+    with oxigraph_server(tmp_path, memory=True) as url:
+        (tmp_path / "bad.nt").write_text("<urn:a> <urn:p> <urn:b> .\n" * 20_000 + "no\n")
+        with mrag.connect(url) as kg:
+            with pytest.raises(LoadError):
+                kg.load([tmp_path / "bad.nt"])
+            assert kg.count("all") == 0 and kg.revision == 0
+        with mrag.connect(url) as kg:
+            assert kg.recovered is None and kg.count("all") == 0
