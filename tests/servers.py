@@ -65,7 +65,7 @@ def oxigraph_server(folder: Path, *, memory: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def virtuoso_server(folder: Path, *, most_rows: int = 10_000) -> Iterator[str]:
+def virtuoso_server(folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000) -> Iterator[str]:
     """Give the URL of a store on a Virtuoso server; its login is dba, dba."""
     program = shutil.which("virtuoso-t")
     if program is None:
@@ -86,8 +86,8 @@ TransactionFile = {folder}/virtuoso-temp.trx
 [Parameters]
 ServerPort = 127.0.0.1:{port}
 DirsAllowed = {folder}
-NumberOfBuffers = 20000
-MaxDirtyBuffers = 15000
+NumberOfBuffers = {buffers}
+MaxDirtyBuffers = {buffers * 3 // 4}
 CheckpointInterval = 0
 [HTTPServer]
 ServerPort = 127.0.0.1:{http}

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from mrag.cli import asking, data
+from mrag.cli import asking, data, serving
 from mrag.cli.health import doctor
+from mrag.cli.tools import mcp
 
 app = typer.Typer(
     name="mrag",
@@ -46,6 +47,7 @@ def options(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     data.load,
+    data.create,
     data.reason,
     data.index,
     asking.ask,
@@ -54,6 +56,8 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     asking.explain,
     asking.verify,
     doctor,
+    mcp,
+    serving.serve,
 )
 for _command in _COMMANDS:
     app.command()(_command)

@@ -19,8 +19,8 @@ StoreOption = Annotated[
         "--store",
         "-s",
         metavar="URL",
-        help="Triple store: oxigraph:PATH or a path. Default: MRAG_STORE, else ./mrag.db if it is there, "
-        "else the demo graph.",
+        help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL or sparql:URL. "
+        "Default: MRAG_STORE, else ./mrag.db if it is there, else the demo graph.",
     ),
 ]
 KgOption = Annotated[str | None, typer.Option("--kg", metavar="NAME", help="Knowledge graph in the store.")]

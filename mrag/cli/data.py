@@ -84,6 +84,43 @@ def load(
             say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
+def create(
+    url: Annotated[
+        str, typer.Argument(help="graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME")
+    ],
+    ruleset: Annotated[
+        str, typer.Option(help="GraphDB: rules to reason by, such as owl2-rl-optimized, rdfs or empty.")
+    ] = "owl2-rl-optimized",
+    kind: Annotated[str, typer.Option(help="Fuseki: tdb2 on disk, or mem.")] = "tdb2",
+) -> None:
+    """Make a repository on a GraphDB server, or a dataset on a Fuseki server.
+
+    \b
+    Example:
+      mrag create graphdb:http://localhost:7200/repositories/products --ruleset owl2-rl-optimized
+    """
+    from mrag.connection import open_store
+    from mrag.errors import ConfigError
+    from mrag.stores.fuseki import FusekiStore
+    from mrag.stores.graphdb import GraphDBStore
+
+    store, _ = open_store(url)
+    try:
+        if isinstance(store, GraphDBStore):
+            store.create(ruleset)
+        elif isinstance(store, FusekiStore):
+            store.create(kind)
+        else:
+            raise ConfigError(
+                "Only GraphDB and Fuseki servers make stores on request.",
+                endpoint=store.url,
+                hint="Other stores are made by loading into them: `mrag load --store URL FILE`.",
+            )
+        show(f"Made {store.url}.")
+    finally:
+        store.close()
+
+
 def reason(
     store: StoreOption = None,
     kg: KgOption = None,

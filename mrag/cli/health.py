@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -29,6 +29,9 @@ class Finding:
 
 
 def doctor(
+    url: Annotated[
+        str | None, typer.Argument(metavar="[URL]", help="Triple store, in place of --store.")
+    ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
     as_json: JsonOption = False,
@@ -36,10 +39,20 @@ def doctor(
     """Look at the store, the index and the models, and say what to do about what is amiss.
 
     \b
-    Example:
-      mrag doctor --store oxigraph:./data
+    Examples:
+      mrag doctor
+      mrag doctor graphdb:http://localhost:7200/repositories/products
     """
-    findings = [*_packages(), *_checked("store", lambda: _store(store, kg)), *_checked("model", _model)]
+    from mrag.config import Settings
+
+    named = url or store
+    findings = [*_packages()]
+    remote = Settings.from_env(named).store or ""
+    if remote.partition(":")[0] in ("sparql", "graphdb", "fuseki", "virtuoso"):
+        findings += _checked("server", lambda: _server(remote))
+    if all(f.ok is not False for f in findings):
+        findings += _checked("store", lambda: _store(named, kg))
+    findings += _checked("model", _model)
     if as_json:
         show_json([asdict(f) for f in findings])
     else:
@@ -80,6 +93,53 @@ def _packages() -> Iterator[Finding]:
         except PackageNotFoundError:
             hint = f"pip install 'mrag[{extra}]'" if extra else "Install mrag again."
             yield Finding(what, None if extra else False, f"{package} is not installed", hint)
+
+
+def _server(url: str) -> Iterator[Finding]:
+    from mrag.connection import open_store
+    from mrag.errors import MragError
+    from mrag.stores.sparql import SCRATCH, SparqlStore
+
+    store, named = open_store(url)
+    if not isinstance(store, SparqlStore):
+        return
+    try:
+        yield Finding("server", True, store.server())
+        graphs = store.graphs()
+        missing = sorted(set(named) - set(graphs))
+        if missing:
+            yield Finding("graphs", False, f"the store has no graph {missing[0]}", f"It has: {_few(graphs)}.")
+        else:
+            yield Finding(
+                "graphs", True, f"{len(graphs)} named graphs" + (f": {_few(graphs)}" if graphs else "")
+            )
+        scratch = f"{SCRATCH}0:doctor"
+        try:
+            store.insert(b"<urn:mrag:doctor> <urn:mrag:doctor> <urn:mrag:doctor> .\n", scratch)
+            store.clear(scratch)
+            yield Finding("writing", True, "a graph was written and removed again")
+        except MragError as error:
+            yield Finding("writing", None, error.message, error.hint or "")
+        old = store.sweep()
+        if old:
+            yield Finding("scratch graphs", True, f"{old} left by processes that were killed, now removed")
+        own = [
+            name
+            for name, has in (
+                ("reasoning", store.capabilities.reasoning),
+                ("similarity indexes", store.capabilities.similarity),
+            )
+            if has
+        ]
+        yield Finding(
+            "of the server's own", None, " and ".join(own) or "none; mrag reasons and indexes itself"
+        )
+    finally:
+        store.close()
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _store(store: str | None, kg: str | None) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ class Display:
 
     def prepare(self, iris: Iterable[str]) -> None:
         """Read the labels of many entities at once."""
-        named = [i for i in iris if not i.startswith(SKOLEM)]
+        named = [str(i) for i in iris if not i.startswith(SKOLEM)]
         labels = self._kg.labels(named)
         nameless = [i for i in named if not labels[i] and i not in VOCABULARY and i not in self._relations]
         prefetch(self._kg, nameless, "out", scan=_RELATION, share=_RELATION)

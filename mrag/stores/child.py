@@ -26,13 +26,13 @@ HEAD = struct.Struct(">cQ")
 _PIECE = 1 << 16
 _SCRATCH = "urn:mrag:scratch:worker"
 
-_RESULTS = {
+RESULTS = {
     "json": ox.QueryResultsFormat.JSON,
     "xml": ox.QueryResultsFormat.XML,
     "csv": ox.QueryResultsFormat.CSV,
     "tsv": ox.QueryResultsFormat.TSV,
 }
-_GRAPHS = {
+GRAPHS = {
     "turtle": ox.RdfFormat.TURTLE,
     "ntriples": ox.RdfFormat.N_TRIPLES,
     "rdfxml": ox.RdfFormat.RDF_XML,
@@ -121,8 +121,8 @@ class _Answers:
 
     def rows(self, request: dict[str, Any]) -> tuple[Any, ...]:
         """Answer a query with terms, taken apart."""
-        with _Extra(self, request) as extra:
-            result = self._query(request, extra)
+        with _Sight(self, request) as default:
+            result = self._query(request, default)
             if isinstance(result, ox.QueryBoolean):
                 return "ask", bool(result)
             left, most = request["bytes"], request["rows"]
@@ -139,14 +139,14 @@ class _Answers:
     def document(self, request: dict[str, Any]) -> tuple[Any, ...]:
         """Answer a query with a document in one of the formats, piece by piece."""
         name, most = request["format"], request["rows"]
-        with _Extra(self, request) as extra:
-            result = self._query(request, extra)
+        with _Sight(self, request) as default:
+            result = self._query(request, default)
             if isinstance(result, ox.QueryTriples):
                 out = _Output(self._out, most, request["bytes"], b"")
                 ox.serialize(
                     _capped(result, most),
                     cast(Any, out),
-                    format=_GRAPHS[name],
+                    format=GRAPHS[name],
                     prefixes=request.get("prefixes"),
                 )
             else:
@@ -154,7 +154,7 @@ class _Answers:
                     most *= max(1, len(result.variables)) if name == "json" else 1
                     most += name in ("csv", "tsv")
                 out = _Output(self._out, most, request["bytes"], _MARKS[name])
-                result.serialize(out, format=_RESULTS[name])
+                result.serialize(out, format=RESULTS[name])
             out.end()
         return ("end",)
 
@@ -177,7 +177,7 @@ class _Answers:
         ox.serialize(
             _capped(statements(), request["rows"]),
             cast(Any, out),
-            format=_GRAPHS[request["format"]],
+            format=GRAPHS[request["format"]],
             prefixes=request.get("prefixes"),
         )
         out.end()
@@ -189,31 +189,40 @@ class _Answers:
         carry_out(changes, request["operations"])
         return "changes", changes.outcome().packed()
 
-    def _query(self, request: dict[str, Any], extra: list[ox.NamedNode]) -> Any:
+    def _query(self, request: dict[str, Any], default: list[ox.NamedNode]) -> Any:
         given = request.get("substitutions") or {}
         return self._store.query(
             request["query"],
-            default_graph=[*(ox.NamedNode(g) for g in request["default"]), *extra],
+            default_graph=cast(Any, default),
             named_graphs=[ox.NamedNode(g) for g in request["named"]],
             substitutions={ox.Variable(name): term_of(value) for name, value in given.items()} or None,
         )
 
 
-class _Extra:
-    """Puts the extra triples of one query into a graph that it alone sees."""
+class _Sight:
+    """The default graph of one query, with what it alone sees put into a graph of its own for it.
+
+    That is what `extra` holds, and with `merge` all of its graphs, where they may share triples.
+    """
 
     def __init__(self, answers: _Answers, request: dict[str, Any]) -> None:
-        self._answers, self._data = answers, request.get("extra", b"")
+        self._answers, self._extra = answers, request.get("extra", b"")
+        self._graphs = [ox.NamedNode(g) for g in request["default"]]
+        self._merge = bool(request.get("merge"))
 
     def __enter__(self) -> list[ox.NamedNode]:
-        if not self._data:
-            return []
-        graph = ox.NamedNode(_SCRATCH)
-        self._answers.writable().load(self._data, ox.RdfFormat.N_TRIPLES, to_graph=graph)
-        return [graph]
+        if not self._extra and not self._merge:
+            return self._graphs
+        store, scratch = self._answers.writable(), ox.NamedNode(_SCRATCH)
+        if self._merge:
+            quads = (q for g in self._graphs for q in store.quads_for_pattern(None, None, None, g))
+            store.bulk_extend(ox.Quad(q.subject, q.predicate, q.object, scratch) for q in list(quads))
+        if self._extra:
+            store.load(self._extra, ox.RdfFormat.N_TRIPLES, to_graph=scratch)
+        return [scratch] if self._merge else [*self._graphs, scratch]
 
     def __exit__(self, *exc: object) -> None:
-        if self._data:
+        if self._extra or self._merge:
             self._answers.writable().remove_graph(ox.NamedNode(_SCRATCH))
 
 

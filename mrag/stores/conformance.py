@@ -350,7 +350,7 @@ class StoreConformance:
             out = io.BytesIO()
             store.dump(G, out, format)
             quads = list(ox.parse(out.getvalue(), kind))
-            assert sorted(q.object.value for q in quads) == sorted(TEXTS)  # type: ignore[union-attr]
+            assert sorted(q.object.value for q in quads) == sorted(TEXTS)
         store.clear(G)
         store.clear(G)
         assert store.count(G) == 0

@@ -58,11 +58,15 @@ class Http:
         endpoint: The store's URL, for messages.
         access: How it is reached.
         digest: Whether the server asks for digest instead of basic authentication.
+
+    Attributes:
+        server: What the server last called itself.
     """
 
     def __init__(self, endpoint: str, access: Access, *, digest: bool = False) -> None:
         self.endpoint = endpoint
         self.access = access
+        self.server = ""
         self.session = requests.Session()
         self.session.trust_env = False  # no proxies or logins that the caller has not named
         self.session.verify = access.verify
@@ -125,10 +129,12 @@ class Http:
                 if not (repeat and attempt < self.access.retries and _transient(error)):
                     raise found from error
             else:
+                self.server = response.headers.get("Server", self.server)
                 if response.status_code in ok:
                     return response
                 text = _message(response)
-                transient = response.status_code in _TRANSIENT and not _says_timeout(text)
+                busy = response.status_code in _TRANSIENT or "deadlock" in text.lower()
+                transient = busy and not _says_timeout(text)
                 if not (repeat and attempt < self.access.retries and transient):
                     raise self._refused(response.status_code, text, query)
             attempt += 1

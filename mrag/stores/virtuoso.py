@@ -60,7 +60,7 @@ class VirtuosoStore(SparqlStore):
             access,
             Dialect(
                 name="Virtuoso",
-                chunk=20_000,
+                chunk=50_000,
                 system_graphs=_SYSTEM,
                 empty_pattern=False,
             ),

@@ -1,0 +1,121 @@
+"""Load a large graph into real servers, beside each server's own fastest loader.
+
+    python benchmarks/server_load.py [--scale 1.0] [--only oxigraph|virtuoso]
+
+Starts an Oxigraph server (`pip install oxigraph`) and a Virtuoso server (Debian's virtuoso-opensource-7)
+on loopback, in a temporary folder. The Oxigraph server's own ways are its command line, which needs the
+server stopped, and one POST without a transaction; Virtuoso's is `ld_dir` with `rdf_loader_run`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import requests
+from fashion import write_graph
+
+from mrag.connection import open_store
+from mrag.loaders.rdf import Source
+from mrag.stores.http import Access
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tests.servers import oxigraph_server, virtuoso_server
+
+LOGIN = Access(user="dba", password="dba")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long some work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def report(server: str, triples: int, ours: float, theirs: dict[str, float]) -> None:
+    """Print the times and the ratio to the fastest way of the server."""
+    print(f"{server}: mrag {ours:.1f} s, {triples / ours:,.0f} triples/s")
+    for name, took in theirs.items():
+        print(f"  {name}: {took:.1f} s; ratio {took / ours:.2f}")
+    best = min(theirs.values()) / ours
+    print(f"  ratio to its fastest {best:.2f}; goal 0.7 {'met' if best >= 0.7 else 'MISSED'}")
+
+
+def oxigraph(file: Path, triples: int, folder: Path) -> None:
+    """Load into an Oxigraph server."""
+    with oxigraph_server(folder) as url:
+        store, _ = open_store(url)
+        ours = seconds(lambda: store.bulk_load([Source.of(file)], "urn:g"))
+        assert store.count("urn:g") >= 0.99 * triples  # the generator repeats a few
+        store.close()
+    (folder / "post").mkdir()
+    with oxigraph_server(folder / "post") as url:
+        target = url.rpartition("graphs=")[2]
+
+        def post() -> None:
+            with file.open("rb") as stream:
+                found = requests.post(
+                    f"{target}?graph=urn:g&no_transaction",
+                    data=stream,
+                    headers={"Content-Type": "application/n-triples"},
+                    timeout=3600,
+                )
+            found.raise_for_status()
+
+        plain = seconds(post)
+    program = shutil.which("oxigraph") or str(Path(sys.executable).with_name("oxigraph"))
+    command = [program, "load", "-l", str(folder / "cli"), "-f", str(file), "--graph", "urn:g"]
+    offline = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
+    report("Oxigraph server", triples, ours, {"one POST": plain, "offline, by its command line": offline})
+
+
+def virtuoso(file: Path, triples: int, folder: Path) -> None:
+    """Load into a Virtuoso server."""
+    copy = folder / "graph.nt"
+    copy.symlink_to(file)
+    with virtuoso_server(folder, buffers=170_000) as url:
+        store, _ = open_store(url, LOGIN)
+        ours = seconds(lambda: store.bulk_load([Source.of(file)], "urn:g"))
+        assert store.count("urn:g") >= 0.99 * triples  # the generator repeats a few
+        store.close()
+        lines = (folder / "virtuoso.ini").read_text().splitlines()
+        port = next(line.split()[-1] for line in lines if line.startswith("ServerPort"))
+
+        def isql(text: str) -> None:
+            command = ["isql-vt", port, "dba", "dba", f"EXEC={text}"]
+            subprocess.run(command, check=True, capture_output=True)
+
+        def load() -> None:
+            isql(f"ld_dir('{folder}','graph.nt','urn:h');")
+            isql("rdf_loader_run();")
+            isql("checkpoint;")
+
+        theirs = seconds(load)
+    report("Virtuoso", triples, ours, {"ld_dir and rdf_loader_run": theirs})
+
+
+def main() -> None:
+    """Run what was asked for."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--scale", type=float, default=1.0)
+    options.add_argument("--only", choices=("oxigraph", "virtuoso"))
+    args = options.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / "fashion.nt"
+        triples = write_graph(file, args.scale)
+        print(f"{triples:,} triples")
+        for server in (oxigraph, virtuoso):
+            if args.only in (None, server.__name__):
+                (folder / server.__name__).mkdir()
+                server(file, triples, folder / server.__name__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Graph objects of `langchain-community` over a knowledge graph, for chains written against that package.
+
+Its text-to-SPARQL chains take an `OntotextGraphDBGraph` or an `RdfGraph`. The functions here make objects of
+these very classes whose rdflib store is the read gate of `mrag`: what a chain's model writes is parsed,
+refused when it updates or calls out, and bounded, as by `KnowledgeGraph.query`.
+
+`langchain-community` is being sunset, so nothing else in this package depends on it, and it is imported when
+one of these functions is called. Needs the extra `community`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, cast
+
+from rdflib import RDF, RDFS, Graph, Literal, URIRef, Variable
+from rdflib.query import Result
+from rdflib.store import Store
+
+from mrag import queries
+from mrag.context.display import Display
+from mrag.errors import ConfigError, QueryRefused
+from mrag.kg import KnowledgeGraph, Layer
+from mrag.stores.base import Limits, SelectResult
+from mrag.terms import OWL, SKOLEM, Triple
+
+_TELLING = {str(name) for name in (RDF.type, RDFS.label, RDFS.comment, RDFS.seeAlso)}
+"""Terms of RDF itself that say something of an entity; the others only spell axioms out."""
+
+_READ_ONLY = "Change the graph by KnowledgeGraph.load or insert."
+
+
+def graphdb_graph(
+    kg: KnowledgeGraph,
+    *,
+    ontology: str | None = None,
+    limits: Limits | None = None,
+    layer: Layer = "all",
+    most: int = 200,
+) -> Any:
+    """Make an `OntotextGraphDBGraph`, as `OntotextGraphDBQAChain` takes it.
+
+    Args:
+        kg: The knowledge graph, in any store.
+        ontology: A CONSTRUCT query of the schema statements. By default they are what the graph says of its
+            classes and properties, and which are in use.
+        limits: Caps of each query; those of `KnowledgeGraph.query` by default.
+        layer: The triples that queries see.
+        most: Most classes and most properties of the default schema, the most frequent first.
+
+    Returns:
+        A `langchain_community.graphs.OntotextGraphDBGraph` with the schema in Turtle.
+
+    Raises:
+        ConfigError: If `langchain-community` is not installed, or `ontology` is no CONSTRUCT query.
+        QueryRefused: If the read gate refuses `ontology`.
+    """
+    made = _blank("ontotext_graphdb_graph", "OntotextGraphDBGraph")
+    made.graph = _graph(kg, limits, layer)
+    made.schema = (_constructed(kg, ontology, limits) if ontology else _ontology(kg, limits, most)).serialize(
+        format="turtle"
+    )
+    return made
+
+
+def rdf_graph(
+    kg: KnowledgeGraph, *, limits: Limits | None = None, layer: Layer = "all", most: int = 200
+) -> Any:
+    """Make an `RdfGraph`, as `GraphSparqlQAChain` takes it; its `update` is refused.
+
+    Args:
+        kg: The knowledge graph, in any store.
+        limits: Caps of each query; those of `KnowledgeGraph.query` by default.
+        layer: The triples that queries see.
+        most: Most classes and most properties in its schema, the most frequent first.
+
+    Returns:
+        A `langchain_community.graphs.RdfGraph` with the schema in the words its chain expects.
+
+    Raises:
+        ConfigError: If `langchain-community` is not installed.
+    """
+    made = _blank("rdf_graph", "RdfGraph")
+    made.source_file = made.query_endpoint = made.update_endpoint = made.local_copy = None
+    made.serialization, made.standard, made.mode = "ttl", "rdf", "store"
+    made.graph = _graph(kg, limits, layer)
+    made.schema = _words(kg, limits, most)
+    return made
+
+
+class GatedStore(Store):
+    """An rdflib store that answers SPARQL queries through the read gate, and nothing else.
+
+    Args:
+        kg: The knowledge graph.
+        limits: Caps of each query.
+        layer: The triples that queries see.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> graph = Graph(GatedStore(kg), bind_namespaces="none")
+        >>> bool(graph.query("ASK { ex:GraphDB a ex:SemanticProduct }"))
+        True
+        >>> graph.update("DROP ALL")
+        Traceback (most recent call last):
+        mrag.errors.QueryRefused: This graph is read only...
+        >>> kg.close()
+    """
+
+    def __init__(self, kg: KnowledgeGraph, limits: Limits | None = None, layer: Layer = "all") -> None:
+        super().__init__()
+        self._kg = kg
+        self._limits = limits
+        self._layer: Layer = layer
+
+    def query(
+        self,
+        query: object,
+        initNs: Mapping[str, Any],
+        initBindings: Mapping[str, Any],
+        queryGraph: str,
+        **kwargs: Any,
+    ) -> Result:
+        """Answer a query of any read form.
+
+        Raises:
+            QueryRefused: If the read gate or a cap refuses it, or it is not given as text.
+            QueryTimeout: At its deadline.
+        """
+        if not isinstance(query, str) or initBindings:
+            # Falling back on rdflib's own engine would pass by the gate.
+            raise QueryRefused("Only the text of a query is answered.", hint="Bind values by VALUES.")
+        found = self._kg.query(query, limits=self._limits, layer=self._layer)
+        if isinstance(found, bool):
+            result = Result("ASK")
+            result.askAnswer = found
+        elif isinstance(found, SelectResult):
+            result = Result("SELECT")
+            result.vars = [Variable(name) for name in found.variables]
+            result.bindings = [{Variable(v): t for v, t in binding.items()} for binding in found.bindings()]
+        else:
+            result = Result("CONSTRUCT")
+            result.graph = _filled(found)
+        return result
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse an update."""
+        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
+
+    def add(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse a triple."""
+        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
+
+    def remove(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse to remove triples."""
+        raise QueryRefused("This graph is read only.", hint=_READ_ONLY)
+
+    def triples(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """Refuse to be read pattern by pattern, which nothing would bound."""
+        raise QueryRefused("This graph is read by SPARQL alone.", hint="Use its `query`.")
+
+    def __len__(self, context: Any = None) -> int:
+        return self._kg.count(self._layer)
+
+
+def _blank(module: str, name: str) -> Any:
+    """Make an object of one of the package's classes without its initialiser, which opens a URL or a file."""
+    if find_spec("langchain_community") is None:
+        raise ConfigError("This needs the package langchain-community.", hint="pip install 'mrag[community]'")
+    kind = getattr(import_module(f"langchain_community.graphs.{module}"), name)
+    return kind.__new__(kind)
+
+
+def _graph(kg: KnowledgeGraph, limits: Limits | None, layer: Layer) -> Graph:
+    return Graph(GatedStore(kg, limits, layer), bind_namespaces="none")
+
+
+def _constructed(kg: KnowledgeGraph, query: str, limits: Limits | None) -> Graph:
+    found = kg.query(query, limits=limits)
+    if isinstance(found, bool | SelectResult):
+        raise ConfigError("The query of the ontology is no CONSTRUCT query.", query=query)
+    return _filled(found, kg.prefixes)
+
+
+def _ontology(kg: KnowledgeGraph, limits: Limits | None, most: int) -> Graph:
+    """Return what the graph says of its classes and properties, each text in the best language only."""
+    rows = kg.query(queries.get("explore/ontology").text, limits=limits, layer="asserted")
+    said: dict[tuple[str, str], list[Triple]] = {}
+    for s, p, o in cast(SelectResult, rows):
+        if not str(s).startswith(SKOLEM) and not str(o).startswith(SKOLEM):
+            said.setdefault((str(s), str(p)), []).append(
+                Triple(cast(URIRef, s), cast(URIRef, p), cast(URIRef, o))
+            )
+    triples = [triple for group in said.values() for triple in _best(kg, group)]
+    # Whatever has instances is a class, and whatever relates is a property (RDF Schema 1.1, 3.1 and 5.1.2).
+    for query, kind in (("explore/classes", RDFS.Class), ("explore/predicates", RDF.Property)):
+        used = _used(kg, query, limits, most)
+        triples += [Triple(name, RDF.type, kind) for name in used if (str(name), str(RDF.type)) not in said]
+    return _filled(triples, kg.prefixes)
+
+
+def _best(kg: KnowledgeGraph, group: list[Triple]) -> list[Triple]:
+    tagged = {t.o.language for t in group if isinstance(t.o, Literal) and t.o.language}
+    best = min(tagged, key=lambda tag: (kg.language_rank(tag), tag), default=None)
+    return [t for t in group if not (isinstance(t.o, Literal) and t.o.language) or t.o.language == best]
+
+
+def _used(kg: KnowledgeGraph, query: str, limits: Limits | None, most: int) -> list[URIRef]:
+    found = cast(SelectResult, kg.query(queries.get(query).text, limits=limits))
+    names = (
+        name
+        for name, _ in found
+        if isinstance(name, URIRef)
+        and (str(name) in _TELLING or not str(name).startswith((SKOLEM, OWL, str(RDF), str(RDFS))))
+    )
+    return [name for name, _ in zip(names, range(most), strict=False)]
+
+
+def _words(kg: KnowledgeGraph, limits: Limits | None, most: int) -> str:
+    """Describe classes and properties by IRI and label, each kind in a line of its own."""
+    display = Display(kg)
+    classes = _used(kg, "explore/classes", limits, most)
+    properties = _used(kg, "explore/predicates", limits, most)
+    display.prepare(map(str, (*classes, *properties)))
+    return (
+        "Each IRI is followed by its label in parentheses.\n"
+        "The RDF graph has these node types:\n"
+        f"{', '.join(f'<{c}> ({display.entity(c)})' for c in classes)}\n"
+        "The RDF graph has these relationships:\n"
+        f"{', '.join(f'<{p}> ({display.predicate(p)})' for p in properties)}\n"
+    )
+
+
+def _filled(triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:
+    graph = Graph(bind_namespaces="none")
+    for prefix, namespace in sorted((prefixes or {}).items()):
+        graph.bind(prefix, namespace)
+    for triple in triples:
+        graph.add(triple)
+    return graph

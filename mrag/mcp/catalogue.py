@@ -1,0 +1,301 @@
+"""The catalogue's queries as a tool sees them: names, parameters and JSON schemas from their headers.
+
+What kind of term a parameter takes is read off the example in its file, so that a new file of `sparql/`
+is offered without a line of code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from rdflib import Literal as RdfLiteral
+from rdflib import URIRef
+from rdflib.term import Node
+
+from mrag import queries
+from mrag.errors import ConfigError, QueryRefused, TermError
+from mrag.guard import ReadQuery, read_gate
+from mrag.queries import Query
+from mrag.terms import Term, curie, iri, to_ox
+
+Kind = Literal["iri", "literal"]
+
+INTERNAL = frozenset({"kg", "reasoning", "update"})
+"""Groups that serve this package's own bookkeeping."""
+
+_MOST_ROWS = 500
+_MOST_NUMBER = 100_000
+_MOST_TEXT = 10_000
+
+TERM_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": ["string", "number", "boolean"]},
+        {
+            "type": "object",
+            "properties": {
+                "type": {"enum": ["uri", "literal"]},
+                "value": {"type": "string"},
+                "xml:lang": {"type": "string"},
+                "datatype": {"type": "string"},
+            },
+            "required": ["type", "value"],
+            "additionalProperties": False,
+        },
+    ]
+}
+"""A term: plain, or as the SPARQL 1.1 JSON results format writes it (section 3.2.2)."""
+
+_SHORT_TERM: dict[str, Any] = {"type": ["string", "number", "boolean", "object"]}
+"""The same for the one schema that all queries share, which a model pays for in every conversation."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a catalogue query.
+
+    Attributes:
+        name: Its name in the catalogue.
+        description: From the header.
+        variables: The variables of its VALUES; empty for a whole number.
+        kinds: For each variable what its example is.
+        example: The example's first row.
+    """
+
+    name: str
+    description: str
+    variables: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    example: tuple[Node, ...] = ()
+
+    @property
+    def required(self) -> bool:
+        """Tell whether the file's own value is a mere example."""
+        return bool(self.variables)
+
+    def schema(self, term: Mapping[str, Any] = TERM_SCHEMA) -> dict[str, Any]:
+        """Return its JSON schema.
+
+        Args:
+            term: The schema of one term.
+        """
+        if not self.variables:
+            schema = {"type": "integer", "minimum": 0, "maximum": _MOST_NUMBER}
+            return {**schema, "description": self.description}
+        row = dict(term)
+        if (size := len(self.variables)) > 1:
+            row = {"type": "array", "items": dict(term), "minItems": size, "maxItems": size}
+        return {
+            "type": "array",
+            "items": row,
+            "minItems": 1,
+            "maxItems": _MOST_ROWS,
+            "description": self.description,
+            "examples": [[self._example()]],
+        }
+
+    def read(self, value: Any, prefixes: Mapping[str, str]) -> int | list[tuple[Term, ...]]:
+        """Read a JSON value as what the catalogue binds.
+
+        Args:
+            value: A whole number, or an array of terms or of rows of terms; one row may stand alone.
+            prefixes: Prefixes that CURIEs may use.
+
+        Raises:
+            ConfigError: If it has another shape.
+            TermError: If a term is not well formed.
+        """
+        if not self.variables:
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST_NUMBER:
+                raise ConfigError(f"{self.name} is a whole number from 0 to {_MOST_NUMBER}.")
+            return value
+        rows = value if isinstance(value, list) else [value]
+        size = len(self.variables)
+        if size > 1 and len(rows) == size and not any(isinstance(row, list) for row in rows):
+            rows = [rows]
+        if not 1 <= len(rows) <= _MOST_ROWS:
+            raise ConfigError(f"{self.name} takes 1 to {_MOST_ROWS} rows, not {len(rows)}.")
+        read = []
+        for row in rows:
+            cells = row if isinstance(row, list) else [row]
+            if len(cells) != size:
+                raise ConfigError(
+                    f"{self.name} takes rows of {size}: {', '.join(self.variables)}.",
+                    hint=f"Such as {self._example()!r}.",
+                )
+            read.append(tuple(read_term(c, k, prefixes) for c, k in zip(cells, self.kinds, strict=True)))
+        return read
+
+    def _example(self) -> Any:
+        shown = [curie(str(t)).strip("<>") if isinstance(t, URIRef) else str(t) for t in self.example]
+        return shown if len(shown) > 1 else shown[0]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A catalogue query that may be run by name.
+
+    Attributes:
+        query: The file.
+        parameters: Its parameters.
+    """
+
+    query: Query
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def signature(self) -> str:
+        """Return the name with the parameters, those that may be left out with a question mark."""
+        names = (p.name + ("" if p.required else "?") for p in self.parameters)
+        return f"{self.query.name}({', '.join(names)})"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of its parameters."""
+        return {
+            "type": "object",
+            "properties": {p.name: p.schema() for p in self.parameters},
+            "required": [p.name for p in self.parameters if p.required],
+            "additionalProperties": False,
+        }
+
+    def bind(self, values: Mapping[str, Any], prefixes: Mapping[str, str]) -> str:
+        """Return the query with these parameters set.
+
+        Raises:
+            ConfigError: If one is missing, unknown or of another shape.
+            TermError: If a term is not well formed.
+        """
+        known = {p.name: p for p in self.parameters}
+        missing = [p.name for p in self.parameters if p.required and p.name not in values]
+        unknown = sorted(set(values) - set(known))
+        if missing or unknown:
+            raise ConfigError(
+                f"{self.query.name} needs the parameter {missing[0]}."
+                if missing
+                else f"{self.query.name} has no parameter {unknown[0]}.",
+                hint=f"Call it as {self.signature}.",
+            )
+        return self.query.bind(**{name: known[name].read(value, prefixes) for name, value in values.items()})
+
+
+def read_term(value: Any, kind: Kind, prefixes: Mapping[str, str] | None = None) -> Term:
+    """Read a term from JSON.
+
+    Args:
+        value: A string, taken for what `kind` says; a number or a truth value; or an object with `type`
+            and `value`, as the SPARQL 1.1 JSON results format has them.
+        kind: What a plain string is: an IRI (whole, in angle brackets, or a CURIE), or a text.
+        prefixes: Prefixes that CURIEs may use.
+
+    Raises:
+        TermError: If it is none of these, or not well formed.
+
+    Example:
+        >>> read_term("rdfs:label", "iri")
+        rdflib.term.URIRef('http://www.w3.org/2000/01/rdf-schema#label')
+        >>> read_term({"type": "literal", "value": "Wien", "xml:lang": "de"}, "iri").n3()
+        '"Wien"@de'
+        >>> read_term("http://x.example/> } DROP ALL #", "iri")
+        Traceback (most recent call last):
+        mrag.errors.TermError: Not a well-formed IRI...
+    """
+    if isinstance(value, bool | int | float):
+        return RdfLiteral(value)
+    if isinstance(value, str):
+        given: dict[str, Any] = {"type": "uri" if kind == "iri" else "literal", "value": value}
+    elif isinstance(value, dict):
+        given = value
+    else:
+        raise _not_a_term(value)
+    if (
+        not all(isinstance(part, str) for part in given.values())
+        or not {"type", "value"} <= set(given) <= {"type", "value", "xml:lang", "datatype"}
+        or given["type"] not in ("uri", "literal")
+        or len(given["value"]) > _MOST_TEXT
+    ):
+        raise _not_a_term(value)
+    if given["type"] == "uri":
+        return iri(given["value"], prefixes)
+    language = given.get("xml:lang") or None
+    datatype = URIRef(given["datatype"]) if given.get("datatype") and language is None else None
+    try:
+        literal = RdfLiteral(given["value"], lang=language, datatype=datatype, normalize=False)
+    except ValueError as error:
+        raise TermError("Not a well-formed literal.", term=str(value)[:200], hint=str(error)) from error
+    to_ox(literal)
+    return literal
+
+
+@lru_cache(maxsize=1)
+def entries() -> Mapping[str, Entry]:
+    """Return the queries that may be run by name, in order of name."""
+    found: dict[str, Entry] = {}
+    for name in queries.names():
+        query = queries.get(name)
+        if name.partition("/")[0] in INTERNAL:
+            continue
+        try:
+            read = read_gate(query.text)
+        except QueryRefused:
+            continue  # An update, or a query of graphs that are out of sight.
+        found[name] = Entry(query, tuple(_parameter(query, param, read) for param in query.params))
+    return found
+
+
+def listing() -> str:
+    """Return a line for each query: its signature and what it answers.
+
+    Example:
+        >>> [line for line in listing().splitlines() if "explore/classes" in line]
+        ['explore/classes(): How many instances each class has.']
+    """
+    return "\n".join(f"{entry.signature}: {entry.query.summary}" for entry in entries().values())
+
+
+def parameters_schema() -> dict[str, Any]:
+    """Return one schema for the parameters of all queries; those of a name share its entry."""
+    shared: dict[str, dict[str, list[str]]] = {}
+    schemas: dict[str, dict[str, Any]] = {}
+    for entry in entries().values():
+        for parameter in entry.parameters:
+            schemas.setdefault(parameter.name, parameter.schema(_SHORT_TERM))
+            by_text = shared.setdefault(parameter.name, {})
+            by_text.setdefault(parameter.description, []).append(entry.query.name)
+    return {
+        name: {
+            **schema,
+            "description": "; ".join(f"{text} ({', '.join(of)})" for text, of in shared[name].items()),
+        }
+        for name, schema in sorted(schemas.items())
+    }
+
+
+def _parameter(query: Query, name: str, read: ReadQuery) -> Parameter:
+    described = dict(
+        line.removeprefix("#+ params:").strip().partition(" ")[::2]
+        for line in query.text.splitlines()
+        if line.startswith("#+ params:")
+    )
+    variables = _variables(name, read)
+    example = tuple(read.values[v][0] for v in variables)
+    kinds: tuple[Kind, ...] = tuple("iri" if isinstance(term, URIRef) else "literal" for term in example)
+    return Parameter(name, described.get(name, name), variables, kinds, example)
+
+
+def _variables(name: str, read: ReadQuery) -> tuple[str, ...]:
+    """Take a parameter's name apart into the variables that its file gives examples of."""
+    if name in read.values:
+        return (name,)
+    parts = tuple(name.split("_"))
+    return parts if len(parts) > 1 and all(part in read.values for part in parts) else ()
+
+
+def _not_a_term(value: Any) -> TermError:
+    return TermError(
+        "Not a term.",
+        term=str(value)[:200],
+        hint='Give an IRI, a CURIE, a text, or {"type": "uri" or "literal", "value": …} with "xml:lang" or '
+        '"datatype" where it has one.',
+    )

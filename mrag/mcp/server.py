@@ -1,0 +1,256 @@
+"""The protocol side: tools and resources of the SDK's low-level server, work on threads, errors as results.
+
+The low-level server is used, not the decorated functions, because schemas and descriptions come from the
+catalogue and every call needs the same deadline, bounds and error form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
+
+from mrag import __version__
+from mrag.errors import ConfigError, MragError
+from mrag.kg import KnowledgeGraph
+from mrag.mcp.catalogue import entries
+from mrag.mcp.results import Result, clip
+from mrag.mcp.settings import McpSettings
+from mrag.mcp.tools import Desk, tools
+
+logger = logging.getLogger(__name__)
+
+_QUERIES = "mrag://queries"
+_READ_ONLY = types.ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_T = TypeVar("_T")
+
+
+class Threads:
+    """Runs blocking work off the event loop, so many at once and no more.
+
+    A call that is cancelled or late is given up, not stopped, because a thread cannot be; its place is
+    taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
+
+    Args:
+        most: Most pieces of work at once.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._places = anyio.Semaphore(most)
+
+    async def run(self, work: Callable[[], _T]) -> _T:
+        """Return what `work` returns, waiting for a place first."""
+        await self._places.acquire()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[_T] = loop.create_future()
+
+        def settle(result: _T | None, error: BaseException | None) -> None:
+            self._places.release()
+            if done.cancelled():
+                return
+            if error is not None:
+                done.set_exception(error)
+            else:
+                done.set_result(result)  # type: ignore[arg-type]  # None only where work returns it
+
+        def call() -> None:
+            result, error = None, None
+            try:
+                result = work()
+            except BaseException as raised:
+                error = raised
+            with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
+                loop.call_soon_threadsafe(settle, result, error)
+
+        # Daemons: one that was given up must not keep the process from ending.
+        threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
+        return await done
+
+
+def build(kg: KnowledgeGraph, settings: McpSettings) -> Server[Any]:
+    """Make the server of one knowledge graph.
+
+    Args:
+        kg: The knowledge graph.
+        settings: Index, deadline, model and bounds.
+    """
+    offered = {tool.name: tool for tool in tools()}
+    desk = Desk(kg, settings)
+    threads = Threads(settings.calls)
+
+    async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.input_schema(),
+                    annotations=_READ_ONLY,
+                )
+                for tool in offered.values()
+            ]
+        )
+
+    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = offered.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:100]!r}.")
+        try:
+            asked = tool.arguments.model_validate(params.arguments or {})
+            # A second more, so that a query's own deadline speaks first.
+            with anyio.fail_after(settings.seconds + 1):
+                return _success(await threads.run(lambda: tool.run(desk, asked)), settings)
+        except ValidationError as error:
+            return _failure(_misfits(error), f"See the schema of the tool {tool.name}.")
+        except MragError as error:
+            return _failure(_said(error), error.hint)
+        except TimeoutError:
+            return _failure(
+                f"The call passed its deadline of {settings.seconds:g} s and was given up.",
+                "Ask for less at once, or start the server with a larger --timeout.",
+            )
+        except Exception:
+            logger.exception("the tool %s failed", tool.name)
+            return _failure("The tool failed by an error of its own.", "Its log tells more.")
+
+    async def list_resources(
+        _: Any, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        listed = [
+            types.Resource(
+                uri=_QUERIES,
+                name="queries",
+                title="Queries by name",
+                description="The queries that `run_query` runs, with the JSON schemas of their parameters.",
+                mime_type="application/json",
+            )
+        ]
+        listed += [
+            types.Resource(
+                uri=f"{_QUERIES}/{name}",
+                name=name,
+                description=entry.query.summary,
+                mime_type="application/sparql-query",
+                size=len(entry.query.text.encode()),
+            )
+            for name, entry in entries().items()
+        ]
+        return types.ListResourcesResult(resources=listed)
+
+    async def list_templates(
+        _: Any, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=f"{_QUERIES}/{{+name}}",
+            name="query",
+            description="The SPARQL text of a query by its name.",
+            mime_type="application/sparql-query",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = params.uri
+        if uri == _QUERIES:
+            text, kind = json.dumps(_catalogue(), ensure_ascii=False, indent=1), "application/json"
+        elif (entry := entries().get(uri.removeprefix(f"{_QUERIES}/"))) is not None:
+            text, kind = entry.query.text, "application/sparql-query"
+        else:
+            raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri[:200]!r}.")
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)]
+        )
+
+    return Server(
+        "mrag",
+        version=__version__,
+        title="mrag: a knowledge graph",
+        instructions=_instructions(kg),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+def run(kg: KnowledgeGraph, settings: McpSettings) -> None:
+    """Serve on standard input and output until they are closed."""
+    if not settings.index:
+        raise ConfigError("The name of the index is empty.")
+    server = build(kg, settings)
+
+    async def talk() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    def stop(number: int, _: FrameType | None) -> None:
+        # Reading standard input cannot be interrupted, so the usual way out would wait for the client.
+        kg.close()
+        os._exit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+    anyio.run(talk)
+
+
+def _success(result: Result, settings: McpSettings) -> types.CallToolResult:
+    data: dict[str, Any] | None = result.data
+    text = clip(result.text, settings.characters)
+    if len(json.dumps(data, ensure_ascii=False)) > 10 * settings.characters:
+        data, text = None, f"{text}\nThe JSON form is too large and left out. Ask for less at once."
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=data)
+
+
+def _failure(message: str, hint: str | None) -> types.CallToolResult:
+    text = clip("\n".join(part for part in (message, hint) if part), 2_000)
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def _said(error: MragError) -> str:
+    """Return the message with the term it is about; the query's text is known to whoever wrote it."""
+    return f"{error.message} Term: {error.term[:200]}" if error.term else error.message
+
+
+def _misfits(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
+    return f"The arguments do not fit. {'; '.join(parts)}."
+
+
+def _catalogue() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "summary": entry.query.summary,
+            "parameters": entry.schema(),
+            "uri": f"{_QUERIES}/{name}",
+        }
+        for name, entry in entries().items()
+    ]
+
+
+def _instructions(kg: KnowledgeGraph) -> str:
+    return (
+        f"A read-only knowledge graph ({kg.name!r}, {kg.record.triples:,} asserted triples). "
+        "`search` finds entities by words, `context` shows what is known of them, `ask` answers with "
+        "citations, `explain` proves an inferred triple. `schema` lists classes and predicates; then "
+        "`query` runs SPARQL and `run_query` a query by name. Entities are written as whole IRIs or CURIEs."
+    )

@@ -1,0 +1,36 @@
+"""The knobs of the MCP server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mrag.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class McpSettings:
+    """How much a call may use, and what it uses.
+
+    Attributes:
+        index: Name of the similarity index.
+        seconds: Deadline of a call.
+        model: Language model of `ask`, as `mrag.generation.models.resolve` names them.
+        calls: Calls that run at once; further ones wait, and their waiting counts.
+        rows: Most rows that a query may have; most of them are counted, not shown.
+        characters: Most characters of a result's text, and ten times as many of its JSON.
+
+    Raises:
+        ConfigError: If a number is not positive.
+    """
+
+    index: str = "main"
+    seconds: float = 30.0
+    model: str | None = None
+    calls: int = 4
+    rows: int = 10_000
+    characters: int = 20_000
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "calls", "rows", "characters"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is more than 0, not {getattr(self, name)}.")

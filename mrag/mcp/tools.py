@@ -1,0 +1,342 @@
+"""What the tools do. Nothing here knows the protocol, and everything is read only and bounded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rdflib import Literal, URIRef
+
+from mrag import queries
+from mrag.context.display import Display
+from mrag.context.expand import ContextSettings, expand
+from mrag.context.neighbours import read
+from mrag.errors import ConfigError, ReasoningError
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from mrag.mcp import arguments as given
+from mrag.mcp.catalogue import entries, listing, parameters_schema, read_term
+from mrag.mcp.results import Result, of_query
+from mrag.mcp.settings import McpSettings
+from mrag.rankers import Question, SimilarityRanker
+from mrag.reasoning.proofs import render
+from mrag.reasoning.run import proof_of
+from mrag.stores.base import Limits, SelectResult
+from mrag.terms import SKOLEM, Triple, curie, from_ox, iri
+
+_BYTES = 16 << 20
+
+
+@dataclass
+class Desk:
+    """What all tools work with.
+
+    Attributes:
+        kg: The knowledge graph.
+        settings: The bounds.
+    """
+
+    kg: KnowledgeGraph
+    settings: McpSettings
+    _model: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def limits(self) -> Limits:
+        """Return the caps of a query."""
+        return Limits(seconds=self.settings.seconds, rows=self.settings.rows, bytes=_BYTES)
+
+    def iri(self, text: str) -> URIRef:
+        """Read an IRI that a model wrote."""
+        return iri(text, self.kg.prefixes)
+
+    def model(self) -> Any:
+        """Return the language model; one that was named is made once."""
+        from mrag.generation.models import resolve
+
+        if self.settings.model in (None, "auto"):
+            return resolve(self.settings.model) or "none"
+        with self._lock:
+            if self._model is None:
+                self._model = resolve(self.settings.model) or "none"
+        return self._model
+
+    def open_index(self) -> None:
+        """Open the index in one thread, so that two first calls do not load its model twice."""
+        with self._lock:
+            SimilarityIndexes.of(self.kg).get(self.settings.index)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as it is offered.
+
+    Attributes:
+        name: Its name.
+        title: A short title.
+        description: What a model reads of it.
+        arguments: Model of its arguments.
+        run: What it does.
+        schema: Additions to the properties of its schema.
+    """
+
+    name: str
+    title: str
+    description: str
+    arguments: type[given.Arguments]
+    run: Callable[[Desk, Any], Result]
+    schema: Callable[[], dict[str, Any]] = dict
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        schema.pop("description", None)
+        for name, part in schema["properties"].items():
+            part.pop("title", None)
+            part.update(self.schema().get(name, {}))
+        return schema
+
+
+def search(desk: Desk, asked: given.Search) -> Result:
+    """Rank entities by a similarity index."""
+    desk.open_index()
+    ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.mode)
+    hits = ranker.rank(Question(asked.text), asked.k)
+    display = Display(desk.kg)
+    display.prepare([hit.iri for hit in hits])
+    found = [
+        {
+            "rank": hit.rank,
+            "iri": hit.iri,
+            "label": display.entity(hit.iri),
+            "score": round(hit.score, 6),
+            "reasons": list(hit.reasons),
+        }
+        for hit in hits
+    ]
+    lines = [
+        f"{f['rank']}. {f['label']} {curie(str(f['iri']), desk.kg.prefixes)} "
+        f"score {f['score']:.3f}: {'; '.join(hit.reasons)}"
+        for f, hit in zip(found, hits, strict=True)
+    ]
+    notes = _staleness(desk)
+    return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
+
+
+def context(desk: Desk, asked: given.Context) -> Result:
+    """Show the bounded neighbourhood of entities."""
+    seeds = [(str(desk.iri(text)), 1.0) for text in asked.entities]
+    settings = ContextSettings(
+        hops=asked.hops, max_triples=asked.most, token_budget=max(1, desk.settings.characters // 5)
+    )
+    found = expand(desk.kg, seeds, settings, question=asked.question)
+    lines = []
+    for entity, name in zip(found.entities, found.names, strict=True):
+        lines.append(f"{name} {curie(entity, desk.kg.prefixes)}")
+        if not found.of(entity):
+            lines.append("The graph says nothing of it, or nothing that has not been said above.")
+    notes = [
+        f"Left out: {'at least ' if d.more else ''}{d.count} ({d.reason})." for d in found.dropped if d.count
+    ]
+    text = "\n".join(
+        [*lines, "", "Lines marked inferred follow by reasoning; the others are asserted.", found.text()]
+    )
+    return Result("\n".join([text, *notes]), found.to_json())
+
+
+def ask(desk: Desk, asked: given.Ask) -> Result:
+    """Answer a question with citations."""
+    from mrag.asking import ask as answer
+
+    desk.open_index()
+    found = answer(desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index)
+    data = found.to_json()
+    # The lines it was made from are many, and those that count are cited.
+    data.pop("context", None)
+    return Result("\n".join([str(found), *_staleness(desk)]), data)
+
+
+def explain(desk: Desk, asked: given.Explain) -> Result:
+    """Prove one triple, or the inferred triples of an entity."""
+    kg, display = desk.kg, Display(desk.kg)
+    subject = desk.iri(asked.subject)
+    if (asked.predicate is None) != (asked.object is None):
+        raise ConfigError(
+            "Give predicate and object, or neither.", hint="With neither, the entity's inferred triples come."
+        )
+    if asked.predicate is not None:
+        target = Triple(subject, desk.iri(asked.predicate), read_term(asked.object, "iri", kg.prefixes))
+        targets = [target]
+    else:
+        targets = sorted(
+            (
+                Triple(subject, URIRef(p), from_ox(o))
+                for _, p, o, graph in read(kg, subject, "out", scan=10_000, share=10_000).statements
+                if kg.is_inferred(graph) and SKOLEM not in str(o)
+            ),
+            key=lambda t: (t.p, t.o.n3()),
+        )
+        if not targets:
+            raise ReasoningError(
+                f"Nothing about {display.entity(subject)} is inferred.",
+                hint="Its triples, if any, are asserted: see them with `context`.",
+            )
+    texts, proofs = [], []
+    for triple in targets[: asked.most]:
+        proof = proof_of(kg, triple)
+        if proof is None:
+            raise ReasoningError(
+                "The graph does not hold this triple.",
+                hint="Nothing to explain: it is neither asserted nor inferred.",
+            )
+        texts.append(render(proof, _labels(kg, display)))
+        proofs.append(proof.to_json())
+    if len(targets) > asked.most:
+        texts.append(f"{asked.most} of {len(targets)} inferred triples are explained.")
+    return Result("\n\n".join(texts), {"proofs": proofs, "inferred": len(targets)})
+
+
+def schema(desk: Desk, asked: given.Schema) -> Result:
+    """Count classes and predicates."""
+    kg, display = desk.kg, Display(desk.kg)
+    wanted = asked.contains.lower()
+    data: dict[str, Any] = {
+        "name": kg.name,
+        "asserted_triples": kg.record.triples,
+        "reasoned": kg.reasoned,
+        "indexes": SimilarityIndexes.of(kg).names(),
+    }
+    parts = [
+        f"Knowledge graph {kg.name}: {kg.record.triples:,} asserted triples, "
+        f"{'inferred triples up to date' if kg.reasoned else 'inferred triples not up to date or none'}."
+    ]
+    for kind, query in (("classes", "explore/classes"), ("predicates", "explore/predicates")):
+        found = _counts(desk, query)
+        display.prepare([name for name, _ in found])
+        label = display.entity if kind == "classes" else display.predicate
+        rows = [{"iri": name, "label": label(name), "count": count} for name, count in found]
+        rows = [r for r in rows if wanted in f"{r['iri']} {r['label']}".lower()]
+        data[kind] = rows[: asked.most]
+        data[f"{kind}_in_all"] = len(rows)
+        parts.append(f"\n{kind.capitalize()} ({len(rows)}):")
+        parts += [
+            f"{r['count']:>8}  {r['label']}  {curie(str(r['iri']), kg.prefixes)}" for r in rows[: asked.most]
+        ]
+        if len(rows) > asked.most:
+            parts.append(f"{asked.most} of {len(rows)} are shown.")
+    shown = (*data["classes"], *data["predicates"])
+    used = {curie(row["iri"], kg.prefixes).partition(":")[0] for row in shown}
+    data["prefixes"] = {p: n for p, n in sorted(kg.prefixes.items()) if p in used}
+    parts.append("\nPrefixes: " + ", ".join(f"{p}: <{n}>" for p, n in data["prefixes"].items()))
+    return Result("\n".join(parts), data)
+
+
+def query(desk: Desk, asked: given.Sparql) -> Result:
+    """Answer a query through the read gate, in a process that ends at the deadline."""
+    found = desk.kg.query(asked.sparql, limits=desk.limits, layer=asked.layer)
+    return of_query(found, asked.most, desk.kg.prefixes)
+
+
+def run_query(desk: Desk, asked: given.RunQuery) -> Result:
+    """Run a query of the catalogue."""
+    entry = entries().get(asked.name)
+    if entry is None:
+        near = [name for name in entries() if name.rpartition("/")[2] == asked.name.rpartition("/")[2]]
+        raise ConfigError(
+            f"There is no query {asked.name!r}.", hint=f"There are: {', '.join(near or entries())}."
+        )
+    text = entry.bind(asked.parameters, desk.kg.prefixes)
+    found = desk.kg.query(text, limits=desk.limits, layer=asked.layer)
+    return of_query(found, asked.most, desk.kg.prefixes)
+
+
+def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:
+    # A large ontology has more classes than a model should be given rows.
+    found = desk.kg.query(queries.get(name).text, limits=Limits(seconds=desk.settings.seconds))
+    assert isinstance(found, SelectResult)
+    return [
+        (str(what), int(str(count)))
+        for what, count in found
+        if isinstance(what, URIRef) and isinstance(count, Literal) and not what.startswith(SKOLEM)
+    ]
+
+
+def _labels(kg: KnowledgeGraph, display: Display) -> Callable[[str], str]:
+    known = kg.profile().predicates
+    return lambda term: display.predicate(term) if term in known else display.entity(term)
+
+
+def _staleness(desk: Desk) -> list[str]:
+    if SimilarityIndexes.of(desk.kg).info(desk.settings.index).stale:
+        return [f"The index {desk.settings.index!r} is older than the graph; `mrag index` renews it."]
+    return []
+
+
+def tools() -> Sequence[Tool]:
+    """Return the tools, in the order in which a client shows them."""
+    return (
+        Tool(
+            "search",
+            "Search entities",
+            "Find the entities most similar to a text, with labels, scores and why each was found. "
+            "The place to start: other tools take the IRIs it gives.",
+            given.Search,
+            search,
+        ),
+        Tool(
+            "context",
+            "Show what is known of entities",
+            "Show the triples around entities, the most telling first, as lines with ids to cite. Lines "
+            "marked inferred follow by reasoning; `explain` proves them.",
+            given.Context,
+            context,
+        ),
+        Tool(
+            "ask",
+            "Ask a question",
+            "Answer a question in words. Each sentence cites the triples it rests on, and sentences that "
+            "none supports are named. Without a language model the best facts are the answer.",
+            given.Ask,
+            ask,
+        ),
+        Tool(
+            "explain",
+            "Explain an inference",
+            "Prove an inferred triple, or those of an entity: the rule, its axiom and its premises down to "
+            "asserted triples.",
+            given.Explain,
+            explain,
+        ),
+        Tool(
+            "schema",
+            "Describe the graph",
+            "List the classes and predicates of the graph with counts and labels, and the prefixes. Read it "
+            "before writing SPARQL.",
+            given.Schema,
+            schema,
+        ),
+        Tool(
+            "query",
+            "Run SPARQL",
+            "Run a SPARQL 1.1 read query. The prefixes that `schema` lists need no declaration. Updates, "
+            "SERVICE and graphs elsewhere are refused; time and rows are bounded, so write a LIMIT. "
+            "GraphDB's similarity vocabulary works, and FROM onto:explicit or onto:implicit.",
+            given.Sparql,
+            query,
+        ),
+        Tool(
+            "run_query",
+            "Run a query by name",
+            "Run a query of the catalogue. A parameter takes an array of terms, or of rows of terms where "
+            "its name joins several; a ? marks one that may be left out.\n" + listing(),
+            given.RunQuery,
+            run_query,
+            lambda: {
+                "name": {"enum": list(entries())},
+                "parameters": {"properties": parameters_schema(), "additionalProperties": False},
+            },
+        ),
+    )

@@ -1,0 +1,618 @@
+"""The MCP server, asked by the SDK's own client over standard input and output."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from jsonschema import Draft202012Validator
+
+import mrag
+from mrag.errors import ConfigError, TermError
+from mrag.mcp import McpSettings, create_server
+from mrag.mcp.catalogue import entries, read_term
+
+mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+TOOLS = ["search", "context", "ask", "explain", "schema", "query", "run_query"]
+SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+SMALL = """
+@prefix : <http://pets.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:Dog rdfs:subClassOf :Animal . :Animal a owl:Class ; rdfs:label "animal"@en .
+:Dog a owl:Class ; rdfs:label "dog"@en .
+:rex a :Dog ; rdfs:label "Rex"@en ; :age 7 ; :says "line one\\nline two\\t\\"quoted\\"" .
+:tom rdfs:label "Tom"@en ; :knows :rex .
+"""
+
+
+class Session:
+    """A client of a real `mrag mcp`, for tests that are not coroutines."""
+
+    def __init__(self, portal: BlockingPortal, client: Any) -> None:
+        self.portal = portal
+        self.client = client
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        return self.portal.call(self.client.call_tool, tool, arguments)
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        result = self.call(tool, **arguments)
+        assert not result.is_error, result.content[0].text
+        return str(result.content[0].text)
+
+    def data(self, tool: str, **arguments: Any) -> Any:
+        result = self.call(tool, **arguments)
+        assert not result.is_error, result.content[0].text
+        return result.structured_content
+
+    def error(self, tool: str, **arguments: Any) -> str:
+        result = self.call(tool, **arguments)
+        assert result.is_error
+        said = str(result.content[0].text)
+        assert "Traceback" not in said and 'File "' not in said
+        return said
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {
+        "XDG_CACHE_HOME": str(folder / ".cache"),
+        "MRAG_EMBEDDER": "wordllama",
+        "OLLAMA_HOST": "http://127.0.0.1:9",
+        "LANGSMITH_TRACING": "false",
+    }
+
+
+def command(*options: str) -> list[str]:
+    return [sys.executable, "-m", "mrag.cli", "mcp", *options]
+
+
+def session(folder: Path, *options: str) -> Iterator[Session]:
+    start = command(*options)
+    parameters = mcp.StdioServerParameters(
+        command=start[0], args=start[1:], cwd=folder, env=environment(folder)
+    )
+    with (folder / "stderr.txt").open("a") as log, start_blocking_portal() as portal:
+        transport = mcp.stdio_client(parameters, errlog=log)
+        with portal.wrap_async_context_manager(mcp.Client(transport)) as client:
+            yield Session(portal, client)
+    assert "Traceback" not in (folder / "stderr.txt").read_text()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """On the demo graph, which the command makes for itself."""
+    yield from session(tmp_path_factory.mktemp("demo"))
+
+
+def pets(folder: Path) -> None:
+    """Make a small store with reasoning and an index in `folder/store`."""
+    (folder / "pets.ttl").write_text(SMALL)
+    with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
+        kg.load([folder / "pets.ttl"])
+        mrag.reason(kg)
+        mrag.SimilarityIndexes.of(kg).build("main", model="none")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """On a small graph in a folder, with a short deadline."""
+    folder = tmp_path_factory.mktemp("small")
+    pets(folder)
+    yield from session(folder, "--store", "oxigraph:store", "--timeout", "3", "--model", "none")
+
+
+# -- what is offered ---------------------------------------------------------------------------------
+
+
+def test_every_tool_is_read_only_and_described(demo: Session) -> None:
+    listed = demo.portal.call(demo.client.list_tools).tools
+    assert [tool.name for tool in listed] == TOOLS
+    for tool in listed:
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.destructive_hint is False
+        assert tool.title and tool.description
+        Draft202012Validator.check_schema(tool.input_schema)
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        for part in tool.input_schema["properties"].values():
+            assert part["description"]
+
+
+def test_queries_are_described_by_their_headers(demo: Session) -> None:
+    tool = next(t for t in demo.portal.call(demo.client.list_tools).tools if t.name == "run_query")
+    names = tool.input_schema["properties"]["name"]["enum"]
+    assert {"context/out", "explore/classes", "similarity/text", "label/labels"} <= set(names)
+    assert not [n for n in names if n.split("/")[0] in ("kg", "reasoning", "update")]
+    for name in names:
+        assert entries()[name].query.summary in tool.description
+    shared = tool.input_schema["properties"]["parameters"]["properties"]
+    assert "iris of the entities" in shared["entity"]["description"]
+    assert shared["limit"]["type"] == "integer"
+
+
+def test_resources_give_the_queries(demo: Session) -> None:
+    listed = {r.uri: r for r in demo.portal.call(demo.client.list_resources).resources}
+    assert listed["mrag://queries/context/out"].description.startswith("The triples that begin")
+    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries/context/out").contents
+    assert content.mime_type == "application/sparql-query"
+    assert content.text == entries()["context/out"].query.text
+    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
+    for described in json.loads(content.text):
+        Draft202012Validator.check_schema(described["parameters"])
+        assert described["uri"] in listed
+    for uri in ("mrag://queries/kg/registry", "mrag://queries/../kg/registry", "file:///etc/passwd"):
+        with pytest.raises(mcp.MCPError, match="no resource"):
+            demo.portal.call(demo.client.read_resource, uri)
+    (template,) = demo.portal.call(demo.client.list_resource_templates).resource_templates
+    assert template.uri_template == "mrag://queries/{+name}"
+
+
+# -- each tool ---------------------------------------------------------------------------------------
+
+
+def test_search_gives_labels_scores_and_reasons(demo: Session) -> None:
+    found = demo.data("search", text="triple store with reasoning", k=4)["entities"]
+    assert [f["rank"] for f in found] == [1, 2, 3, 4]
+    assert [f["score"] for f in found] == sorted((f["score"] for f in found), reverse=True)
+    assert all(f["label"] and f["reasons"] and f["iri"].startswith("https://") for f in found)
+    assert "ex:" in demo.text("search", text="triple store", mode="bm25", k=2)
+
+
+def test_context_tells_asserted_from_inferred(demo: Session) -> None:
+    text = demo.text("context", entities=["ex:GraphDB"], most=80)
+    lines = {line.split("] ", 1)[1] for line in text.splitlines() if line.startswith("[t")}
+    assert "(GraphDB, developed by, Ontotext)" in lines
+    assert "(GraphDB, is a, semantic product) inferred" in lines
+    data = demo.data("context", entities=["ex:GraphDB"], most=80)
+    assert {line["triple"][4] for line in data["lines"]} == {"asserted", "inferred"}
+    assert len(demo.data("context", entities=["ex:GraphDB", "ex:Ontotext"], hops=2, most=7)["lines"]) == 7
+    assert "says nothing" in demo.text("context", entities=["ex:NoSuchThing"])
+
+
+def test_ask_answers_with_citations_and_without_a_model(demo: Session) -> None:
+    data = demo.data("ask", question="Which vendor develops GraphDB?")
+    assert data["text"].startswith("GraphDB is developed by Ontotext [t")
+    assert data["model"] is None and "No language model" in data["notice"]
+    assert data["citations"][0]["inferred"] is False
+    assert "(GraphDB, developed by, Ontotext)" in demo.text("ask", question="Which vendor develops GraphDB?")
+
+
+def test_explain_proves_one_triple_and_those_of_an_entity(demo: Session) -> None:
+    one = {"subject": "ex:GraphDB", "predicate": "rdf:type", "object": "ex:SemanticProduct"}
+    assert "because semantic product EquivalentTo" in demo.text("explain", **one)
+    (proof,) = demo.data("explain", **one)["proofs"]
+    assert proof["asserted"] is False and proof["premises"]
+    many = demo.call("explain", subject="ex:GraphDB", most=2)
+    assert len(many.structured_content["proofs"]) == 2
+    assert f"2 of {many.structured_content['inferred']} inferred" in many.content[0].text
+    assert "neither" in demo.error("explain", subject="ex:GraphDB", predicate="rdf:type")
+    absent = demo.error("explain", subject="ex:GraphDB", predicate="rdf:type", object="ex:Vendor")
+    assert "does not hold" in absent
+
+
+def test_explain_takes_literals(small: Session) -> None:
+    age = {"type": "literal", "value": "7", "datatype": "http://www.w3.org/2001/XMLSchema#integer"}
+    triple = {"subject": "http://pets.example/rex", "predicate": "http://pets.example/age"}
+    assert "[asserted]" in small.text("explain", **triple, object=age)
+    assert "[asserted]" in small.text("explain", **triple, object=7)
+    assert "does not hold" in small.error("explain", **triple, object={"type": "literal", "value": "7"})
+
+
+def test_schema_counts_classes_and_predicates(small: Session, demo: Session) -> None:
+    data = small.data("schema")
+    classes = {c["iri"]: c for c in data["classes"]}
+    assert classes["http://pets.example/Dog"] == {
+        "iri": "http://pets.example/Dog",
+        "label": "dog",
+        "count": 1,
+    }
+    assert classes["http://pets.example/Animal"]["count"] == 1
+    assert "http://pets.example/knows" in {p["iri"] for p in data["predicates"]}
+    assert data["indexes"] == ["main"] and data["reasoned"] is True
+    narrowed = demo.data("schema", contains="semantic")
+    assert narrowed["classes"] and all(
+        "semantic" in f"{c['iri']} {c['label']}".lower() for c in narrowed["classes"]
+    )
+    assert "https://w3id.org/mrag/demo/products#" in demo.text("schema", most=1, contains="product")
+
+
+def test_query_gives_a_table_and_json(small: Session) -> None:
+    sparql = "SELECT ?x ?o { ?x <http://pets.example/says>|<http://pets.example/age> ?o } ORDER BY ?o"
+    text = small.text("query", sparql=sparql)
+    assert text.splitlines()[0] == "?x\t?o"
+    assert text.splitlines()[1].endswith("\t7")
+    assert text.splitlines()[2].endswith('"line one\\nline two\\t\\"quoted\\""')
+    rows = small.data("query", sparql=sparql)["rows"]
+    assert rows[0]["o"] == {
+        "type": "literal",
+        "value": "7",
+        "datatype": "http://www.w3.org/2001/XMLSchema#integer",
+    }
+    assert rows[1]["o"]["value"] == 'line one\nline two\t"quoted"'
+    asked = "ASK { <http://pets.example/rex> a <http://pets.example/Animal> }"
+    assert small.data("query", sparql=asked) == {"boolean": True}
+    assert small.data("query", sparql=asked, layer="asserted") == {"boolean": False}
+    built = small.data("query", sparql="CONSTRUCT { ?s a ?c } WHERE { ?s a ?c }", most=2)
+    assert len(built["triples"]) == 2 and built["count"] > 2
+    assert "There are no rows." in small.text("query", sparql="SELECT * { ?s <urn:none> ?o }")
+    many = small.text("query", sparql="SELECT ?s { ?s ?p ?o }", most=2)
+    assert "2 of" in many.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", sorted(entries()))
+def test_every_query_runs_by_name_with_its_own_example(demo: Session, name: str) -> None:
+    (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
+    schema = next(q for q in json.loads(content.text) if q["name"] == name)["parameters"]
+    given = {
+        parameter: part["examples"][0]
+        for parameter, part in schema["properties"].items()
+        if parameter in schema["required"]
+    }
+    Draft202012Validator(schema).validate(given)
+    result = demo.call("run_query", name=name, parameters=given)
+    said = result.content[0].text
+    # Part of GraphDB's vocabulary has no counterpart elsewhere, and is refused by name.
+    assert not result.is_error or "works on GraphDB only" in said, said
+
+
+def test_a_query_by_name_takes_terms_in_every_form(demo: Session) -> None:
+    iri = "https://w3id.org/mrag/demo/products#GraphDB"
+    forms: list[Any] = [["ex:GraphDB"], [f"<{iri}>"], [iri], "ex:GraphDB", [{"type": "uri", "value": iri}]]
+    found = [
+        demo.data("run_query", name="context/out", parameters={"entity": form, "limit": 3})["rows"]
+        for form in forms
+    ]
+    assert len(found[0]) == 3 and all(rows == found[0] for rows in found)
+    row = ["ex:GraphDB", "rdfs:label", {"type": "literal", "value": "GraphDB", "xml:lang": "en"}]
+    for rows in (row, [row]):
+        assert demo.data("run_query", name="context/holds", parameters={"s_p_o": rows}) == {"boolean": True}
+
+
+# -- hostile and mistaken arguments --------------------------------------------------------------------
+
+INJECTION = "http://x.example/> } ; DROP ALL ; SELECT * { <urn:a"
+HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
+    "sparql as an iri": (
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": [INJECTION]}},
+        "well-formed IRI",
+    ),
+    "sparql as an entity": ("context", {"entities": [INJECTION]}, "well-formed IRI"),
+    "sparql as a subject": ("explain", {"subject": INJECTION}, "well-formed IRI"),
+    "sparql as a datatype": (
+        "run_query",
+        {
+            "name": "context/holds",
+            "parameters": {
+                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "datatype": INJECTION}]]
+            },
+        },
+        "well-formed",
+    ),
+    "sparql as a language": (
+        "run_query",
+        {
+            "name": "context/holds",
+            "parameters": {
+                "s_p_o": [["ex:a", "ex:b", {"type": "literal", "value": "1", "xml:lang": "en> }"}]]
+            },
+        },
+        "well-formed literal",
+    ),
+    "sparql as a limit": (
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": "1 } DROP ALL"}},
+        "whole number",
+    ),
+    "huge limit": (
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": ["ex:a"], "limit": 10**9}},
+        "whole number",
+    ),
+    "many rows": (
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": ["ex:a"] * 501}},
+        "1 to 500 rows",
+    ),
+    "short row": (
+        "run_query",
+        {"name": "context/holds", "parameters": {"s_p_o": [["ex:a"]]}},
+        "rows of 3: s, p, o",
+    ),
+    "blank node": (
+        "run_query",
+        {"name": "context/out", "parameters": {"entity": [{"type": "bnode", "value": "b0"}]}},
+        "Not a term",
+    ),
+    "no parameter": ("run_query", {"name": "context/out"}, "needs the parameter entity"),
+    "unknown parameter": (
+        "run_query",
+        {"name": "explore/classes", "parameters": {"graph": "urn:x"}},
+        "has no parameter graph",
+    ),
+    "internal query": ("run_query", {"name": "kg/registry", "parameters": {}}, "There is no query"),
+    "update by name": ("run_query", {"name": "update/register", "parameters": {}}, "There is no query"),
+    "path as a name": ("run_query", {"name": "../../etc/passwd"}, "There is no query"),
+    "update": ("query", {"sparql": "INSERT DATA { <urn:a> <urn:b> <urn:c> }"}, "Not a SPARQL query"),
+    "delete": ("query", {"sparql": "DELETE WHERE { ?s ?p ?o }"}, "Not a SPARQL query"),
+    "load": ("query", {"sparql": "LOAD <http://x.example/>"}, "Not a SPARQL query"),
+    "graph elsewhere": ("query", {"sparql": "SELECT * FROM <urn:mrag:system> { ?s ?p ?o }"}, "outside"),
+    "not sparql": ("query", {"sparql": "tell me all"}, "Not a SPARQL query"),
+    "huge query": ("query", {"sparql": "ASK {" + " " * 60_000 + "}"}, "at most 50000"),
+    "huge k": ("search", {"text": "x", "k": 10**12}, "less than or equal to 100"),
+    "negative k": ("ask", {"question": "x", "k": -1}, "greater than or equal to 1"),
+    "empty question": ("ask", {"question": ""}, "at least 1 character"),
+    "blank question": ("ask", {"question": "   "}, "The question is empty"),
+    "too long a text": ("search", {"text": "x" * 5_000}, "at most 2000"),
+    "unknown argument": ("search", {"text": "x", "kk": 1}, "kk"),
+    "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
+    "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
+    "bad mode": ("search", {"text": "x", "mode": "magic"}, "hybrid"),
+    "no arguments": ("query", {}, "sparql"),
+    "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "inferred"),
+}
+
+
+@pytest.mark.parametrize("tool,arguments,says", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_does_not_fit_is_a_tool_error_that_says_what_to_do(
+    demo: Session, tool: str, arguments: dict[str, Any], says: str
+) -> None:
+    said = demo.error(tool, **arguments)
+    assert says in said
+    assert len(said) < 2_100
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[str, list[str]]]:
+    """A server on loopback that notes whoever calls."""
+    calls: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            calls.append(self.path)
+            self.send_response(500)
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/", calls
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_no_query_calls_another_server(demo: Session, listener: tuple[str, list[str]]) -> None:
+    url, calls = listener
+    for query in (
+        "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
+        "SELECT * { SERVICE SILENT <URL> { ?s ?p ?o } }",
+        "ASK { FILTER EXISTS { SERVICE <URL> { ?s ?p ?o } } }",
+        "SELECT * { \\u0053ERVICE <URL> { ?s ?p ?o } }",
+    ):
+        assert "SERVICE is not allowed" in demo.error("query", sparql=query.replace("URL", url))
+    assert "outside" in demo.error("query", sparql=f"SELECT * FROM <{url}> {{ ?s ?p ?o }}")
+    assert calls == []
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(demo: Session) -> None:
+    with pytest.raises(mcp.MCPError, match="no tool 'drop'"):
+        demo.call("drop")
+
+
+# -- bounds, deadlines, several calls at once ------------------------------------------------------------
+
+
+def test_two_calls_at_once_do_not_wait_for_each_other(small: Session) -> None:
+    ended: list[str] = []
+
+    async def both() -> tuple[Any, Any]:
+        results: dict[str, Any] = {}
+
+        async def one(name: str, tool: str, arguments: dict[str, Any]) -> None:
+            results[name] = await small.client.call_tool(tool, arguments)
+            ended.append(name)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(one, "slow", "query", {"sparql": SLOW})
+            group.start_soon(one, "quick", "search", {"text": "Rex"})
+        return results["slow"], results["quick"]
+
+    # Four patterns over a few dozen triples end in time; over thousands they do not.
+    _, quick = small.portal.call(both)
+    assert quick.structured_content["entities"][0]["label"] == "Rex"
+    assert "quick" in ended
+
+
+def test_a_slow_query_is_ended_while_others_are_answered(tmp_path: Path) -> None:
+    for demo in session(tmp_path, "--timeout", "2"):
+        ended: list[str] = []
+
+        async def many(demo: Session = demo, ended: list[str] = ended) -> dict[str, Any]:
+            results: dict[str, Any] = {}
+
+            async def one(name: str, tool: str, arguments: dict[str, Any]) -> None:
+                results[name] = await demo.client.call_tool(tool, arguments)
+                ended.append(name)
+
+            async with anyio.create_task_group() as group:
+                for number in range(3):
+                    group.start_soon(one, f"slow {number}", "query", {"sparql": SLOW})
+                await anyio.sleep(0.1)
+                group.start_soon(one, "quick", "context", {"entities": ["ex:GraphDB"], "most": 3})
+            return results
+
+        results = demo.portal.call(many)
+        assert ended[0] == "quick" and not results["quick"].is_error
+        for number in range(3):
+            slow = results[f"slow {number}"]
+            assert slow.is_error and "deadline" in slow.content[0].text
+        assert demo.text("query", sparql="ASK {}") == "true"
+
+
+def test_a_call_that_the_client_gives_up_leaves_the_server_well(small: Session) -> None:
+    async def impatient() -> None:
+        with anyio.move_on_after(0.2):
+            await small.client.call_tool("query", {"sparql": SLOW})
+
+    for _ in range(3):
+        small.portal.call(impatient)
+    assert small.text("query", sparql="ASK {}") == "true"
+
+
+async def test_results_are_bounded(tmp_path: Path) -> None:
+    with mrag.demo(model="none") as kg:
+        server = create_server(kg, McpSettings(characters=300, rows=50, model="none"))
+        async with mcp.Client(server) as client:
+            listed = await client.call_tool("schema", {"most": 500})
+            assert not listed.is_error
+            assert len(listed.content[0].text) < 600 and "cut" in listed.content[0].text
+            assert listed.structured_content is None
+            large = await client.call_tool("query", {"sparql": "SELECT * { ?s ?p ?o }"})
+            assert large.is_error and "Add a LIMIT" in large.content[0].text
+
+
+async def test_an_error_of_our_own_shows_no_stack(caplog: pytest.LogCaptureFixture) -> None:
+    kg = mrag.demo(model="none")
+    server = create_server(kg)
+    async with mcp.Client(server) as client:
+        kg.close()
+        result = await client.call_tool("context", {"entities": ["ex:GraphDB"]})
+    assert result.is_error
+    assert result.content[0].text.startswith("The tool failed by an error of its own.")
+    assert "the tool context failed" in caplog.text and "Traceback" in caplog.text
+
+
+async def test_an_index_that_is_not_there_or_is_old_is_said(tmp_path: Path) -> None:
+    pets(tmp_path)
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        async with mcp.Client(create_server(kg, McpSettings(index="other", model="none"))) as client:
+            for tool, arguments in (("search", {"text": "x"}), ("ask", {"question": "x"})):
+                result = await client.call_tool(tool, arguments)
+                assert result.is_error and "mrag index" in result.content[0].text
+        (tmp_path / "more.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+        kg.load([tmp_path / "more.ttl"])
+        async with mcp.Client(create_server(kg, McpSettings(model="none"))) as client:
+            result = await client.call_tool("search", {"text": "Rex"})
+            assert "older than the graph" in result.content[0].text
+
+
+# -- the process -----------------------------------------------------------------------------------------
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(*options),
+        cwd=folder,
+        env={**os.environ, **environment(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def hello(process: subprocess.Popen[str]) -> Callable[..., Any]:
+    """Shake hands as an old client does, and return what sends a request and reads its answer."""
+    assert process.stdin is not None and process.stdout is not None
+    count = 0
+
+    def ask(method: str, **parameters: Any) -> Any:
+        nonlocal count
+        count += 1
+        message = {"jsonrpc": "2.0", "id": count, "method": method, "params": parameters}
+        process.stdin.write(json.dumps(message) + "\n")  # type: ignore[union-attr]
+        process.stdin.flush()  # type: ignore[union-attr]
+        answer = json.loads(process.stdout.readline())  # type: ignore[union-attr]
+        assert answer["jsonrpc"] == "2.0" and answer["id"] == count
+        return answer["result"]
+
+    info = {"name": "test", "version": "0"}
+    greeted = ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+    assert greeted["serverInfo"]["name"] == "mrag" and "search" in greeted["instructions"]
+    process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+    process.stdin.flush()
+    return ask
+
+
+def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
+    pets(tmp_path)
+    process = start(tmp_path, "--store", "oxigraph:store", "--model", "none")
+    ask = hello(process)
+    assert len(ask("tools/list")["tools"]) == len(TOOLS)
+    for tool, arguments in (("ask", {"question": "Who is Rex?"}), ("query", {"sparql": "ASK {}"})):
+        assert ask("tools/call", name=tool, arguments=arguments)["isError"] is False
+    out, err = process.communicate(timeout=20)  # closes standard input, as a client does that leaves
+    assert process.returncode == 0, err
+    assert out == "" and "Traceback" not in err
+    # The folder is free again, and no snapshot of the workers is left beside it.
+    assert not list(tmp_path.glob(".store.snapshot-*"))
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        assert kg.recovered is None and kg.count() > 5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
+def test_a_signal_ends_it_and_frees_the_store(tmp_path: Path) -> None:
+    pets(tmp_path)
+    process = start(tmp_path, "--store", "oxigraph:store", "--model", "none")
+    ask = hello(process)
+    ask("tools/call", name="query", arguments={"sparql": "ASK {}"})
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert not list(tmp_path.glob(".store.snapshot-*"))
+    mrag.connect(f"oxigraph:{tmp_path / 'store'}").close()
+
+
+def test_what_prevents_a_start_is_one_line(tmp_path: Path) -> None:
+    pets(tmp_path)
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}"):
+        process = start(tmp_path, "--store", "oxigraph:store")
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 1 and out == ""
+    assert err.strip().splitlines()[-1].startswith("mrag: Another process has this store open.")
+
+
+def test_without_the_sdk_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from mrag.errors import ConfigError\nfrom mrag.mcp import serve\n"
+        "try: serve(None)\nexcept ConfigError as e: print(e)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'mrag[mcp]'" in done.stdout
+
+
+# -- pieces ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, [], {"value": "x"}, {"type": "uri"}, {"type": "uri", "value": "urn:x", "more": "y"}, "x" * 10_001],
+)
+def test_what_is_no_term_is_refused(value: Any) -> None:
+    with pytest.raises(TermError, match="Not a term"):
+        read_term(value, "literal")
+
+
+def test_settings_are_checked() -> None:
+    for name in ("seconds", "calls", "rows", "characters"):
+        with pytest.raises(ConfigError, match=name):
+            McpSettings(**{name: 0})
