@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,7 @@ from mrag.stores.conformance import StoreConformance
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.fuseki_server import fuseki_server
-from tests.servers import oxigraph_server, virtuoso_server
+from tests.servers import free_port, oxigraph_server, running, virtuoso_server
 
 
 class TestEmbeddedInMemory(StoreConformance):
@@ -59,5 +60,38 @@ class TestFusekiProtocol(StoreConformance):
     def store(cls) -> Iterator[TripleStore]:
         with fuseki_server() as (url, _, _):
             store, _ = open_store(url)
+            yield store
+            store.close()
+
+
+class TestGraphDBProtocol(StoreConformance):
+    """The adapter of GraphDB against this package's own RDF4J endpoint; no GraphDB runs here."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        folder = tmp_path_factory.mktemp("served")
+        port = free_port()
+        command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
+        command += ["--port", str(port), "--reason"]
+        with running(command, f"http://127.0.0.1:{port}/sparql", folder / "log"):
+            store, _ = open_store(f"graphdb:http://127.0.0.1:{port}/repositories/main")
+            yield store
+            store.close()
+
+
+class TestServedEmbeddedStore(StoreConformance):
+    """The adapter of any endpoint against this package's own."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        folder = tmp_path_factory.mktemp("served")
+        port = free_port()
+        command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
+        command += ["--port", str(port), "--separate"]
+        base = f"http://127.0.0.1:{port}"
+        with running(command, f"{base}/sparql", folder / "log"):
+            store, _ = open_store(f"sparql:{base}/sparql?update={base}/update&graphs={base}/graphs")
             yield store
             store.close()
