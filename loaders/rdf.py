@@ -199,8 +199,14 @@ class Source:
                 known = names[term.value] = ox.NamedNode(f"{SKOLEM}{digest}:{len(names)}")
             return known
 
+        plain = not self.may_hold_blank_nodes()
         with self.open(on_read) as stream:
-            for quad in ox.parse(stream, self.format, base_iri=self.base_iri, lenient=lenient):
+            parsed = ox.parse(stream, self.format, base_iri=self.base_iri, lenient=lenient)
+            if plain:
+                # Half the time of the loop below.
+                yield from parsed
+                return
+            for quad in parsed:
                 s, o = quad.subject, quad.object
                 if isinstance(s, ox.BlankNode) or isinstance(o, ox.BlankNode):
                     quad = ox.Quad(

@@ -224,7 +224,7 @@ class KnowledgeGraph:
     def clear(self) -> None:
         """Forget all triples of this knowledge graph; of data that was there before, only what was added."""
         if self.as_found:
-            self.store.clear(f"{self.iri}:asserted:0")
+            self.store.clear(self._own_graph)
             self._write(self._counted(self.record))
             return
         revision, contexts = self.record.revision + 1, self.record.contexts
@@ -430,9 +430,14 @@ class KnowledgeGraph:
             raise
         return self._asserted(before, graph, prefixes).triples - before.triples
 
+    @property
+    def _own_graph(self) -> str:
+        """Return where loads go on a server that keeps layers itself and no record."""
+        return f"urn:graph:{self.name}"
+
     def _assert_as_found(self, put: Callable[[str], None]) -> int:
         before = self.record.triples
-        put(f"{self.iri}:asserted:0")
+        put(self._own_graph)
         self._write(self._counted(self.record))
         return self.record.triples - before
 

@@ -98,7 +98,7 @@ def _packages() -> Iterator[Finding]:
 def _server(url: str) -> Iterator[Finding]:
     from mrag.connection import open_store
     from mrag.errors import MragError
-    from mrag.stores.sparql import SCRATCH, SparqlStore
+    from mrag.stores.sparql import SparqlStore
 
     store, named = open_store(url)
     if not isinstance(store, SparqlStore):
@@ -113,7 +113,7 @@ def _server(url: str) -> Iterator[Finding]:
             yield Finding(
                 "graphs", True, f"{len(graphs)} named graphs" + (f": {_few(graphs)}" if graphs else "")
             )
-        scratch = f"{SCRATCH}0:doctor"
+        scratch = "urn:graph:mrag-doctor"
         try:
             store.insert(b"<urn:mrag:doctor> <urn:mrag:doctor> <urn:mrag:doctor> .\n", scratch)
             store.clear(scratch)

@@ -16,6 +16,7 @@ from rdflib import Literal
 from mrag import queries
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Limits, SelectResult
 from mrag.terms import SKOLEM
 
 _NAME_WEIGHT = 4
@@ -23,6 +24,9 @@ _NAME_WEIGHT = 4
 
 On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
 """
+
+_OWN = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
+"""Caps of a query of a person's own, which reads a whole graph."""
 
 
 @dataclass(frozen=True)
@@ -34,24 +38,31 @@ class Definition:
         languages: Language tags of the texts, "" for texts without.
         fallback: Whether entities with no text in these languages are indexed by what they have.
         length: Characters of a document after which it is cut.
+        select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
     """
 
     queries: tuple[str, ...] = ("index/texts", "index/linked-labels")
     languages: tuple[str, ...] = ("en", "mul", "")
     fallback: bool = True
     length: int = 4000
+    select: str = ""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Definition:
         """Read a definition that was kept as JSON."""
         return cls(
-            tuple(kept["queries"]), tuple(kept["languages"]), bool(kept["fallback"]), int(kept["length"])
+            tuple(kept["queries"]),
+            tuple(kept["languages"]),
+            bool(kept["fallback"]),
+            int(kept["length"]),
+            str(kept.get("select", "")),
         )
 
     def digest(self) -> str:
         """Return a fingerprint of the definition and of the queries' texts."""
         parts = [*self.languages, str(self.fallback), str(self.length), str(_NAME_WEIGHT)]
         parts += [queries.get(name).text for name in self.queries]
+        parts += [self.select] if self.select else []
         return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
@@ -80,6 +91,8 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         # Servers sort text by rules of their own.
         for entity, text in sorted(_rows(kg, name, definition)):
             texts.setdefault(entity, {})[text] = None
+    for entity, text in sorted(_own_rows(kg, definition.select)) if definition.select else ():
+        texts.setdefault(entity, {})[text] = None
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):
         label = labels[entity]
@@ -95,11 +108,21 @@ def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tup
         values["language"] = [Literal(tag) for tag in definition.languages]
     if "property" in query.params:
         values["property"] = list(kg.profile().labels)
-    result = kg.select(query.bind(**values))
+    return _texts(kg.select(query.bind(**values)), name)
+
+
+def _own_rows(kg: KnowledgeGraph, select: str) -> Iterator[tuple[str, str]]:
+    result = kg.query(select, limits=_OWN)
+    if not isinstance(result, SelectResult):
+        raise ConfigError("An index query is a SELECT query.", query=select)
+    return _texts(result, select)
+
+
+def _texts(result: SelectResult, query: str) -> Iterator[tuple[str, str]]:
     if result.variables != ("documentID", "documentText"):
         raise ConfigError(
             "An index query returns ?documentID ?documentText.",
-            query=name,
+            query=query,
             hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
         )
     for entity, text in result:
