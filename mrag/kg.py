@@ -400,7 +400,7 @@ class KnowledgeGraph:
         reasoning can start from them alone.
         """
         if self.store.capabilities.reasoning:
-            return self._assert_as_found(put)
+            return self._assert_as_found(put, prefixes)
         if not self.record.kept and not self._chosen:
             logger.warning(
                 "what the store held before is not part of what is loaded; name its graphs to have both"
@@ -435,10 +435,12 @@ class KnowledgeGraph:
         """Return where loads go on a server that keeps layers itself and no record."""
         return f"urn:graph:{self.name}"
 
-    def _assert_as_found(self, put: Callable[[str], None]) -> int:
+    def _assert_as_found(self, put: Callable[[str], None], prefixes: str | None) -> int:
         before = self.record.triples
         put(self._own_graph)
+        self.store.remember(json.loads(prefixes or "{}"))
         self._write(self._counted(self.record))
+        self._learn_prefixes()
         return self.record.triples - before
 
     def _asserted(self, before: Record, graph: str, prefixes: str) -> Record:
@@ -486,6 +488,7 @@ class KnowledgeGraph:
 
     def _learn_prefixes(self) -> None:
         kept = json.loads(self.record.prefixes) if self.record.prefixes else {}
+        kept.update(self.store.prefixes())
         self.prefixes.update({p: n for p, n in kept.items() if p not in self.prefixes})
 
     def _recover(self) -> None:

@@ -272,7 +272,10 @@ class SimilarityIndexes:
         """
         lines: list[str] = []
         for number, (index_iri, by, sought, parameters) in enumerate(_searches(query)):
-            index = self.get(index_iri.removeprefix(INSTANCE))
+            name = index_iri.removeprefix(INSTANCE)
+            if self._on_server(name):
+                continue  # the server answers that itself
+            index = self.get(name)
             wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
             k = min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
             found = (

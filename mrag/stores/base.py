@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Protocol, runtime_checkable
 
@@ -190,6 +190,12 @@ class TripleStore(Protocol):
     def graphs(self) -> list[str]:
         """List the named graphs, scratch graphs left out."""
 
+    def prefixes(self) -> Mapping[str, str]:
+        """Return the prefixes that the store keeps itself; most keep none."""
+
+    def remember(self, prefixes: Mapping[str, str]) -> None:
+        """Have the store keep prefixes, where it does that."""
+
     def layers(self) -> Layers | None:
         """Return the graphs of data that was not loaded by mrag; None if there is none or none is read."""
 
@@ -204,7 +210,14 @@ class TripleStore(Protocol):
 
 
 class AsyncReads:
-    """Async twins of the reads, for stores that release the GIL or wait on a socket."""
+    """Async twins of the reads, for stores that release the GIL or wait on a socket, and of keeping nothing."""
+
+    def prefixes(self) -> Mapping[str, str]:
+        """Return the prefixes that the store keeps itself: none."""
+        return {}
+
+    def remember(self, prefixes: Mapping[str, str]) -> None:
+        """Keep no prefixes; the knowledge graph's record does."""
 
     async def aselect(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
         """Answer a SELECT query without blocking the event loop."""

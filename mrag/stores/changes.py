@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 import pyoxigraph as ox
 
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
 RESERVED = "urn:mrag:"
 """Start of the names of graphs that clients cannot write."""
 
@@ -116,6 +118,7 @@ class Changes:
 
     def insert(self, t: ox.Triple, graph: str | None) -> None:
         """Assert a triple in the default graph or in a client's named graph."""
+        t = _as_stored(t)
         if graph is None:
             if not any(self._has(t, g) for g in self._base):
                 self._put(t, self.layout.target)
@@ -134,6 +137,7 @@ class Changes:
 
         Where that holds the named graphs' triples, it goes out of those too.
         """
+        t = _as_stored(t)
         if graph is None and self.layout.union:
             for name in self._contexts:
                 self._drop(t, name)
@@ -141,6 +145,7 @@ class Changes:
 
     def discard(self, t: ox.Triple, graph: str | None) -> None:
         """Take a triple out of a named graph, or out of the unnamed one; others keep it."""
+        t = _as_stored(t)
         if graph is not None:
             self.check(graph)
             if self._drop(t, graph) and not self._named_elsewhere(t):
@@ -272,6 +277,21 @@ class Changes:
                 yield quad
         if not self._apply:
             yield from (q for q, there in self._log.items() if there and q.graph_name == node)
+
+
+def _as_stored(t: ox.Triple) -> ox.Triple:
+    """Return a triple as the engine keeps it, which stores numbers and times by their value."""
+    o = t.object
+    if not isinstance(o, ox.Literal) or o.language or o.datatype.value == _STRING:
+        return t
+    return ox.Triple(t.subject, t.predicate, _kept(o))
+
+
+@lru_cache(maxsize=4096)
+def _kept(literal: ox.Literal) -> ox.Literal:
+    store, node = ox.Store(), ox.NamedNode(RESERVED + "kept")
+    store.add(ox.Quad(node, node, literal))
+    return cast(ox.Literal, next(iter(store)).object)
 
 
 def _graph(quad: ox.Quad) -> str:

@@ -193,6 +193,7 @@ class _Answers:
         given = request.get("substitutions") or {}
         return self._store.query(
             request["query"],
+            base_iri=request.get("base"),
             default_graph=cast(Any, default),
             named_graphs=[ox.NamedNode(g) for g in request["named"]],
             substitutions={ox.Variable(name): term_of(value) for name, value in given.items()} or None,

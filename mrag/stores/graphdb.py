@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from mrag.errors import ConfigError, EndpointError
 from mrag.guard import EXPLICIT, IMPLICIT
@@ -73,6 +74,24 @@ class GraphDBStore(SparqlStore):
         found = json.loads(self._get(f"{self.paths.query}/contexts", "application/sparql-results+json"))
         names = [row["contextID"] for row in found["results"]["bindings"]]
         return sorted(n["value"] for n in names if n["type"] == "uri")
+
+    def prefixes(self) -> Mapping[str, str]:
+        """Return the namespaces of the repository by prefix."""
+        url = f"{self.paths.query}/namespaces"
+        found = json.loads(self._get(url, "application/sparql-results+json"))
+        rows = found["results"]["bindings"]
+        return {row["prefix"]["value"]: row["namespace"]["value"] for row in rows}
+
+    def remember(self, prefixes: Mapping[str, str]) -> None:
+        """Add namespaces to the repository; those it has stay as they are."""
+        known = self.prefixes()
+        for prefix, namespace in sorted(prefixes.items()):
+            if prefix and prefix not in known:
+                url = f"{self.paths.query}/namespaces/{quote(prefix, safe='')}"
+                response = self.http.send(
+                    "PUT", url, repeat=True, data=namespace.encode(), headers={"Content-Type": "text/plain"}
+                )
+                self.http.text(response)
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         found = dict(super()._parameters(dataset, seconds))

@@ -170,7 +170,12 @@ def _match(
                 changes.discard(t, graph)
 
 
+def _nothing(_changes: Changes) -> None:
+    """Do nothing."""
+
+
 _OPERATIONS: dict[str, Any] = {
+    "nothing": _nothing,
     "data": _data,
     "rdf": _rdf,
     "modify": _modify,

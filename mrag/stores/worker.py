@@ -224,6 +224,7 @@ def request(
     format: str = "",
     substitutions: Mapping[str, Any] | None = None,
     prefixes: Mapping[str, str] | None = None,
+    base: str | None = None,
 ) -> dict[str, Any]:
     """Return a request for a query, in plain values.
 
@@ -236,6 +237,7 @@ def request(
         format: Of the document: `json`, `xml`, `csv`, `tsv`, `turtle`, `ntriples`, `rdfxml`, `jsonld`…
         substitutions: Terms, taken apart, that variables have from the start.
         prefixes: For documents that can abbreviate.
+        base: What relative IRIs are relative to, where the query does not say.
     """
     return {
         "do": do,
@@ -248,6 +250,7 @@ def request(
         "format": format,
         "substitutions": dict(substitutions or {}),
         "prefixes": dict(prefixes or {}),
+        "base": base,
     }
 
 

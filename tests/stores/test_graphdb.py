@@ -1,0 +1,207 @@
+"""The adapter of GraphDB: the whole way over RDF4J's and GraphDB's protocols, and what it asks of a server.
+
+The server is `mrag serve`, which speaks those protocols; no GraphDB runs here. What it does not speak is held
+to GraphDB's documentation by a server that records requests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rdflib import Graph, Literal, URIRef
+
+import mrag
+from mrag import queries
+from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
+from mrag.guard import EXPLICIT, IMPLICIT
+from mrag.index.similarity import SimilarityIndexes
+from mrag.reasoning.run import proof_of, reason
+from mrag.stores.base import Dataset
+from mrag.stores.graphdb import GraphDBStore
+from mrag.stores.graphdb_similarity import GraphDBSimilarity
+from mrag.terms import RDF, Triple
+from tests.conftest import PRODUCTS
+from tests.servers import free_port, running
+
+EX = "https://w3id.org/mrag/demo/products#"
+QUESTION = "What database products are linked to RDF?"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("served")
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "mrag.cli",
+        "serve",
+        "--store",
+        str(folder / "data"),
+        "--update",
+        "--reason",
+    ]
+    with running([*command, "--port", str(port)], f"http://127.0.0.1:{port}/sparql", folder / "log"):
+        yield f"graphdb:http://127.0.0.1:{port}/repositories/main"
+
+
+@pytest.fixture(scope="module")
+def served(url: str) -> Iterator[mrag.KnowledgeGraph]:
+    with mrag.connect(url) as kg:
+        kg.load([PRODUCTS])
+        yield kg
+
+
+def test_a_repository_is_one_knowledge_graph(served: mrag.KnowledgeGraph) -> None:
+    assert served.as_found and served.record.triples == served.count() > 2000
+    assert served.reasoned and served.count("inferred") > 1000
+    assert reason(served).triples == served.count("inferred")
+    semantic = f"ASK {{ <{EX}GraphDB> a <{EX}SemanticProduct> }}"
+    assert served.query(semantic) is True
+    assert served.query(semantic, layer="asserted") is False
+    assert served.query(semantic, layer="inferred") is True
+    assert served.query("ASK FROM onto:explicit { ex:GraphDB a ex:SemanticProduct }") is False
+
+
+def test_the_whole_way_with_the_servers_index(served: mrag.KnowledgeGraph) -> None:
+    indexes = SimilarityIndexes.of(served)
+    indexes.build("main", model="server")
+    assert indexes.names() == ["main"] and indexes.info("main").embedder == "server"
+    found = indexes.get("main").search("RDF database", 5)
+    assert len(found) == 5 and found[0].score >= found[-1].score
+    near = indexes.get("main").search_document(EX + "GraphDB", 3)
+    assert len(near) == 3 and EX + "GraphDB" not in {m.doc_id for m in near}
+    only = indexes.get("main").search("RDF database", 5, allowed=[EX + "Virtuoso"])
+    assert [m.doc_id for m in only] == [EX + "Virtuoso"]
+    answer = mrag.ask(served, QUESTION, model="none")
+    assert any(c.inferred for c in answer.citations) and not all(c.inferred for c in answer.citations)
+    rows = served.query(queries.get("similarity/text").text)
+    assert len(rows.rows) == 10  # type: ignore[union-attr]
+    assert proof_of(
+        served, Triple(URIRef(EX + "GraphDB"), URIRef(RDF + "type"), URIRef(EX + "SemanticProduct"))
+    )
+    indexes.delete("main")
+    assert indexes.names() == []
+    with pytest.raises(MissingIndex):
+        indexes.delete("main")
+
+
+def test_what_is_loaded_can_be_forgotten(url: str, served: mrag.KnowledgeGraph, tmp_path: Path) -> None:
+    before = served.count()
+    (tmp_path / "more.ttl").write_text("<urn:a> <urn:p> <urn:b> .")
+    with mrag.connect(url, "other") as kg:
+        assert kg.load([tmp_path / "more.ttl"]).triples == 1
+        assert kg.count() == before + 1
+        kg.clear()
+        assert kg.count() == before
+
+
+def test_a_wrong_repository_is_told(url: str) -> None:
+    with pytest.raises(EndpointError, match="no such repository"):
+        mrag.connect(url.replace("/main", "/nowhere"))
+    with pytest.raises(ConfigError, match="/repositories/NAME"):
+        mrag.connect(url.partition("/repositories")[0])
+
+
+class Recorder(BaseHTTPRequestHandler):
+    """Records requests, and answers as GraphDB's documentation says."""
+
+    protocol_version = "HTTP/1.1"
+    seen: list[tuple[str, str, dict[str, str], bytes]]
+    status: list[str]
+
+    def respond(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.seen.append((self.command, self.path, dict(self.headers), body))
+        answer: Any = None
+        if self.path == "/repositories":
+            answer = {"head": {"vars": ["id"]}, "results": {"bindings": []}}
+        elif self.path.startswith("/rest/similarity") and self.command == "GET":
+            status = self.status.pop(0) if len(self.status) > 1 else self.status[0]
+            answer = [{"name": "idx", "type": "predication", "status": status, "selectQuery": "SELECT"}]
+        data = b"" if answer is None else json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_PUT = do_DELETE = respond
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def recorder() -> Iterator[tuple[GraphDBStore, type[Recorder]]]:
+    handler = type("Handler", (Recorder,), {"seen": [], "status": ["BUILT"]})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        base = f"http://127.0.0.1:{httpd.server_address[1]}"
+        store = GraphDBStore(f"graphdb:{base}/repositories/products", f"{base}/repositories/products")
+        yield store, handler
+        store.close()
+        httpd.shutdown()
+        thread.join()
+
+
+def test_making_a_repository(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
+    store, handler = recorder
+    store.create("rdfs-optimized", title="My products")
+    method, path, headers, body = handler.seen[-1]
+    assert (method, path) == ("POST", "/rest/repositories")
+    assert headers["Content-Type"].startswith("multipart/form-data") and b'name="config"' in body
+    config = Graph().parse(data=body.split(b"\r\n\r\n", 1)[1].rsplit(b"\r\n--", 1)[0], format="turtle")
+    said = {str(p).rsplit("#", 1)[-1]: o for _, p, o in config}
+    assert said["repositoryID"] == Literal("products") and said["ruleset"] == Literal("rdfs-optimized")
+    assert said["disable-sameAs"] == Literal("true")
+    assert said["throw-QueryEvaluationException-on-timeout"] == Literal("true")
+    with pytest.raises(ConfigError, match="owl2-rl"):
+        store.create("no-such-rules")
+
+
+def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
+    store, handler = recorder
+    handler.status = ["BUILDING", "BUILDING", "BUILT"]
+    told: list[str] = []
+    query = "SELECT ?subject ?predicate ?object { ?subject ?predicate ?object }"
+    made = GraphDBSimilarity(store).create("idx", query, kind="predication", on_status=told.append)
+    assert told == ["BUILDING", "BUILDING", "BUILT"] and made.kind == "predication"
+    method, path, headers, body = next(seen for seen in handler.seen if seen[0] == "POST")
+    sent = json.loads(body)
+    assert (method, path, headers["X-GraphDB-Repository"]) == ("POST", "/rest/similarity", "products")
+    assert (
+        sent["type"] == "predication"
+        and sent["selectQuery"] == query
+        and "psi:entityResult" in sent["searchQuery"]
+    )
+    handler.status = ["FAILED"]
+    with pytest.raises(IndexError_, match="FAILED"):
+        GraphDBSimilarity(store).create("idx", query)
+
+
+def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
+    store, handler = recorder
+    for layer, expected in (
+        ((EXPLICIT,), "default-graph-uri=http%3A%2F%2Fwww.ontotext.com%2Fexplicit"),
+        ((EXPLICIT, IMPLICIT), None),
+    ):
+        with pytest.raises(EndpointError):  # the recorder answers nothing that is a result
+            store.select("SELECT * { ?s ?p ?o }", Dataset(layer))
+        form = handler.seen[-1][3].decode().replace("/", "%2F")
+        assert (expected is None and "default-graph-uri" not in form) or str(expected) in form
+        assert ("infer=false" in form) == (expected is not None)
+    store.insert(b"<urn:a> <urn:b> <urn:c> .\n", "urn:g")
+    method, path, headers, _ = handler.seen[-1]
+    assert (method, path) == ("POST", "/repositories/products/statements?context=%3Curn%3Ag%3E")
+    assert headers["Content-Type"] == "application/n-triples"
+    store.clear("urn:g")
+    assert handler.seen[-1][:2] == ("DELETE", "/repositories/products/statements?context=%3Curn%3Ag%3E")
