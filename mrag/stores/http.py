@@ -15,7 +15,14 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from mrag.errors import ConfigError, EndpointError, QueryRefused, QueryTimeout, StoreError
 
 _TRANSIENT = (429, 502, 503, 504)
-_TIMEOUTS = ("timed out", "timeout", "time limit", "has been cancelled", "estimated execution time")
+_TIMEOUTS = (
+    "timed out",
+    "timeout",
+    "time limit",
+    "deadline",
+    "has been cancelled",
+    "estimated execution time",
+)
 _CHUNK = 1 << 16
 _MESSAGE = 400
 

@@ -78,20 +78,3 @@ class TestGraphDBProtocol(StoreConformance):
             store, _ = open_store(f"graphdb:http://127.0.0.1:{port}/repositories/main")
             yield store
             store.close()
-
-
-class TestServedEmbeddedStore(StoreConformance):
-    """The adapter of any endpoint against this package's own."""
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        folder = tmp_path_factory.mktemp("served")
-        port = free_port()
-        command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
-        command += ["--port", str(port), "--separate"]
-        base = f"http://127.0.0.1:{port}"
-        with running(command, f"{base}/sparql", folder / "log"):
-            store, _ = open_store(f"sparql:{base}/sparql?update={base}/update&graphs={base}/graphs")
-            yield store
-            store.close()
