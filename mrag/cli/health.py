@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json
+
+if TYPE_CHECKING:
+    from mrag.stores.sparql import SparqlStore
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,9 @@ def doctor(
     ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Try writing on a server: put a graph there and remove it again.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Look at the store, the index and the models, and say what to do about what is amiss.
@@ -49,7 +55,7 @@ def doctor(
     findings = [*_packages()]
     remote = Settings.from_env(named).store or ""
     if remote.partition(":")[0] in ("sparql", "graphdb", "fuseki", "virtuoso"):
-        findings += _checked("server", lambda: _server(remote))
+        findings += _checked("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
         findings += _checked("store", lambda: _store(named, kg))
     findings += _checked("model", _model)
@@ -95,9 +101,8 @@ def _packages() -> Iterator[Finding]:
             yield Finding(what, None if extra else False, f"{package} is not installed", hint)
 
 
-def _server(url: str) -> Iterator[Finding]:
+def _server(url: str, write: bool) -> Iterator[Finding]:
     from mrag.connection import open_store
-    from mrag.errors import MragError
     from mrag.stores.sparql import SparqlStore
 
     store, named = open_store(url)
@@ -113,16 +118,8 @@ def _server(url: str) -> Iterator[Finding]:
             yield Finding(
                 "graphs", True, f"{len(graphs)} named graphs" + (f": {_few(graphs)}" if graphs else "")
             )
-        scratch = "urn:graph:mrag-doctor"
-        try:
-            store.insert(b"<urn:mrag:doctor> <urn:mrag:doctor> <urn:mrag:doctor> .\n", scratch)
-            store.clear(scratch)
-            yield Finding("writing", True, "a graph was written and removed again")
-        except MragError as error:
-            yield Finding("writing", None, error.message, error.hint or "")
-        old = store.sweep()
-        if old:
-            yield Finding("scratch graphs", True, f"{old} left by processes that were killed, now removed")
+        if write:
+            yield _writing(store)
         own = [
             name
             for name, has in (
@@ -136,6 +133,20 @@ def _server(url: str) -> Iterator[Finding]:
         )
     finally:
         store.close()
+
+
+def _writing(store: SparqlStore) -> Finding:
+    from mrag.errors import MragError
+
+    scratch = "urn:graph:mrag-doctor"
+    try:
+        store.insert(b"<urn:mrag:doctor> <urn:mrag:doctor> <urn:mrag:doctor> .\n", scratch)
+        store.clear(scratch)
+        old = store.sweep()
+    except MragError as error:
+        return Finding("writing", False, error.message, error.hint or "")
+    swept = f"; {old} graphs of processes that were killed were removed" if old else ""
+    return Finding("writing", True, f"a graph was written and removed again{swept}")
 
 
 def _few(names: list[str]) -> str:

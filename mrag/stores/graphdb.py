@@ -131,6 +131,7 @@ class GraphDBStore(SparqlStore):
             params={"context": str(to_ox(graph))},
             data=data,
             headers={"Content-Type": media},
+            upload=bulk,
         )
         self.http.text(response)
 

@@ -24,6 +24,8 @@ _TIMEOUTS = (
     "estimated execution time",
 )
 _CHUNK = 1 << 16
+_PAUSE, _UPLOAD = 300.0, 3600.0
+"""Seconds that a server may pause in taking a load in, and may need to finish it."""
 _MESSAGE = 400
 
 
@@ -94,6 +96,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         files: Any = None,
         seconds: float | None = None,
+        upload: bool = False,
         ok: tuple[int, ...] = (200, 201, 202, 204),
         query: str | None = None,
     ) -> requests.Response:
@@ -108,6 +111,7 @@ class Http:
             headers: Headers of this request.
             files: Parts of a multipart form.
             seconds: How long to wait for the first part of the answer.
+            upload: Whether the body is long, so that the server may pause while it takes it in.
             ok: Status codes that are no error.
             query: Text of the query, for messages.
 
@@ -117,6 +121,8 @@ class Http:
             QueryTimeout: If nothing came in time.
         """
         wait = self.access.read_seconds if seconds is None else seconds
+        # The first of the two also bounds each piece that is sent.
+        limits = (_PAUSE, _UPLOAD) if upload else (self.access.connect_seconds, wait)
         attempt = 0
         while True:
             try:
@@ -127,7 +133,7 @@ class Http:
                     data=data,
                     headers=dict(headers or {}),
                     files=files,
-                    timeout=(self.access.connect_seconds, wait),
+                    timeout=limits,
                     stream=True,
                     allow_redirects=method in ("GET", "HEAD"),
                 )
@@ -178,7 +184,9 @@ class Http:
                 hint="Name the authority that signed it with Access(verify=FILE) or MRAG_STORE_CA, "
                 "or mend the certificate.",
             )
-        if isinstance(error, requests.exceptions.ReadTimeout) or "Read timed out" in text:
+        if isinstance(error, requests.exceptions.ReadTimeout) or "timed out" in text.lower().replace(
+            "connect timed", ""
+        ):
             return QueryTimeout(
                 "The server gave no answer in time.",
                 endpoint=self.endpoint,

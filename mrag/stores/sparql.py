@@ -478,6 +478,7 @@ class SparqlStore(AsyncReads):
             repeat=isinstance(data, bytes),
             data=data,
             headers={"Content-Type": media},
+            upload=bulk,
         )
         self.http.text(response)
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from mrag.cli import app
 from tests.conftest import PRODUCTS, ROOT
 from tests.docs.reference import reference
+from tests.servers import free_port, running
 from tests.test_cli import run
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -92,6 +93,25 @@ def test_every_command_is_in_the_reference() -> None:
     shown = CliRunner().invoke(app, ["--help"]).output
     for command in re.findall(r"^  (\w+) {2,}\w", shown, re.M):
         assert f"## mrag {command}" in reference()
+
+
+def test_the_readmes_commands_run_against_a_server(tmp_path: Path) -> None:
+    (block,) = [b for b in blocks(ROOT / "README.md", "bash") if b.startswith("mrag ")]
+    port = free_port()
+    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    base = f"http://127.0.0.1:{port}"
+    with running([*command, "--port", str(port), "--reason"], f"{base}/sparql", tmp_path / "log"):
+        url = f"graphdb:{base}/repositories/main"
+        done = run("load", "--store", url, str(PRODUCTS), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        for line in block.strip().splitlines()[1:]:
+            there = line.replace("graphdb:http://localhost:7200/repositories/products", url)
+            assert there != line
+            done = run(*shlex.split(there)[1:], cwd=tmp_path)
+            assert done.returncode == 0, (line, done.stderr)
+        assert "Ontotext" in done.stdout and "[t" in done.stdout
+        done = run("doctor", url, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
