@@ -16,7 +16,15 @@ MRAG = Namespace("https://w3id.org/mrag#")
 OWLRL_ERROR = URIRef("http://www.daml.org/2002/03/agents/agent-ont#error")
 
 CLASSES = {MRAG.GraphLayer, MRAG.KnowledgeGraph, MRAG.Proof}
-LAYERS = {MRAG.addedGraph, MRAG.assertedGraph, MRAG.completedGraph, MRAG.enrichedGraph, MRAG.inferredGraph}
+LAYERS = {
+    MRAG.addedGraph,
+    MRAG.assertedGraph,
+    MRAG.completedGraph,
+    MRAG.contextGraph,
+    MRAG.enrichedGraph,
+    MRAG.inferredGraph,
+    MRAG.mergedGraph,
+}
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise}
 DATATYPE_PROPERTIES = {
     MRAG.pendingOperation: (MRAG.KnowledgeGraph, XSD.string),

@@ -1,0 +1,90 @@
+"""A child process that reads what clients wrote, so that no text can hold up the server.
+
+Parsing takes time that grows with the text and holds the interpreter, so it happens here, and the
+process is killed at the deadline. Run as `python -m mrag.server.judge`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from rdflib.paths import Path
+
+from mrag.errors import MragError, QueryRefused
+from mrag.guard import read_gate
+from mrag.stores.child import HEAD, frame
+
+
+def judge(request: dict[str, Any]) -> tuple[Any, ...]:
+    """Read a query or an update.
+
+    Args:
+        request: `do` is `query` or `update`; the rest is what `read_gate` and `parse` take.
+
+    Returns:
+        `("query", ReadQuery, text to run, values to start from)`, `("update", operations)`, or
+        `("refused", message, hint)`.
+
+    Example:
+        >>> judge({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})[0]
+        'query'
+        >>> judge({"do": "update", "text": "LOAD <http://a.example/>", "prefixes": {}})[1]
+        'LOAD is not allowed: nothing is fetched from the web.'
+    """
+    try:
+        if request["do"] == "update":
+            from mrag.updates import parse
+
+            return "update", parse(
+                request["text"],
+                request["prefixes"],
+                using=request.get("using", ()),
+                using_named=request.get("using_named", ()),
+                base=request.get("base"),
+            )
+        read = read_gate(request["text"], request["graphs"], request["prefixes"])
+        # Paths cannot go from process to process, and say nothing about similarity searches.
+        read = replace(read, patterns=tuple(t for t in read.patterns if not isinstance(t[1], Path)))
+        if not request["values"]:
+            return "query", read, read.text, {}
+        from mrag.server.binding import bind
+
+        return "query", read, *bind(read, request["values"])
+    except MragError as error:
+        where = f" <{error.term}>" if error.term and isinstance(error, QueryRefused) else ""
+        return "refused", f"{error.message.rstrip('.')}{where}.", error.hint
+    except RecursionError:
+        return "refused", "The text is nested too deeply.", None
+
+
+def serve() -> None:
+    """Answer requests until the input ends."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+
+    def reply(value: object) -> None:
+        frame(stdout, b"P", pickle.dumps(value))
+        stdout.flush()
+
+    judge({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})
+    reply(("ready",))
+    while head := stdin.read(HEAD.size):
+        _, size = HEAD.unpack(head)
+        reply(judge(pickle.loads(stdin.read(size))))
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,209 @@
+// Ask: a question, its answer as it is written, what it rests on, and where that stands in the graph.
+
+import { ask, once } from "./api.js";
+import { byId, h, plural, problemBox, show } from "./dom.js";
+import { imageStrip } from "./images.js";
+import { drawing } from "./picture.js";
+import { triplesTable } from "./triples.js";
+
+const KEPT = 20;
+const answers = new Map();
+let running = null;
+let shown = null;
+
+export function start(go) {
+  byId("ask-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = byId("question").value.trim();
+    if (!question) return byId("question").focus();
+    answers.delete(question);
+    shown = null;
+    go("ask", { q: question });
+  });
+  byId("ask-stop").addEventListener("click", () => running?.abort(STOPPED));
+}
+
+const STOPPED = "stopped by the reader";
+
+export async function enter(values) {
+  examples();
+  const question = (values.q || "").trim();
+  byId("question").value = question;
+  if (question === shown) return;
+  running?.abort();
+  shown = question;
+  byId("ask-problem").replaceChildren();
+  show(byId("ask-result"), Boolean(question));
+  show(byId("ask-lead"), !question);
+  if (!question) return byId("question").focus({ preventScroll: true });
+  const known = answers.get(question);
+  if (known) return finish(known);
+  await write(question);
+}
+
+async function examples() {
+  const place = byId("examples");
+  if (place.childElementCount) return;
+  try {
+    const { examples } = await once("/api/overview");
+    place.replaceChildren(...examples.map((text) => h("a", { class: "chip", href: `#/ask?q=${encodeURIComponent(text)}` }, text)));
+  } catch {
+    // The field works without examples.
+  }
+}
+
+async function write(question) {
+  const place = byId("answer");
+  const stop = new AbortController();
+  running = stop;
+  place.setAttribute("aria-busy", "true");
+  show(byId("ask-stop"), true);
+  place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
+  for (const id of ["cited", "ask-picture", "ask-images", "answer-note"]) show(byId(id), false);
+  const text = h("p", { class: "written" });
+  let whole = {};
+  try {
+    await ask(
+      question,
+      (event) => {
+        if (stop.signal.aborted) return;
+        if (event.event === "found") {
+          const count = plural(event.hits.length, "entity", "entities");
+          place.replaceChildren(h("p", { class: "hint waiting" }, event.hits.length ? `Found ${count}; writing …` : "Nothing fits; writing …"));
+          whole = { hits: event.hits };
+        } else if (event.event === "text") {
+          if (!text.isConnected) place.replaceChildren(text);
+          text.append(event.text);
+        } else {
+          whole = { ...whole, ...event };
+        }
+      },
+      stop.signal,
+    );
+    if (stop.signal.aborted) return;
+    answers.set(question, whole);
+    finish(whole);
+    if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+  } catch (error) {
+    if (stop.signal.reason === STOPPED) place.append(h("p", { class: "hint" }, "Stopped. What stands here has not been checked against the graph."));
+    if (stop.signal.aborted) return;
+    shown = null;
+    if (!text.isConnected) show(byId("ask-result"), false);
+    byId("ask-problem").replaceChildren(problemBox(error));
+  } finally {
+    if (running === stop) {
+      running = null;
+      place.setAttribute("aria-busy", "false");
+      show(byId("ask-stop"), false);
+    }
+  }
+}
+
+function finish({ answer, pictures, images, hits }) {
+  const place = byId("answer");
+  place.setAttribute("aria-busy", "false");
+  place.replaceChildren(...sentences(answer));
+  const note = byId("answer-note");
+  note.textContent = [answer.model ? `Written by ${answer.model}.` : "", answer.notice || ""].join(" ").trim();
+  show(note, note.textContent);
+  const lines = new Map(answer.context.lines.map((line) => [line.id, line]));
+  const cited = answer.citations.map((citation) => ({ ...citation, ...lines.get(citation.id) }));
+  show(byId("cited"), answer.context.lines.length);
+  byId("cited-title").textContent = `Cited triples (${cited.length})`;
+  byId("cited-rows").replaceChildren(
+    cited.length ? triplesTable(cited, { caption: "Cited triples", anchors: true }) : h("p", { class: "hint" }, "The answer cites nothing."),
+  );
+  const ids = new Set(cited.map((line) => line.id));
+  const others = answer.context.lines.filter((line) => !ids.has(line.id));
+  const context = byId("context");
+  context.open = false;
+  context.querySelector("summary").textContent = `The rest of what was read: ${plural(others.length, "triple", "triples")}`;
+  show(context, others.length);
+  // Long, and seldom wanted, so made when it is opened.
+  byId("context-rows").replaceChildren();
+  context.ontoggle = () => {
+    if (context.open && !byId("context-rows").childElementCount) {
+      byId("context-rows").replaceChildren(triplesTable(others, { caption: "Further triples of the context" }));
+    }
+  };
+  surroundings(pictures, hits, cited, ids);
+  show(byId("ask-images"), images.length);
+  byId("ask-images").querySelector(".images").replaceChildren(...imageStrip(images));
+}
+
+function surroundings(pictures, hits, cited, ids) {
+  const mentioned = new Map();
+  for (const line of cited) mentioned.set(line.entity, (mentioned.get(line.entity) || 0) + 1);
+  // What the answer speaks of comes first, then the other hits in their order.
+  const order = [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
+  show(byId("ask-picture"), order.length);
+  const choices = byId("ask-hits");
+  const reasons = new Map(hits.map((hit) => [hit.iri, hit.reasons.join("; ")]));
+  const choose = (one) => {
+    for (const button of choices.children) button.setAttribute("aria-pressed", String(button.dataset.iri === one.centre));
+    byId("ask-drawing").replaceChildren(drawing(one, ids));
+  };
+  choices.replaceChildren(
+    ...order.map((one) =>
+      h(
+        "button",
+        { type: "button", class: "chip", "data-iri": one.centre, "aria-pressed": "false", title: reasons.get(one.centre), onclick: () => choose(one) },
+        one.nodes[0].label,
+      ),
+    ),
+  );
+  if (order.length) choose(order[0]);
+}
+
+// Sentences with what stands before them make paragraphs and lists, as the answer's text does.
+function sentences(answer) {
+  const blocks = [];
+  const citations = new Map(answer.citations.map((citation) => [citation.id, citation]));
+  let block = null;
+  for (const sentence of answer.sentences) {
+    const bullet = /(^|\n)\s*(?:[-*•]|\d+[.)])\s*$/.test(sentence.before);
+    if (!block || bullet || sentence.before.includes("\n")) {
+      if (bullet) {
+        let list = blocks.at(-1);
+        if (list?.tagName !== "UL") blocks.push((list = h("ul")));
+        block = h("li");
+        list.append(block);
+      } else {
+        block = h("p");
+        blocks.push(block);
+      }
+    } else {
+      block.append(sentence.before || " ");
+    }
+    const text = h("span", { class: sentence.supported ? null : "unsupported" }, sentence.text);
+    block.append(text);
+    if (!sentence.supported) block.append(" ", h("span", { class: "badge unsure" }, "not supported by the graph"));
+    for (const id of sentence.citations) block.append(" ", chip(citations.get(id)));
+  }
+  return blocks;
+}
+
+function chip(citation) {
+  const [s, p, o] = citation.labels;
+  return h(
+    "button",
+    {
+      type: "button",
+      class: `cite ${citation.status}`,
+      title: `${s} ${p} ${o} (${citation.status})`,
+      "aria-label": `Cited triple ${citation.id}: ${s} ${p} ${o}, ${citation.status}`,
+      onclick: () => point(citation.id),
+    },
+    citation.id,
+  );
+}
+
+function point(id) {
+  const row = byId(`line-${id}`);
+  if (!row) return;
+  for (const other of document.querySelectorAll("tr.pointed")) other.classList.remove("pointed");
+  row.classList.add("pointed");
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  row.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+  row.focus({ preventScroll: true });
+}

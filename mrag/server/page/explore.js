@@ -1,0 +1,156 @@
+// Explore: search for an entity, and walk from one to the next.
+
+import { getJson, once } from "./api.js";
+import { badge, byId, entityLink, h, plural, problemBox } from "./dom.js";
+import { imageStrip } from "./images.js";
+import { drawing } from "./picture.js";
+import { triplesTable } from "./triples.js";
+
+let turn = 0;
+
+export function start(go) {
+  byId("explore-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = byId("sought").value.trim();
+    if (text) go("explore", { q: text });
+    else byId("sought").focus();
+  });
+}
+
+export async function enter(values) {
+  const mine = ++turn;
+  const places = ["explore-problem", "explore-start", "explore-hits", "explore-entity"].map(byId);
+  const [problem, begin, found, entity] = places;
+  byId("sought").value = values.q || "";
+  try {
+    if (values.iri) {
+      const about = await getJson("/api/entity", { iri: values.iri });
+      if (mine !== turn) return;
+      for (const place of places) place.replaceChildren();
+      entity.replaceChildren(...page(about));
+      document.title = `${about.label} · mrag`;
+      const title = entity.querySelector("h2");
+      title.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+    } else if (values.q) {
+      const { hits } = await getJson("/api/search", { q: values.q });
+      if (mine !== turn) return;
+      for (const place of places) place.replaceChildren();
+      found.replaceChildren(...results(hits));
+    } else {
+      const overview = await once("/api/overview");
+      if (mine !== turn) return;
+      for (const place of places) place.replaceChildren();
+      begin.replaceChildren(...classes(overview.classes));
+    }
+  } catch (error) {
+    if (mine !== turn) return;
+    for (const place of places) place.replaceChildren();
+    problem.replaceChildren(problemBox(error));
+  }
+}
+
+function classes(found) {
+  if (!found.length) return [];
+  return [
+    h("h2", {}, "Classes"),
+    h("p", { class: "hint" }, "What the graph holds, by the number of instances. Choose one to begin."),
+    h("ul", { class: "classes" }, found.map((one) => h("li", {}, entityLink(one.iri, one.label, { class: "chip" }), " ", h("span", { class: "count" }, one.instances.toLocaleString("en"))))),
+  ];
+}
+
+function results(hits) {
+  if (!hits.length) return [h("p", { class: "note" }, "Nothing in the graph fits these words.")];
+  return [
+    h("h2", { class: "unseen" }, plural(hits.length, "entity", "entities")),
+    h(
+      "ol",
+      { class: "hits" },
+      hits.map((hit) =>
+        h(
+          "li",
+          { class: "card" },
+          h("h3", {}, entityLink(hit.iri, hit.label)),
+          types(hit),
+          hit.description ? h("p", { class: "description" }, hit.description) : null,
+          h("p", { class: "hint" }, "Found by ", hit.reasons.join("; ")),
+        ),
+      ),
+    ),
+  ];
+}
+
+function types(about) {
+  if (!about.types.length) return null;
+  return h(
+    "p",
+    { class: "types" },
+    about.types.map((type) => [entityLink(type.iri, type.label, { class: `chip type ${type.status}`, title: `${type.iri} (${type.status})` }), " "]),
+  );
+}
+
+function page(about) {
+  const title = h("h2", { tabindex: "-1" }, about.label);
+  const shape = about.neighbourhood;
+  const column = (...children) => h("div", { class: "column" }, ...children);
+  return [
+    h(
+      "article",
+      { class: "entity" },
+      h(
+        "header",
+        { class: "card" },
+        title,
+        h("p", { class: "iri" }, h("code", {}, about.iri)),
+        types(about),
+        about.description ? h("p", { class: "description" }, about.description) : null,
+      ),
+      h(
+        "div",
+        { class: "two" },
+        column(
+          side(about.out, "What the graph says of it", ["p", "o"], "Nothing begins here."),
+          side(about.in, "What points to it", ["s", "p"], "Nothing points here."),
+        ),
+        column(
+          h("section", { class: "card" }, h("h3", {}, "Neighbourhood"), drawing(shape)),
+          about.images.length ? h("section", { class: "card" }, h("h3", {}, "Images"), h("div", { class: "images" }, imageStrip(about.images))) : null,
+        ),
+      ),
+    ),
+  ];
+}
+
+function side(part, title, columns, none) {
+  const inferred = part.triples.filter((row) => row.status === "inferred").length;
+  const many = part.triples.length > 12;
+  const rows = triplesTable(many ? part.triples.slice(0, 12) : part.triples, { caption: title, columns });
+  const place = h("div", {}, rows);
+  const more = many
+    ? h(
+        "button",
+        {
+          type: "button",
+          class: "more",
+          onclick: () => {
+            place.replaceChildren(triplesTable(part.triples, { caption: title, columns }));
+            more.remove();
+          },
+        },
+        `Show all ${part.triples.length}`,
+      )
+    : null;
+  return h(
+    "section",
+    { class: "card" },
+    h("h3", {}, title),
+    part.triples.length
+      ? [
+          h("p", { class: "hint" }, `${plural(part.triples.length, "triple", "triples")}, ${inferred} of them `, badge("inferred")),
+          place,
+          more,
+          part.more.length ? h("p", { class: "hint" }, `There are more than are shown of: ${part.more.join(", ")}.`) : null,
+        ]
+      : h("p", { class: "hint" }, none),
+  );
+}

@@ -1,0 +1,199 @@
+// Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
+
+import { once, request } from "./api.js";
+import { byId, h, plural, problemBox, show } from "./dom.js";
+
+const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
+const MOST_LINK = 6000;
+let editor = null;
+let table = null;
+let loading = null;
+let running = null;
+
+function file(tag, attributes) {
+  return new Promise((done, failed) => {
+    const element = h(tag, { ...attributes, onload: done, onerror: () => failed(new Error("The editor could not be loaded.")) });
+    document.head.append(element);
+  });
+}
+
+export function start(go) {
+  byId("run").addEventListener("click", () => run(go));
+  byId("stop").addEventListener("click", () => running?.abort());
+  byId("catalogue-filter").addEventListener("input", filter);
+  byId("catalogue").open = matchMedia("(min-width: 900px)").matches;
+  // A term of the results opens here, not on the web.
+  byId("results").addEventListener("click", (event) => {
+    const link = event.target.closest("a.iri");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go("explore", { iri: link.getAttribute("href") });
+  });
+}
+
+export async function enter(values, go) {
+  loading = loading || load(go);
+  try {
+    await loading;
+  } catch (error) {
+    loading = null;
+    byId("query-problem").replaceChildren(problemBox(error));
+    return;
+  }
+  if (values.query !== undefined && values.query !== editor.getValue()) editor.setValue(values.query);
+  editor.refresh();
+}
+
+async function load(go) {
+  const vendor = "/page/vendor/";
+  const style = (name) => file("link", { rel: "stylesheet", href: vendor + name });
+  const script = (name) => file("script", { src: vendor + name });
+  const [about, overview, groups] = await Promise.all([
+    once("/api/about"),
+    once("/api/overview").catch(() => ({ types: [], predicates: [] })),
+    once("/api/queries"),
+    style("yasqe.min.css"),
+    style("yasr.min.css"),
+    script("yasqe.min.js").then(() => script("yasr.min.js")),
+  ]);
+  catalogue(groups, go);
+  makeEditor(about, overview, go);
+  const { Yasr } = window;
+  const narrow = matchMedia("(max-width: 620px)").matches;
+  const tableSettings = { enabled: true, dynamicConfig: { compact: narrow, isEllipsed: !narrow } };
+  table = new Yasr(byId("results"), { persistenceId: null, prefixes: about.prefixes, plugins: { table: tableSettings } });
+}
+
+// Names are completed from this graph. What Yasqe brings along would ask prefix.cc and LOV.
+function makeEditor(about, overview, go) {
+  const { Yasqe } = window;
+  const local = { persistenceId: null, autoShow: false };
+  const names = (list) => (yasqe, token) => {
+    const typed = token?.autocompletionString || "";
+    return list.filter((iri) => iri.startsWith(typed)).slice(0, 100);
+  };
+  const prefixes = Object.entries(about.prefixes).map(([prefix, iri]) => `${prefix}: <${iri}>`);
+  Yasqe.forkAutocompleter("prefixes", { ...local, name: "own-prefixes", autoShow: true, bulk: true, get: () => prefixes }, false);
+  Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(overview.types) }, false);
+  Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(overview.predicates) }, false);
+  Yasqe.defaults.autocompleters = ["own-prefixes", "own-classes", "own-properties", "variables"];
+  editor = new Yasqe(byId("editor"), {
+    value: START,
+    persistenceId: null,
+    createShareableLink: null,
+    consumeShareLink: null,
+    showQueryButton: false,
+    resizeable: false,
+    editorHeight: "320px",
+    requestConfig: { endpoint: "/sparql" },
+    extraKeys: { "Ctrl-Enter": () => run(go), "Cmd-Enter": () => run(go) },
+  });
+  editor.getInputField().setAttribute("aria-label", "SPARQL query");
+}
+
+function catalogue(groups, go) {
+  byId("catalogue-list").replaceChildren(
+    ...groups
+      .map((group) => ({ ...group, queries: group.queries.filter((query) => query.runs) }))
+      .filter((group) => group.queries.length)
+      .sort((a, b) => place(a.folder) - place(b.folder))
+      .map((group) =>
+        h(
+          "section",
+          {},
+          h("h3", {}, group.folder),
+          h(
+            "ul",
+            {},
+            group.queries.map((query) =>
+              h(
+                "li",
+                { "data-words": `${query.name} ${query.summary}`.toLowerCase() },
+                h("button", { type: "button", "data-query": query.name, onclick: () => take(query, go) }, h("strong", {}, query.title), h("span", {}, query.summary)),
+              ),
+            ),
+          ),
+        ),
+      ),
+  );
+}
+
+// Those that a newcomer looks for first; the others follow by name.
+function place(folder) {
+  const at = ["explore", "context", "similarity"].indexOf(folder);
+  return at < 0 ? 9 : at;
+}
+
+function filter() {
+  const sought = byId("catalogue-filter").value.trim().toLowerCase();
+  for (const section of byId("catalogue-list").children) {
+    let any = false;
+    for (const item of section.querySelectorAll("li")) {
+      item.hidden = !item.dataset.words.includes(sought);
+      any = any || !item.hidden;
+    }
+    section.hidden = !any;
+  }
+}
+
+function take(query, go) {
+  editor.setValue(query.text);
+  if (matchMedia("(max-width: 899px)").matches) {
+    byId("catalogue").open = false;
+    byId("editor").scrollIntoView({ block: "start" });
+  }
+  go("query", { query: query.text });
+  editor.focus();
+}
+
+async function run(go) {
+  if (!editor) return;
+  const query = editor.getValue();
+  running?.abort();
+  const stop = new AbortController();
+  running = stop;
+  const state = byId("query-state");
+  byId("query-problem").replaceChildren();
+  show(byId("stop"), true);
+  show(byId("query-results"), true);
+  show(byId("results"), false);
+  state.textContent = "Running …";
+  if (query.length <= MOST_LINK) go("query", { query }, { replace: true });
+  const started = performance.now();
+  try {
+    const response = await request("/sparql", {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/sparql-query",
+        Accept: "application/sparql-results+json, application/n-triples;q=0.9",
+      },
+      body: query,
+      signal: stop.signal,
+    });
+    const data = await response.text();
+    const seconds = (performance.now() - started) / 1000;
+    const contentType = (response.headers.get("content-type") || "").split(";")[0];
+    show(byId("results"), true);
+    state.textContent = summary(data, contentType, seconds);
+    table.setResponse({ data, contentType, status: response.status });
+  } catch (error) {
+    show(byId("query-results"), false);
+    if (error.name !== "AbortError") byId("query-problem").replaceChildren(problemBox(error));
+  } finally {
+    if (running === stop) {
+      running = null;
+      show(byId("stop"), false);
+    }
+  }
+}
+
+function summary(data, contentType, seconds) {
+  const time = `${seconds.toFixed(2)} s`;
+  if (!contentType.includes("json")) {
+    const triples = data.split("\n").filter((line) => line.trim()).length;
+    return `${plural(triples, "triple", "triples")} in ${time}`;
+  }
+  const value = JSON.parse(data);
+  if (typeof value.boolean === "boolean") return `${value.boolean ? "Yes" : "No"}, in ${time}`;
+  return `${plural(value.results.bindings.length, "row", "rows")} in ${time}. A name in the table opens it in Explore.`;
+}

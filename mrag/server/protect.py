@@ -1,0 +1,218 @@
+"""What stands in front of every request: limits, who may come in, and errors that say what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import json
+import logging
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mrag.errors import (
+    EndpointError,
+    IndexError_,
+    LoadError,
+    MissingIndex,
+    MragError,
+    QueryRefused,
+    QueryTimeout,
+    StoreError,
+    TermError,
+)
+from mrag.server.settings import ServerSettings
+
+logger = logging.getLogger(__name__)
+
+_OPEN = ("/", "/health", "/rest/login", "/favicon.ico")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_LONGEST_URI = 32_768
+
+
+def failure(status: int, message: str, hint: str | None = None, **headers: str) -> Response:
+    """Return an error as JSON: its status, what happened, and what to do next."""
+    body: dict[str, object] = {"status": status, "error": message}
+    if hint:
+        body["hint"] = hint
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response(json.dumps(body, ensure_ascii=False), status, given, "application/json")
+
+
+def of_error(error: MragError) -> Response:
+    """Return the response that an error of mrag stands for."""
+    if isinstance(error, QueryTimeout):
+        return failure(503, error.message, error.hint, Retry_After="5")
+    if isinstance(error, MissingIndex):
+        return failure(404, error.message, error.hint)
+    if isinstance(error, EndpointError):
+        return failure(502, error.message, error.hint)
+    if isinstance(error, QueryRefused | LoadError | TermError | IndexError_):
+        where = f" ({error.term})" if error.term else ""
+        return failure(400, error.message + where, error.hint)
+    if isinstance(error, StoreError):
+        return failure(503, error.message, error.hint)
+    return failure(400, error.message, error.hint)
+
+
+async def mrag_error(_request: Request, error: Exception) -> Response:
+    """Answer a request that ended in an error of mrag."""
+    return of_error(error) if isinstance(error, MragError) else await crash(_request, error)
+
+
+async def http_error(_request: Request, error: Exception) -> Response:
+    """Answer a request that ended in an HTTP status."""
+    if not isinstance(error, HTTPException):
+        return await crash(_request, error)
+    found = failure(error.status_code, str(error.detail))
+    found.headers.update(error.headers or {})
+    return found
+
+
+async def crash(request: Request, error: Exception) -> Response:
+    """Answer a request that ended in an error nobody expected."""
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return failure(500, "The server could not answer; its log says why.")
+
+
+class Guarded:
+    """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
+
+    Args:
+        app: The application behind it.
+        settings: The server's settings.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refused = self._refused(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        try:
+            body = await self._body(Headers(scope=scope), receive)
+        except HTTPException as error:
+            # What is left of the body has not been read, so the connection cannot go on.
+            response = failure(error.status_code, str(error.detail), Connection="close")
+            await response(scope, receive, send)
+            return
+        if body is not None:
+            await self._run(scope, body, receive, send)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        method, path = scope["method"], scope["path"]
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _LONGEST_URI:
+            return failure(414, "The address is too long.", "Send the query by POST.")
+        host = headers.get("host", "")
+        if self._settings.token is None and self._settings.local and not _is_local(host):
+            # A page of another site may reach this machine under a name of its own (DNS rebinding).
+            return failure(
+                421, f"{host[:100]!r} is not a name of this server.", "Use localhost or 127.0.0.1."
+            )
+        origin = headers.get("origin")
+        if origin and method not in _SAFE and not self._same(origin, host):
+            return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
+        if method == "OPTIONS" or path in _OPEN or path.startswith("/page/"):
+            return None
+        if self._settings.token is not None and not authorised(headers, self._settings.token):
+            hint = "Send it as `Authorization: Bearer TOKEN`."
+            return failure(401, "A token is needed.", hint, WWW_Authenticate='Bearer realm="mrag"')
+        return None
+
+    def _same(self, origin: str, host: str) -> bool:
+        return urlsplit(origin).netloc == host or bool({"*", origin} & {*self._settings.cors_origins})
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
+        most = self._settings.max_body
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > most:
+            raise HTTPException(413, f"The body is larger than {most} bytes.")
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(max(30.0, self._settings.seconds)):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        raise HTTPException(413, f"The body is larger than {most} bytes.")
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError as error:
+            raise HTTPException(408, "The body did not arrive in time.") from error
+
+    async def _run(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        given = False
+        gone = asyncio.Event()
+
+        async def replay() -> Message:
+            nonlocal given
+            if not given:
+                given = True
+                return {"type": "http.request", "body": body, "more_body": False}
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                continue
+            gone.set()
+
+        work = asyncio.ensure_future(self._app(scope, replay, send))
+        watcher = asyncio.ensure_future(watch())
+        try:
+            await asyncio.wait({work, watcher}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left = not work.done()
+            watcher.cancel()
+            if left:
+                work.cancel()
+            found = await asyncio.gather(work, watcher, return_exceptions=True)
+        if not left and isinstance(found[0], Exception):
+            raise found[0]
+
+
+def authorised(headers: Headers, token: str) -> bool:
+    """Tell whether a request carries the token.
+
+    It may come as a bearer token, as GraphDB's own (`GDB …`), or as the password of Basic
+    authentication, which is what clients of GraphDB can send.
+    """
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    given = given.strip()
+    if scheme.lower() == "basic":
+        try:
+            given = base64.b64decode(given, validate=True).decode().partition(":")[2]
+        except (binascii.Error, ValueError):
+            return False
+    elif scheme.lower() not in ("bearer", "gdb"):
+        return False
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def _is_local(host: str) -> bool:
+    name = urlsplit(f"//{host}").hostname if host else None
+    return name in ("localhost", "127.0.0.1", "::1")
+
+
+def allowed(methods: Iterable[str]) -> Response:
+    """Answer an OPTIONS request."""
+    return Response(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})

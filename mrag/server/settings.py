@@ -1,0 +1,103 @@
+"""What an operator of `mrag serve` can set."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass, replace
+
+from mrag.errors import ConfigError
+from mrag.stores.base import Limits
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """The settings of one server.
+
+    Attributes:
+        host: Address to listen on; other machines reach it only where this is not a loopback address.
+        port: TCP port; 0 takes a free one.
+        update: Whether clients may change the graph.
+        token: Bearer token that every request must carry, None for none.
+        cors_origins: Origins whose pages may call the server (`*` for any); none by default.
+        seconds: Deadline of a request's query; a client may ask for less.
+        max_rows: Most rows or triples of a result.
+        max_bytes: Most bytes of a result, as it is sent.
+        max_body: Most bytes of a request's body.
+        workers: Queries that run at once, each in a process of its own.
+        queue: Queries that may wait for a worker; more are answered 503.
+        model: Language model that words answers, as `mrag.generation.models` names it.
+        index: Name of the similarity index used for questions.
+        union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
+        memory: Most bytes that a query's process may take; 0 for no cap.
+        reason: Whether reasoning runs again after each update.
+        cache_bytes: Most bytes of answers kept for repeated queries; 0 keeps none.
+        grace: Seconds that running requests get when the server stops.
+
+    Raises:
+        ConfigError: If a number is out of range.
+
+    Example:
+        >>> ServerSettings().limits.seconds
+        30.0
+        >>> ServerSettings(host="0.0.0.0").local
+        False
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7333
+    update: bool = False
+    token: str | None = None
+    cors_origins: tuple[str, ...] = ()
+    seconds: float = 30.0
+    max_rows: int = 1_000_000
+    max_bytes: int = 256 << 20
+    max_body: int = 64 << 20
+    workers: int = max(2, os.cpu_count() or 2)
+    queue: int = 256
+    model: str | None = None
+    index: str = "main"
+    union: bool = True
+    memory: int = 4 << 30
+    reason: bool = False
+    cache_bytes: int = 32 << 20
+    grace: float = 5.0
+
+    def __post_init__(self) -> None:
+        positive = {
+            "timeout": self.seconds,
+            "max_rows": self.max_rows,
+            "max_bytes": self.max_bytes,
+            "max_body": self.max_body,
+            "workers": self.workers,
+        }
+        for name, value in positive.items():
+            if value <= 0:
+                raise ConfigError(f"{name} must be greater than 0, not {value}.")
+        if not 0 <= self.port <= 65_535:
+            raise ConfigError(f"{self.port} is not a TCP port.", hint="Ports go from 0 to 65535.")
+        if self.token is not None and (len(self.token) < 8 or not self.token.isascii()):
+            raise ConfigError("A token needs at least 8 ASCII characters.", hint="Take a long random one.")
+
+    @property
+    def limits(self) -> Limits:
+        """Return the caps of one query."""
+        return Limits(self.seconds, self.max_rows, self.max_bytes)
+
+    def limits_of(self, seconds: float | None) -> Limits:
+        """Return the caps of one query whose client has a deadline of its own.
+
+        Args:
+            seconds: The client's deadline, or None.
+        """
+        return replace(self.limits, seconds=min(self.seconds, seconds)) if seconds else self.limits
+
+    @property
+    def local(self) -> bool:
+        """Tell whether only this machine reaches the server."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False

@@ -1,0 +1,94 @@
+"""A real server on a free port of this machine, and clients for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+import mrag
+from mrag.kg import KnowledgeGraph
+from mrag.server.app import create_app
+from mrag.server.running import listen
+from mrag.server.settings import ServerSettings
+
+SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
+
+
+class Running:
+    """A server in a thread of this process, so that a test can look into it."""
+
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
+        self.kg = kg
+        bound = listen(settings)
+        self.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        app = create_app(kg, settings)
+        self.engine: Any = app.state.engine
+        config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=3)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [bound]})
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                raise RuntimeError("The server did not start.")
+            self._thread.join(0.01)
+        headers = {"Authorization": f"Bearer {settings.token}"} if settings.token else {}
+        self.client = httpx.Client(base_url=self.url, timeout=30, headers=headers)
+
+    def select(self, query: str, **params: str) -> list[dict[str, str]]:
+        """Return the rows of a query, each value as its text."""
+        reply = self.client.get("/sparql", params={"query": query, **params})
+        assert reply.status_code == 200, reply.text
+        rows = reply.json()["results"]["bindings"]
+        return [{name: cell["value"] for name, cell in row.items()} for row in rows]
+
+    def update(self, text: str) -> httpx.Response:
+        """Send an update that must be carried out."""
+        reply = self.client.post("/update", data={"update": text})
+        assert reply.status_code == 204, reply.text
+        return reply
+
+    def close(self) -> None:
+        self.client.close()
+        self._server.should_exit = True
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+
+@contextmanager
+def running(kg: KnowledgeGraph, **settings: Any) -> Iterator[Running]:
+    """Serve a knowledge graph while the block runs."""
+    server = Running(kg, replace(SETTINGS, **settings))
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def demo() -> Iterator[KnowledgeGraph]:
+    """The demo graph, which no test changes."""
+    with mrag.demo(model="none") as kg:
+        yield kg
+
+
+@pytest.fixture(scope="session")
+def server(demo: KnowledgeGraph) -> Iterator[Running]:
+    """A server of the demo graph that answers and does not change."""
+    with running(demo) as found:
+        yield found
+
+
+@pytest.fixture(params=["memory", "folder"])
+def writable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
+    """A server of an empty graph that clients can change, in memory and in a folder."""
+    url = "oxigraph:" if request.param == "memory" else f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(url) as kg, running(kg, update=True) as found:
+        yield found

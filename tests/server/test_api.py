@@ -1,0 +1,469 @@
+"""The JSON API over real HTTP: what it answers, what it refuses, and what it never does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from rdflib import RDFS, Literal, URIRef
+
+import mrag
+from mrag import queries
+from mrag.asking import verify
+from mrag.generation.answer import Answer
+from mrag.kg import KnowledgeGraph
+from mrag.server.settings import ServerSettings
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.server.serving import serving, talking
+
+EX = "https://w3id.org/mrag/demo/products#"
+QUESTION = "What database products are linked to RDF?"
+DEPICTION = URIRef("http://xmlns.com/foaf/0.1/depiction")
+
+
+@dataclass(frozen=True)
+class WithMedia(ServerSettings):
+    media: Path | None = None
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with mrag.demo(model="none") as graph:
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def api(kg: KnowledgeGraph) -> Iterator[httpx.Client]:
+    with serving(kg) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+def asked(client: httpx.Client, **body: Any) -> list[dict[str, Any]]:
+    with client.stream("POST", "/api/ask", json=body) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["content-type"].startswith("application/x-ndjson")
+        return [json.loads(line) for line in response.iter_lines()]
+
+
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    error = response.json()["error"]
+    assert error["message"]
+    assert response.headers["cache-control"] == "no-store"
+    return response.status_code, error["type"]
+
+
+def test_about_counts_the_graph(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    about = api.get("/api/about").json()
+    assert about["triples"] == {"asserted": kg.count(), "inferred": kg.count("inferred")}
+    assert about["prefixes"]["ex"] == EX
+    assert about["indexes"][0]["name"] == "main" and not about["indexes"][0]["stale"]
+    assert about["model"]["available"] is False
+    assert about["token"] is False and about["update"] is False
+
+
+def test_overview_gives_classes_and_questions_that_can_be_answered(api: httpx.Client) -> None:
+    overview = api.get("/api/overview").json()
+    classes = {c["label"]: c["instances"] for c in overview["classes"]}
+    assert classes["product"] > classes["triple store"] > 0
+    assert not any(c["iri"].startswith("http://www.w3.org/2002/07/owl#") for c in overview["classes"])
+    assert EX + "hasFeature" in overview["predicates"]
+    for question in overview["examples"]:
+        assert asked(api, question=question)[-1]["answer"]["citations"]
+
+
+def test_examples_of_another_graph_name_its_entities() -> None:
+    from rdflib import RDF
+
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(
+            [
+                Triple(URIRef("urn:x:a"), RDF.type, URIRef("urn:x:Moon")),
+                Triple(URIRef("urn:x:a"), RDFS.label, Literal("Io")),
+            ]
+        )
+        with serving(kg) as url:
+            assert httpx.get(f"{url}/api/overview").json()["examples"] == ["What is Io?"]
+
+
+def test_an_answer_comes_as_it_is_written_and_whole_at_the_end(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    events = asked(api, question=QUESTION)
+    kinds = [e["event"] for e in events]
+    assert kinds[0] == "found" and kinds[-1] == "answer" and set(kinds[1:-1]) == {"text"}
+    assert [h["rank"] for h in events[0]["hits"]] == list(range(1, 11))
+    assert all(h["label"] and h["reasons"] for h in events[0]["hits"])
+    answer = events[-1]["answer"]
+    assert "".join(e["text"] for e in events if e["event"] == "text") == answer["text"]
+    assert answer["model"] is None and "No language model" in answer["notice"]
+    assert {c["status"] for c in answer["citations"]} == {"asserted", "inferred"}
+    for citation in answer["citations"]:
+        assert citation["inferred"] == (citation["status"] == "inferred")
+        assert citation["graph"] and len(citation["labels"]) == 3
+    assert verify(kg, answer).ok and Answer.from_json(answer).question == QUESTION
+
+
+def test_pictures_show_what_the_lines_say(api: httpx.Client) -> None:
+    last = asked(api, question="Which vendor develops GraphDB?", k=3)[-1]
+    lines = {line["id"]: line for line in last["answer"]["context"]["lines"]}
+    assert last["pictures"]
+    for picture in last["pictures"]:
+        nodes = [n["id"] for n in picture["nodes"]]
+        assert nodes[0] == picture["centre"] and len(nodes) == len(set(nodes))
+        for edge in picture["edges"]:
+            assert edge["s"] in nodes and edge["o"] in nodes
+            line = lines[edge["line"]]
+            assert line["triple"]["p"]["value"] == edge["p"] and line["status"] == edge["status"]
+
+
+def test_a_model_that_the_server_offers_may_be_left_out(api: httpx.Client) -> None:
+    assert asked(api, question=QUESTION, model="none")[-1]["answer"]["model"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        (b"{", 400, "ConfigError"),
+        (b"[" * 30_000, 400, "ConfigError"),
+        (b"[]", 400, "ConfigError"),
+        (b"{}", 400, "ConfigError"),
+        (b'{"question": "  "}', 400, "ConfigError"),
+        (b'{"question": 7}', 400, "ConfigError"),
+        (json.dumps({"question": "x" * 2001}).encode(), 400, "ConfigError"),
+        (b'{"question": "x", "k": 0}', 400, "ConfigError"),
+        (b'{"question": "x", "k": true}', 400, "ConfigError"),
+        (b'{"question": "x", "k": 1000}', 400, "ConfigError"),
+        (b'{"question": "x", "modle": "none"}', 400, "ConfigError"),
+        (b'{"question": "x", "model": "local:/etc/passwd"}', 400, "ConfigError"),
+        (b'{"question": "x", "model": "openai:gpt"}', 400, "ConfigError"),
+        (b'{"question": "x", "model": {}}', 400, "ConfigError"),
+        (b" " * 70_000, 413, "TooLarge"),
+    ],
+)
+def test_a_bad_request_to_ask_is_refused(api: httpx.Client, body: bytes, status: int, kind: str) -> None:
+    response = api.post("/api/ask", content=body, headers={"content-type": "application/json"})
+    assert error_of(response) == (status, kind)
+
+
+def test_a_form_of_another_site_cannot_ask(api: httpx.Client) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        response = api.post("/api/ask", content=b'{"question": "x"}', headers={"content-type": kind})
+        assert error_of(response) == (415, "UnsupportedMediaType")
+
+
+def test_without_an_index_one_is_told_to_build_it(kg: KnowledgeGraph) -> None:
+    settings = ServerSettings(model="none", index="other")
+    with serving(kg, settings) as url:
+        response = httpx.post(f"{url}/api/ask", json={"question": "x"})
+        assert error_of(response) == (409, "MissingIndex")
+        assert "mrag index" in response.json()["error"]["hint"]
+        # An entity can be looked up all the same.
+        assert (
+            httpx.get(f"{url}/api/search", params={"q": "ex:GraphDB"}).json()["hits"][0]["label"] == "GraphDB"
+        )
+        assert error_of(httpx.get(f"{url}/api/search", params={"q": "words"})) == (409, "MissingIndex")
+
+
+def test_a_model_that_cannot_be_had_is_named(kg: KnowledgeGraph) -> None:
+    with serving(kg, ServerSettings(model="local:/no/such.gguf")) as url:
+        assert error_of(httpx.post(f"{url}/api/ask", json={"question": "x"}))[1] == "ModelError"
+        with httpx.Client(base_url=url) as client:
+            found = asked(client, question="Who develops GraphDB?", model="none")
+        assert found[-1]["event"] == "answer"
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_text_arrives_while_a_model_still_writes(
+    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, breaks: bool
+) -> None:
+    with talking(monkeypatch, breaks=breaks) as go_on, serving(kg, ServerSettings(model="openai:m")) as url:
+        body = {"question": "Who develops GraphDB?"}
+        with httpx.stream("POST", f"{url}/api/ask", json=body, timeout=30) as response:
+            lines = response.iter_lines()
+            assert json.loads(next(lines))["event"] == "found"
+            # The model waits for the event below, so these can only have come before the whole.
+            assert json.loads(next(lines)) == {"event": "text", "text": "GraphDB is developed "}
+            assert json.loads(next(lines)) == {"event": "text", "text": "by Ontotext."}
+            go_on.set()
+            rest = [json.loads(line) for line in lines]
+    answer = rest[-1]["answer"]
+    assert answer["model"] == "m" and answer["citations"]
+    assert ("Bulgaria" in answer["text"]) is not breaks
+
+
+def test_search_finds_by_words_by_curie_and_by_iri(api: httpx.Client) -> None:
+    by_words = api.get("/api/search", params={"q": "triple store with reasoning", "k": 5}).json()["hits"]
+    assert len(by_words) == 5 and [h["rank"] for h in by_words] == [1, 2, 3, 4, 5]
+    for q in ("ex:GraphDB", EX + "GraphDB", f"<{EX}GraphDB>"):
+        first = api.get("/api/search", params={"q": q}).json()["hits"][0]
+        assert first["iri"] == EX + "GraphDB" and first["reasons"] == ["its IRI was given"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"} ; DROP ALL #',
+        "?s ?p ?o . } INSERT DATA { <urn:a> <urn:b> <urn:c> }",
+        "<img src=x onerror=alert(1)>",
+        "\\u0022",
+    ],
+)
+def test_what_is_typed_is_never_syntax(api: httpx.Client, kg: KnowledgeGraph, text: str) -> None:
+    before = kg.count()
+    response = api.get("/api/search", params={"q": text})
+    assert response.status_code == 200 and response.json()["q"] == text
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert asked(api, question=text)[-1]["answer"]["question"] == text
+    assert error_of(api.get("/api/entity", params={"iri": f"urn:x> {text}"}))[0] in (400, 404)
+    assert kg.count() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/search", 400),
+        ("/api/search?q=x&k=a", 400),
+        ("/api/search?q=x&limit=3", 400),
+        ("/api/entity", 400),
+        ("/api/entity?iri=no%20iri", 400),
+        ("/api/entity?iri=urn:nothing:here", 404),
+        ("/api/entity?iri=ex:GraphDB&hops=3", 400),
+        (f"/api/entity?iri=urn:{'x' * 3000}", 400),
+        ("/api/explain?s=ex:GraphDB&p=rdf:type", 400),
+        ("/api/explain?s=ex:GraphDB&p=rdf:type&o=ex:Vendor&literal=x", 400),
+        ("/api/explain?s=ex:GraphDB&p=rdf:type&o=ex:Vendor", 404),
+        ("/api/explain?s=ex:GraphDB&p=rdfs:label&literal=x&lang=no%20tag", 400),
+        ("/api/about?x=1", 400),
+        ("/api/image?entity=ex:GraphDB&value=x.png", 404),
+    ],
+)
+def test_bad_reads_are_refused_in_words(api: httpx.Client, path: str, status: int) -> None:
+    assert error_of(api.get(path))[0] == status
+
+
+def test_an_entity_has_its_triples_both_ways(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    about = api.get("/api/entity", params={"iri": "ex:GraphDB"}).json()
+    assert (about["label"], about["curie"], about["iri"]) == ("GraphDB", "ex:GraphDB", EX + "GraphDB")
+    assert about["description"].startswith("A triple store that")
+    assert {(t["label"], t["status"]) for t in about["types"]} >= {
+        ("triple store", "asserted"),
+        ("semantic product", "inferred"),
+    }
+    for way, at in (("out", "s"), ("in", "o")):
+        rows = about[way]["triples"]
+        assert rows and all(row["triple"][at]["value"] == EX + "GraphDB" for row in rows)
+        assert {row["status"] for row in rows} == {"asserted", "inferred"}
+        assert all(kg.is_inferred(row["graph"]) == (row["status"] == "inferred") for row in rows)
+    both = "SELECT (COUNT(*) AS ?n) { { ex:GraphDB ?p ?o } UNION { ?s ?q ex:GraphDB } }"
+    counted = kg.query(both)
+    assert int(str(counted.rows[0][0])) == len(about["out"]["triples"]) + len(about["in"]["triples"])  # type: ignore[union-attr]
+
+
+def test_two_hops_reach_further_than_one(api: httpx.Client) -> None:
+    near, far = (
+        api.get("/api/entity", params={"iri": "ex:GraphDB", "hops": hops}).json()["neighbourhood"]
+        for hops in (1, 2)
+    )
+    assert {n["id"] for n in near["nodes"]} < {n["id"] for n in far["nodes"]}
+    assert all(EX + "GraphDB" in (e["s"], e["o"]) for e in near["edges"])
+
+
+def test_a_hub_is_cut_and_says_so() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(
+            Triple(URIRef(f"urn:x:{n}"), URIRef("urn:x:contains"), URIRef("urn:x:hub")) for n in range(600)
+        )
+        with serving(kg) as url:
+            about = httpx.get(f"{url}/api/entity", params={"iri": "urn:x:hub"}).json()
+    assert len(about["in"]["triples"]) == 40 and about["in"]["more"] == ["contains"]
+
+
+def test_a_proof_ends_in_asserted_triples(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    found = api.get(
+        "/api/explain", params={"s": "ex:GraphDB", "p": "rdf:type", "o": "ex:SemanticProduct"}
+    ).json()
+    proof = found["proof"]
+    assert (
+        proof["status"] == "inferred" and proof["rule"] == "cax-eqc2" and "semantic product" in proof["axiom"]
+    )
+    assert proof["labels"] == ["GraphDB", "is a", "semantic product"]
+
+    def leaves(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if not tree["premises"]:
+            yield tree
+        for premise in tree["premises"]:
+            yield from leaves(premise)
+
+    for leaf in leaves(proof):
+        assert leaf["status"] == "asserted"
+        s, p, o = (URIRef(leaf["triple"][part]["value"]) for part in "spo")
+        assert kg.ask(queries.get("context/holds").bind(s_p_o=[(s, p, o)]), "asserted")
+    assert found["text"].startswith("GraphDB is a semantic product\n")
+
+
+def test_a_stated_text_is_its_own_proof(api: httpx.Client) -> None:
+    values = {"s": "ex:GraphDB", "p": "rdfs:label", "literal": "GraphDB", "lang": "en"}
+    assert api.get("/api/explain", params=values).json()["proof"]["status"] == "asserted"
+    assert error_of(api.get("/api/explain", params={**values, "lang": "de"})) == (404, "NotFound")
+
+
+def test_the_catalogue_is_whole_and_says_what_runs(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    groups = api.get("/api/queries").json()
+    found = {q["name"]: q for group in groups for q in group["queries"]}
+    assert sorted(found) == queries.names()
+    assert [g["folder"] for g in groups] == sorted(g["folder"] for g in groups)
+    for name, query in found.items():
+        assert query["text"] == queries.get(name).text and query["params"] == list(queries.get(name).params)
+        assert query["runs"] or query["reason"]
+    assert found["explore/classes"]["runs"] and not found["kg/registry"]["runs"]
+    for name in ("explore/classes", "context/out", "similarity/text"):
+        kg.query(found[name]["text"])
+
+
+def test_only_images_that_the_graph_names_are_served(tmp_path: Path) -> None:
+    folder = tmp_path / "media"
+    folder.mkdir()
+    png = bytes.fromhex("89504e470d0a1a0a") + b"rest"
+    (folder / "sub").mkdir()
+    for name in ("a b.png", "sub/c.png", "unnamed.png", "drawn.svg", "notes.txt"):
+        (folder / name).write_bytes(png)
+    (tmp_path / "secret.png").write_bytes(png)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    entity = URIRef("urn:x:a")
+    named = [
+        Literal("sub/c.png"),
+        URIRef((folder / "a b.png").as_uri()),
+        Literal("../secret.png"),
+        Literal("link.png"),
+        Literal("drawn.svg"),
+        Literal("missing.png"),
+        URIRef((tmp_path / "secret.png").as_uri()),
+        URIRef("file://elsewhere.example/a%20b.png"),
+        Literal("notes.txt"),
+        URIRef("http://images.example/web.jpg"),
+        URIRef("javascript:alert(1)//x.png"),
+        URIRef("data:text/html,x.png"),
+    ]
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(Triple(entity, DEPICTION, value) for value in named)
+        with serving(kg, WithMedia(model="none", media=folder)) as url, httpx.Client(base_url=url) as client:
+            images = client.get("/api/entity", params={"iri": entity}).json()["images"]
+            served = [i for i in images if i["src"]]
+            assert sorted(i["name"] for i in served) == ["a b.png", "c.png"]
+            for image in served:
+                response = client.get(image["src"])
+                assert response.content == png and response.headers["content-type"] == "image/png"
+                assert "default-src 'none'" in response.headers["content-security-policy"]
+            assert [i["link"] for i in images if i["link"]] == ["http://images.example/web.jpg"]
+            assert not any("alert" in i["name"] or i["name"].startswith("html") for i in images)
+            for value in [str(v) for v in named if str(v) not in (str(named[0]), str(named[1]))] + [
+                "unnamed.png"
+            ]:
+                response = client.get("/api/image", params={"entity": entity, "value": value})
+                assert error_of(response)[0] == 404, value
+        with serving(kg) as url:
+            images = httpx.get(f"{url}/api/entity", params={"iri": entity}).json()["images"]
+            assert not any(i["src"] for i in images)
+
+
+def test_a_token_guards_every_route_of_the_api(kg: KnowledgeGraph) -> None:
+    settings = ServerSettings(model="none", token="a-long-token")
+    with serving(kg, settings) as url, httpx.Client(base_url=url) as client:
+        for path in (
+            "about",
+            "overview",
+            "queries",
+            "search?q=x",
+            "entity?iri=ex:GraphDB",
+            "explain",
+            "image",
+        ):
+            for given in (
+                {},
+                {"authorization": "Bearer wrong-token"},
+                {"authorization": "Basic a-long-token"},
+            ):
+                response = client.get(f"/api/{path}", headers=given)
+                assert response.status_code == 401
+                assert response.headers["www-authenticate"].startswith("Bearer")
+        assert client.post("/api/ask", json={"question": "x"}).status_code == 401
+        given = {"authorization": "Bearer a-long-token"}
+        assert client.get("/api/about", headers=given).json()["token"] is True
+        # The page itself holds no data, and is where the token is typed.
+        assert client.get("/").status_code == 200 and client.get("/page/main.js").status_code == 200
+
+
+def test_a_change_is_seen_at_once() -> None:
+    with (
+        mrag.demo(model="none") as kg,
+        serving(kg, ServerSettings(model="none", update=True)) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        before = client.get("/api/about").json()
+        classes = len(client.get("/api/overview").json()["classes"])
+        update = f"INSERT DATA {{ <{EX}New> a <urn:x:Novelty> ; <{RDFS.label}> 'Quite new' }}"
+        assert client.post("/update", data={"update": update}).is_success
+        after = client.get("/api/about").json()
+        assert after["triples"]["asserted"] == before["triples"]["asserted"] + 2
+        assert after["revision"] > before["revision"]
+        assert client.get("/api/entity", params={"iri": "ex:New"}).json()["label"] == "Quite new"
+        assert len(client.get("/api/overview").json()["classes"]) == min(classes + 1, 40)
+        # The index is older than the graph now, and says so.
+        assert before["indexes"][0]["stale"] is False and after["indexes"][0]["stale"] is True
+
+
+def test_many_ask_at_once(api: httpx.Client) -> None:
+    def one(n: int) -> str:
+        question = (QUESTION, "Which vendor develops GraphDB?")[n % 2]
+        return str(asked(api, question=question)[-1]["answer"]["text"])
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(one, range(16)))
+    assert len(set(answers)) == 2 and len(set(answers[::2])) == 1
+
+
+def test_a_reader_that_goes_away_leaves_the_server_well(api: httpx.Client) -> None:
+    for _ in range(3):
+        with api.stream("POST", "/api/ask", json={"question": QUESTION}) as response:
+            next(response.iter_lines())
+    assert asked(api, question=QUESTION)[-1]["event"] == "answer"
+
+
+def test_the_page_is_served_with_its_rules(api: httpx.Client) -> None:
+    for path in ("/", "/page/main.js", "/page/style.css", "/page/vendor/yasqe.min.js", "/page/icon.svg"):
+        response = api.get(path)
+        assert response.status_code == 200
+        policy = response.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "script-src 'self';" in policy
+        assert "http:" not in policy and "https:" not in policy and "*" not in policy
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["referrer-policy"] == "no-referrer"
+    for path in ("/page/../api.py", "/page/%2e%2e/api.py", "/page/..%2fapi.py", "/page/vendor/"):
+        assert api.get(path).status_code == 404
+
+
+def test_the_vendored_files_are_small_licensed_and_name_no_map() -> None:
+    folder = Path(mrag.__file__).parent / "server" / "page" / "vendor"
+    files = {f.name: f for f in folder.iterdir()}
+    assert set(files) == {
+        "LICENSES.txt", "README.md", "yasqe.min.css", "yasqe.min.js", "yasr.min.css", "yasr.min.js",
+    }  # fmt: skip
+    assert sum(f.stat().st_size for f in files.values()) < 2_500_000
+    assert "sourceMappingURL" not in files["yasqe.min.js"].read_text() + files["yasr.min.js"].read_text()
+    licences = files["LICENSES.txt"].read_text()
+    for part in (
+        "@zazuko/yasqe 4.6.2",
+        "codemirror",
+        "jquery",
+        "datatables.net",
+        "dompurify",
+        "lodash-es",
+        "n3 (MIT)",
+    ):
+        assert part in licences

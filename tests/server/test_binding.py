@@ -1,0 +1,54 @@
+"""Values for variables, as RDF4J binds them."""
+
+from __future__ import annotations
+
+import pytest
+
+import mrag
+from tests.server.conftest import running
+
+DATA = """INSERT DATA {
+  <urn:a> <urn:p> 1 . <urn:b> <urn:p> 2 . <urn:a> <urn:q> <urn:b> . <urn:b> <urn:q> <urn:a> .
+  <urn:c> <urn:p> 1
+}"""
+
+CASES = [
+    # the query, and what it gives for ?o when ?x is <urn:a>
+    ("SELECT ?o { ?x <urn:p> ?o }", ["1"]),
+    ("SELECT ?x ?o { ?x <urn:p> ?o }", ["1"]),
+    ("SELECT ?o { ?s <urn:p> ?o FILTER (?s = ?x) }", ["1"]),
+    ("SELECT ?o { ?s <urn:p> ?o { FILTER (?x = <urn:b>) } }", []),
+    ("SELECT ?o { ?s <urn:p> ?o OPTIONAL { ?s <urn:q> ?z FILTER (?z = ?x) } FILTER (BOUND(?z)) }", ["2"]),
+    ("SELECT ?o { { ?x <urn:p> ?o } UNION { ?o <urn:q> ?x } }", ["1", "urn:b"]),
+    ("SELECT ?o { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:p> ?o } }", ["2"]),
+    ("SELECT ?o { ?s <urn:p> ?o MINUS { ?x <urn:p> ?o } }", ["2"]),
+    ("SELECT (COUNT(*) AS ?o) { ?x <urn:p> ?n }", ["1"]),
+    ("SELECT (STR(?x) AS ?o) { ?x <urn:p> ?n }", ["urn:a"]),
+    ("SELECT ?o { { SELECT ?x ?o { ?x <urn:p> ?o } } }", ["1"]),
+    ("SELECT ?o { { SELECT ?o { ?x <urn:p> ?o } } }", ["1", "1", "2"]),
+    ("SELECT ?x ?o { ?x <urn:p> ?o } ORDER BY ?o LIMIT 1", ["1"]),
+    ('SELECT ?o { ?x <urn:p> ?o . FILTER ("{ ?x" != "}") # { ?x }\n }', ["1"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), CASES)
+def test_a_value_is_there_from_the_start(query: str, expected: list[str]) -> None:
+    with mrag.connect() as kg, running(kg, update=True) as server:
+        server.update(DATA)
+        params = {"query": query, "$x": "<urn:a>"}
+        reply = server.client.get("/repositories/main", params=params)
+        assert reply.status_code == 200, reply.text
+        found = [row["o"]["value"] for row in reply.json()["results"]["bindings"]]
+        assert sorted(found) == sorted(expected)
+
+
+def test_values_are_terms_and_nothing_else() -> None:
+    with mrag.connect() as kg, running(kg, update=True) as server:
+        server.update(DATA)
+        for value in ("<urn:a> . ?s ?p ?o", "?y", "<urn:a", "<a b>", "_:b", '"x" } DROP ALL #', ""):
+            params = {"query": "SELECT ?x { ?x ?p ?o }", "$x": value}
+            assert server.client.get("/repositories/main", params=params).status_code == 400, value
+        text = '"} UNION { ?x ?p ?o"@en'
+        params = {"query": "SELECT (?x AS ?y) {}", "$x": text}
+        reply = server.client.get("/repositories/main", params=params)
+        assert reply.json()["results"]["bindings"][0]["y"]["value"] == "} UNION { ?x ?p ?o"

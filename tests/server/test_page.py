@@ -1,0 +1,419 @@
+"""The page in a real browser: a question end to end, a query, a walk, and what must never happen."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rdflib import RDF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from mrag.reasoning.run import reason
+from mrag.server.settings import ServerSettings
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.serving import serving, talking
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+QUESTION = "What database products are linked to RDF?"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+
+
+@dataclass(frozen=True)
+class WithMedia(ServerSettings):
+    media: Path | None = None
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    with mrag.demo() as kg, serving(kg) as url:
+        yield url
+
+
+@SIZES
+def test_a_question_is_answered_end_to_end(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open()
+        page.get_by_label("Question").fill(QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_selector("#answer .cite")
+        assert "GraphDB" in page.locator("#answer").inner_text()
+        assert "No language model was used" in page.locator("#answer-note").inner_text()
+        assert page.locator("#answer").get_attribute("aria-busy") == "false"
+
+        # Every chip points to a triple, marked in words as asserted or inferred.
+        chips = page.locator("#answer .cite").all_inner_texts()
+        rows = page.locator("#cited tr[data-line]")
+        assert sorted(set(chips)) == sorted({r.get_attribute("data-line") for r in rows.all()})
+        marks = page.locator("#cited .mark .badge").all_inner_texts()
+        assert {m.split()[-1] for m in marks} == {"asserted", "inferred"}
+        page.locator("#answer .cite").last.click()
+        assert page.locator("tr.pointed").get_attribute("data-line") == chips[-1]
+        assert page.evaluate("document.activeElement.dataset.line") == chips[-1]
+
+        # Why does an inferred one hold?
+        page.get_by_role("button", name="Why: GraphDB is a semantic product?").click()
+        page.wait_for_selector(".proof li li")
+        proof = page.locator(".proof").inner_text()
+        assert "because" in proof and "has feature some semantic feature" in proof and "asserted" in proof
+
+        # The picture of what the answer speaks of, inferred edges dashed.
+        page.locator("#ask-hits").get_by_role("button", name="GraphDB", exact=True).click()
+        assert page.locator("#ask-drawing .node.centre text").text_content() == "GraphDB"
+        inferred, asserted = (page.locator(f"#ask-drawing .edge.{kind}") for kind in ("inferred", "asserted"))
+        assert inferred.count() and asserted.count() and page.locator("#ask-drawing .edge.cited").count()
+        dash = "e => getComputedStyle(e).strokeDasharray"
+        assert inferred.first.evaluate(dash) != "none" and asserted.first.evaluate(dash) == "none"
+
+        page.locator("#context summary").click()
+        page.wait_for_selector("#context tbody tr")
+        assert page.locator("#context tbody tr").count() > 20
+        assert seen.overflow() <= 0
+
+
+def test_text_appears_while_it_is_written_and_can_be_stopped(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        talking(monkeypatch) as go_on,
+        mrag.demo(model="none") as kg,
+        serving(kg, ServerSettings(model="openai:m")) as url,
+        watched(browser, url) as seen,
+    ):
+        page = seen.open("/#/ask?q=Who+develops+GraphDB%3F")
+        # The model waits in the middle of its answer.
+        page.wait_for_selector("#answer .written:text-is('GraphDB is developed by Ontotext.')")
+        assert page.locator("#answer").get_attribute("aria-busy") == "true"
+        page.get_by_role("button", name="Stop").first.click()
+        page.wait_for_selector("#answer:has-text('Stopped.')")
+        assert page.locator("#answer").get_attribute("aria-busy") == "false"
+        go_on.set()
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_selector("#answer .cite")
+        assert "Written by m" in page.locator("#answer-note").inner_text()
+        assert "Bulgaria" in page.locator("#answer").inner_text()
+        assert not page.locator("#ask-stop").is_visible()
+
+
+@SIZES
+def test_a_ready_query_runs_in_the_editor(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/query")
+        page.wait_for_selector("#editor .CodeMirror")
+        if size == NARROW:
+            page.locator("#catalogue summary").click()
+        page.get_by_label("Filter the queries").fill("instances")
+        assert page.locator("#catalogue-list li:visible").count() >= 1
+        page.locator("[data-query='explore/classes']").click()
+        assert "COUNT(*)" in page.locator("#editor .CodeMirror").inner_text()
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_selector("#results table tbody tr")
+        assert re.match(r"\d+ rows in", page.locator("#query-state").inner_text())
+        assert seen.overflow() <= 0
+        # A name of the results opens here.
+        page.locator("#results a.iri", has_text="ex:TripleStore").first.click()
+        page.wait_for_selector("#explore-entity h2")
+        assert page.locator("#explore-entity h2").inner_text() == "triple store"
+        page.go_back()
+        page.wait_for_selector("#results table tbody tr")
+        assert page.locator("#query").is_visible()
+
+
+def test_other_forms_of_queries_and_their_errors(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/query?query=ASK%20%7B%20ex%3AGraphDB%20%3Fp%20%3Fo%20%7D")
+        page.wait_for_selector("#editor .CodeMirror")
+        page.locator("#editor .CodeMirror").click()
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector("#query-state:has-text('Yes')")
+        for text, wanted in (
+            ("CONSTRUCT { ?s a ?c } WHERE { ?s a ?c } LIMIT 3", "3 triples"),
+            ("SELECT ?s { ?s <urn:nothing:here> ?o }", "0 rows"),
+        ):
+            page.evaluate("text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)", text)
+            page.locator("#run").click()
+            page.wait_for_selector(f"#query-state:has-text('{wanted}')")
+    # A refusal is told in words; the browser notes its status in the console, which is no fault.
+    with watched(browser, base) as seen:
+        page = seen.open("/#/query")
+        page.wait_for_selector("#editor .CodeMirror")
+        for text in ("SELECT nonsense", "SELECT * { SERVICE <http://other.example/> { ?s ?p ?o } }"):
+            page.evaluate("text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)", text)
+            page.locator("#run").click()
+            page.wait_for_selector("#query-problem .problem")
+            assert len(page.locator("#query-problem").inner_text()) > 20
+            assert not page.locator("#results").is_visible()
+        seen.said[:] = [text for text in seen.said if "400" not in text]
+
+
+def test_names_are_completed_from_this_graph(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/query")
+        page.wait_for_selector("#editor .CodeMirror")
+        page.locator("#editor .CodeMirror").click()
+        page.keyboard.press("Control+A")
+        page.keyboard.type("SELECT * { ?s a ex:Triple")
+        page.wait_for_function(
+            "document.querySelector('.CodeMirror').CodeMirror.getValue().includes('PREFIX ex:')"
+        )
+        page.keyboard.press("Control+Space")
+        page.wait_for_selector(".CodeMirror-hints li:has-text('ex:TripleStore')")
+
+
+@SIZES
+def test_one_walks_from_entity_to_entity_and_back(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/explore")
+        title = page.locator("#explore-entity h2")
+        page.get_by_label("Search for an entity").fill("GraphDB")
+        page.get_by_role("button", name="Search").click()
+        page.locator("#explore-hits").get_by_role("link", name="GraphDB", exact=True).click()
+        page.wait_for_selector("#explore-entity svg")
+        assert title.inner_text() == "GraphDB" and page.title().startswith("GraphDB")
+        assert seen.overflow() <= 0
+        page.locator("#explore-entity svg").get_by_role("link", name="Ontotext", exact=True).click()
+        page.wait_for_selector("#explore-entity h2:text-is('Ontotext')")
+        # By the keyboard too.
+        page.locator("#explore-entity .part-s a", has_text="GraphDB").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#explore-entity h2:text-is('GraphDB')")
+        page.get_by_role("button", name="Show all").first.click()
+        assert page.locator("#explore-entity tbody").first.locator("tr").count() > 30
+        page.go_back()
+        page.wait_for_selector("#explore-entity h2:text-is('Ontotext')")
+        page.go_back()
+        page.wait_for_selector("#explore-entity h2:text-is('GraphDB')")
+        page.go_back()
+        page.wait_for_selector("#explore-hits li")
+        assert page.get_by_label("Search for an entity").input_value() == "GraphDB"
+
+
+def test_a_link_opens_what_it_names_and_back_keeps_the_answer(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
+        page.wait_for_selector("#answer .cite")
+        assert page.get_by_label("Question").input_value() == "Which vendor develops GraphDB?"
+        asked: list[str] = []
+        page.on("request", lambda r: asked.append(r.url) if r.url.endswith("/api/ask") else None)
+        page.locator("#cited a", has_text="Ontotext").first.click()
+        page.wait_for_selector("#explore-entity h2")
+        page.go_back()
+        page.wait_for_selector("#answer .cite")
+        assert not asked
+        page.locator("#examples a").first.click()
+        page.wait_for_selector("#answer:has-text('RDF storage')")
+        page.go_back()
+        page.wait_for_selector("#answer:has-text('Ontotext')")
+        assert len(asked) == 1
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[str]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        a, b, p = (URIRef(f"http://hostile.example/{x}") for x in ("a", "b", "%3Cscript%3E"))
+        kind = URIRef("http://hostile.example/Kind")
+        kg.insert(
+            [
+                Triple(a, RDFS.label, Literal(HOSTILE)),
+                Triple(a, RDF.type, kind),
+                Triple(kind, RDFS.label, Literal("<script>document.title='owned'</script>kind")),
+                Triple(kind, RDFS.subClassOf, URIRef("http://hostile.example/Sup")),
+                Triple(p, RDFS.label, Literal("<i>links</i>")),
+                Triple(a, p, b),
+                Triple(a, RDFS.comment, Literal("</p><svg onload=alert(1)>&amp;", lang="en")),
+                Triple(b, RDFS.label, Literal("javascript:alert(1)")),
+                Triple(b, RDFS.seeAlso, URIRef("javascript:alert(1)")),
+                Triple(a, URIRef("http://schema.org/image"), URIRef("http://images.example/%3Cb%3E.jpg")),
+            ]
+        )
+        reason(kg)
+        SimilarityIndexes.of(kg).build("main", model="none")
+        with serving(kg) as url:
+            yield url
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
+@SIZES
+def test_hostile_text_stays_text(browser: Browser, hostile: str, size: tuple[int, int], bare: bool) -> None:
+    # The page must hold without its Content Security Policy too, which is a second wall.
+    with watched(browser, hostile, size, bypass_csp=bare) as seen:
+        page = seen.open()
+        page.get_by_label("Question").fill(f"bold {HOSTILE}")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_selector("#cited")
+        page.wait_for_selector("#ask-drawing svg")
+        assert HOSTILE in page.locator("#ask-result").inner_text()
+        page.locator("#context summary").click()
+        page.wait_for_selector("#ask-images a")
+        # The address of an image on the web is a link, and nothing has asked for it.
+        image = page.locator("#ask-images a.placeholder").first
+        assert image.get_attribute("href") == "http://images.example/%3Cb%3E.jpg"
+        assert image.get_attribute("target") == "_blank" and "noopener" in str(image.get_attribute("rel"))
+        seen.open("/#/explore?iri=http%3A%2F%2Fhostile.example%2Fa")
+        page.wait_for_selector("#explore-entity svg")
+        assert page.locator("#explore-entity h2").inner_text() == " ".join(HOSTILE.split())
+        seen.open("/#/explore?q=" + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+        page.wait_for_selector("#explore-hits > *")
+        seen.open("/#/query?query=SELECT%20*%20%7B%20%3Fs%20%3Fp%20%3Fo%20%7D")
+        page.wait_for_selector("#editor .CodeMirror")
+        page.locator("#run").click()
+        page.wait_for_selector("#results table tbody tr")
+        assert "<b>bold</b>" in page.locator("#results").inner_text()
+        made = "[...document.querySelectorAll('main img, main b, main script, main i, svg[onload]')].length"
+        assert page.evaluate(made) == 0
+        assert page.evaluate("[...document.querySelectorAll('a[href^=\"javascript:\"]')].length") == 0
+        assert "owned" not in page.title()
+        assert not [url for url in seen.asked if url.endswith(("/x", "/page/x"))]
+        assert seen.overflow() <= 0
+        # The results table cleans texts in a document that runs nothing, whose handlers are reported.
+        seen.said[:] = [text for text in seen.said if "Executing inline event handler" not in text]
+
+
+def test_a_token_is_asked_for_once_and_kept_in_the_tab(browser: Browser) -> None:
+    with (
+        mrag.demo(model="none") as kg,
+        serving(kg, ServerSettings(model="none", token="a-long-token")) as url,
+        watched(browser, url) as seen,
+    ):
+        page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
+        field = page.get_by_label("This server asks for a token")
+        assert "kept in this tab only" in page.locator("#token-hint").inner_text()
+        field.fill("not-this-one")
+        page.get_by_role("button", name="Use it").click()
+        page.wait_for_selector("#token-hint:has-text('did not take')")
+        field.fill("a-long-token")
+        page.get_by_role("button", name="Use it").click()
+        page.wait_for_selector("#answer .cite")
+        assert not page.locator("#token-form").is_visible()
+        assert page.evaluate("sessionStorage.getItem('mrag-token')") == "a-long-token"
+        assert page.evaluate("Object.keys(localStorage).length") == 0
+        page.reload()
+        page.wait_for_selector("#answer .cite")
+        seen.open("/#/query?query=ASK%20%7B%7D")
+        page.wait_for_selector("#editor .CodeMirror")
+        page.locator("#run").click()
+        page.wait_for_selector("#query-state:has-text('Yes')")
+        assert "a-long-token" not in page.url
+        seen.said[:] = [text for text in seen.said if "401" not in text]
+
+
+def test_images_of_the_media_folder_are_shown(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    a, image = URIRef("urn:x:a"), URIRef("http://schema.org/image")
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(a, image, Literal("a.png")), Triple(a, image, Literal("gone.png"))])
+        settings = WithMedia(model="none", token="a-long-token", media=tmp_path)
+        with serving(kg, settings) as url, watched(browser, url) as seen:
+            page = seen.open()
+            page.get_by_label("This server asks for a token").fill("a-long-token")
+            page.get_by_role("button", name="Use it").click()
+            page.wait_for_selector("#token-form", state="hidden")
+            seen.open("/#/explore?iri=urn%3Ax%3Aa")
+            shown = page.locator("#explore-entity .images img")
+            seen.until("document.querySelector('.images img')?.naturalWidth === 1")
+            assert shown.count() == 1 and shown.get_attribute("alt")
+            assert "gone.png" in page.locator("#explore-entity .images").inner_text()
+            seen.said[:] = [text for text in seen.said if "401" not in text]
+
+
+def test_a_server_that_is_gone_is_told_in_words(browser: Browser) -> None:
+    with mrag.demo(model="none") as kg, watched(browser, "http://127.0.0.1") as seen:
+        with serving(kg) as url:
+            seen.base = url
+            page = seen.open()
+            page.wait_for_selector("#examples a")
+        page.get_by_label("Question").fill("Who is there?")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_selector("#ask-problem:has-text('does not answer')")
+        seen.said.clear()
+
+
+def test_errors_of_the_graph_are_told_in_words(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/explore?iri=urn%3Anothing%3Ahere")
+        page.wait_for_selector("#explore-problem:has-text('says nothing')")
+        seen.open("/#/explore?iri=no%20iri")
+        page.wait_for_selector("#explore-problem:has-text('Not a well-formed IRI')")
+        seen.said[:] = [text for text in seen.said if "404" not in text and "400" not in text]
+
+
+_NAMELESS = """() => [...document.querySelectorAll('button, input, a, select')]
+  .filter(e => e.offsetParent && !e.closest('.yasqe, .yasr'))
+  .filter(e => !(e.innerText || '').trim() && !e.getAttribute('aria-label') && !(e.labels && e.labels.length))
+  .map(e => e.outerHTML.slice(0, 120))"""
+
+_CONTRAST = """pairs => {
+  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const light = name => {
+    paint.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
+    paint.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return pairs.map(([a, b]) => {
+    const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+    return [a, b, (x + 0.05) / (y + 0.05)];
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_and_everything_has_a_name(browser: Browser, base: str, scheme: str) -> None:
+    with watched(browser, base, color_scheme=scheme) as seen:
+        page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F")
+        page.wait_for_selector("#answer .cite")
+        assert page.evaluate(_NAMELESS) == []
+        assert page.locator("html").get_attribute("lang") == "en"
+        pairs = [
+            ["--ink", "--ground"], ["--ink", "--card"], ["--soft", "--card"], ["--soft", "--ground"],
+            ["--soft", "--sunk"], ["--accent", "--card"], ["--accent", "--accent-soft"],
+            ["--accent-ink", "--accent"],
+            ["--asserted", "--asserted-soft"], ["--inferred", "--inferred-soft"], ["--inferred", "--card"],
+            ["--problem", "--problem-soft"], ["--ink", "--problem-soft"], ["--ink", "--mark"],
+        ]  # fmt: skip
+        # WCAG 2.2, success criterion 1.4.3: at least 4.5 to 1 for text.
+        assert [row for row in page.evaluate(_CONTRAST, pairs) if row[2] < 4.5] == []
+        background = "getComputedStyle(document.body).backgroundColor"
+        assert (page.evaluate(background) == "rgb(18, 23, 21)") is (scheme == "dark")
+        seen.open("/#/explore?iri=ex%3AGraphDB")
+        page.wait_for_selector("#explore-entity svg")
+        assert page.evaluate(_NAMELESS) == []
+
+
+def test_the_keyboard_alone_is_enough(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/explore")
+        page.wait_for_selector(".classes a")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        seen.open("/#/ask")
+        page.get_by_label("Question").focus()
+        page.keyboard.type(QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer .cite")
+        page.locator("#cited .why").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".proof li")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".proof", state="detached")

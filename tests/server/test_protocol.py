@@ -1,0 +1,177 @@
+"""Queries over HTTP: formats, parameters, and errors that say what is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pyoxigraph as ox
+import pytest
+
+from mrag.kg import KnowledgeGraph
+from tests.server.conftest import Running, running
+
+ONE = "SELECT ?x ?y { VALUES (?x ?y) { (<urn:a> 'b, \"c\"'@en) (UNDEF 4) } }"
+TRIPLE = "CONSTRUCT { <urn:a> <urn:b> 'c'@en } {}"
+RESULTS = {
+    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
+    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
+    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
+}
+GRAPHS = {
+    "text/turtle": ox.RdfFormat.TURTLE,
+    "application/n-triples": ox.RdfFormat.N_TRIPLES,
+    "application/ld+json": ox.RdfFormat.JSON_LD,
+    "application/rdf+xml": ox.RdfFormat.RDF_XML,
+    "application/n-quads": ox.RdfFormat.N_QUADS,
+    "application/trig": ox.RdfFormat.TRIG,
+}
+
+
+def get(server: Running, query: str, accept: str = "*/*", **params: str) -> httpx.Response:
+    return server.client.get("/sparql", params={"query": query, **params}, headers={"Accept": accept})
+
+
+@pytest.mark.parametrize("media", RESULTS)
+def test_rows_come_in_each_format(server: Running, media: str) -> None:
+    reply = get(server, ONE, media)
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].partition(";")[0] == media
+    rows = ox.parse_query_results(reply.content, format=RESULTS[media])
+    assert not isinstance(rows, ox.QueryBoolean)
+    found = [tuple(None if t is None else str(t) for t in row) for row in rows]
+    four = '"4"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert found == [("<urn:a>", '"b, \\"c\\""@en'), (None, four)]
+
+
+def test_rows_come_as_csv(server: Running) -> None:
+    assert get(server, ONE, "text/csv").text == 'x,y\r\nurn:a,"b, ""c"""\r\n,4\r\n'
+
+
+@pytest.mark.parametrize("media", GRAPHS)
+def test_triples_come_in_each_format(server: Running, media: str) -> None:
+    reply = get(server, TRIPLE, media)
+    assert reply.headers["content-type"].partition(";")[0] == media
+    (quad,) = ox.parse(reply.content, GRAPHS[media])
+    assert str(quad.triple) == '<urn:a> <urn:b> "c"@en'
+
+
+def test_the_heaviest_format_wins_and_unknown_ones_are_refused(server: Running) -> None:
+    picked = get(server, "ASK {}", "text/csv;q=0.4, application/sparql-results+xml;q=0.9, */*;q=0.1")
+    assert picked.headers["content-type"] == "application/sparql-results+xml"
+    assert get(server, "ASK {}", "*/*").json() == {"head": {}, "boolean": True}
+    refused = get(server, "ASK {}", "image/png")
+    assert refused.status_code == 406
+    assert "application/sparql-results+json" in refused.json()["error"]
+    assert get(server, "ASK {}", "text/turtle").status_code == 406
+
+
+def test_a_query_comes_by_get_form_and_body(server: Running) -> None:
+    query = "SELECT (1 AS ?n) {}"
+    form = server.client.post("/sparql", data={"query": query})
+    body = server.client.post(
+        "/sparql", content=query, headers={"Content-Type": "application/sparql-query; charset=utf-8"}
+    )
+    answers = {reply.text for reply in (get(server, query), form, body)}
+    assert len(answers) == 1
+    assert json.loads(answers.pop())["results"]["bindings"][0]["n"]["value"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT * { ?s ?p }", "line:1, col:12"),
+        ("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE is not allowed"),
+        ("SELECT * FROM <http://example.org/elsewhere> { ?s ?p ?o }", "Nothing is fetched"),
+        ("INSERT DATA { <urn:a> <urn:b> 1 }", "Not a SPARQL query"),
+        ("SELECT (<urn:unknown>(1) AS ?x) {}", "urn:unknown"),
+        ("SELECT * { " + "{" * 500 + "}" * 500 + " }", ""),
+        ("\x00 ASK {}", "Not a SPARQL query"),
+    ],
+)
+def test_a_bad_query_is_refused_in_words(server: Running, query: str, words: str) -> None:
+    reply = get(server, query)
+    assert reply.status_code == 400
+    body = reply.json()
+    assert words in f"{body['error']} {body.get('hint', '')}"
+    assert server.client.get("/health").json() == {"status": "ok"}
+
+
+def test_bad_requests_are_refused_in_words(server: Running) -> None:
+    client = server.client
+    assert client.get("/sparql", params={"queri": "ASK {}"}).status_code == 400
+    assert client.get("/sparql?query=ASK%20%7B%7D&query=ASK%20%7B%7D").status_code == 400
+    assert client.get("/sparql?query=%FF%FE").status_code == 400
+    assert client.post("/sparql", content="ASK {}", headers={"Content-Type": "text/plain"}).status_code == 415
+    assert client.post("/sparql", content="ASK {}").status_code == 415
+    bad = client.post("/sparql", content=b"\xff", headers={"Content-Type": "application/sparql-query"})
+    assert bad.status_code == 400
+    assert "UTF-8" in bad.json()["error"]
+    assert client.put("/sparql", content="ASK {}").status_code == 405
+    assert client.get("/sparql", params={"query": "ASK {}", "timeout": "soon"}).status_code == 400
+    assert client.get("/nothing").status_code == 404
+
+
+def test_an_update_is_refused_where_updates_are_off(server: Running) -> None:
+    for path in ("/update", "/sparql", "/repositories/main/statements"):
+        reply = server.client.post(path, data={"update": "CLEAR ALL"})
+        assert reply.status_code == 403
+        assert "--update" in reply.json()["error"]
+    assert server.client.put("/graphs?default", content="").status_code == 403
+    assert server.client.delete("/repositories/main/statements").status_code == 403
+    assert server.select("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")[0]["n"] != "0"
+
+
+def test_head_and_options_are_answered(server: Running) -> None:
+    head = server.client.head("/sparql", params={"query": "ASK {}"})
+    assert (head.status_code, head.content) == (200, b"")
+    options = server.client.options("/sparql")
+    assert options.status_code == 204
+    assert options.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+def test_a_result_over_the_caps_never_looks_whole(demo: KnowledgeGraph) -> None:
+    with running(demo, max_rows=50, max_bytes=1 << 20) as server:
+        small = get(server, "SELECT * { ?s ?p ?o } LIMIT 60")
+        assert small.status_code == 400
+        assert "50 rows" in small.json()["error"]
+        assert get(server, "SELECT * { ?s ?p ?o } LIMIT 50").status_code == 200
+        triples = get(server, "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }")
+        assert triples.status_code == 400
+    with running(demo, max_bytes=1 << 20) as server:
+        with pytest.raises(httpx.RemoteProtocolError):
+            get(server, "SELECT * { ?s ?p ?o . ?a ?b ?c }", "text/csv")
+        assert server.client.get("/health").json() == {"status": "ok"}
+
+
+def test_a_large_result_streams(server: Running) -> None:
+    query = "SELECT * { ?s ?p ?o . ?a a ?c } LIMIT 20000"
+    with server.client.stream("GET", "/sparql", params={"query": query}) as reply:
+        assert "content-length" not in reply.headers
+        rows = json.loads(reply.read())["results"]["bindings"]
+    assert len(rows) == 20_000
+
+
+def test_layers_and_prefixes_work_as_in_graphdb(server: Running) -> None:
+    all_, explicit, implicit = (
+        int(server.select(f"SELECT (COUNT(*) AS ?n) {source} {{ ?s ?p ?o }}")[0]["n"])
+        for source in ("", "FROM onto:explicit", "FROM onto:implicit")
+    )
+    assert explicit > 0 < implicit
+    assert all_ == explicit + implicit
+    query = {"query": "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "infer": "false"}
+    reply = server.client.get("/repositories/main", params=query)
+    assert int(reply.json()["results"]["bindings"][0]["n"]["value"]) == explicit
+
+
+def test_the_similarity_vocabulary_works(server: Running) -> None:
+    from mrag import queries
+
+    rows = server.select(queries.get("similarity/text").text)
+    assert rows
+    assert {"documentID", "score"} <= rows[0].keys()
+
+
+def test_random_answers_are_not_kept(server: Running) -> None:
+    texts = {get(server, "SELECT (STRUUID() AS ?x) {}").text for _ in range(3)}
+    assert len(texts) == 3

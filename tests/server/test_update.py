@@ -1,0 +1,199 @@
+"""Updates over HTTP: what they change, what they leave, and what they may not touch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rdflib import RDFS, URIRef
+
+import mrag
+from mrag.reasoning.run import reason
+from mrag.terms import Triple
+from tests.server.conftest import Running, running
+
+ALL = "SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?s ?p ?o"
+
+
+def objects(server: Running, query: str = ALL) -> list[str]:
+    return [row["o"] for row in server.select(query)]
+
+
+def test_named_graphs_are_part_of_the_default_graph_once(writable: Running) -> None:
+    reply = writable.update(
+        "INSERT DATA { <urn:a> <urn:b> 1 . GRAPH <urn:g> { <urn:a> <urn:b> 1, 2 } "
+        "GRAPH <urn:h> { <urn:a> <urn:b> 2, 3 } }"
+    )
+    assert (reply.headers["mrag-added"], reply.headers["mrag-removed"]) == ("5", "0")
+    assert objects(writable) == ["1", "2", "3"]
+    named = "SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } } ORDER BY ?g ?o"
+    assert [(r["g"], r["o"]) for r in writable.select(named)] == [
+        ("urn:g", "1"), ("urn:g", "2"), ("urn:h", "2"), ("urn:h", "3"),
+    ]  # fmt: skip
+    assert objects(writable, "SELECT ?o FROM <urn:g> FROM <urn:h> { ?s ?p ?o } ORDER BY ?o") == [
+        "1",
+        "2",
+        "3",
+    ]
+    writable.update("DROP GRAPH <urn:h>")
+    assert objects(writable) == ["1", "2"]
+    writable.update("DELETE DATA { <urn:a> <urn:b> 1 }")
+    assert objects(writable) == ["2"]
+    assert writable.kg.record.contexts == ("urn:g",)
+    assert writable.kg.record.triples == writable.kg.count() == 1
+
+
+def test_an_update_is_whole_or_not_at_all(writable: Running) -> None:
+    writable.update("INSERT DATA { <urn:a> <urn:b> 1 }")
+    text = "DELETE WHERE { ?s ?p ?o } ; INSERT DATA { GRAPH <urn:mrag:system> { <urn:a> <urn:b> 2 } }"
+    reply = writable.client.post("/update", data={"update": text})
+    assert reply.status_code == 400
+    assert "kept for mrag" in reply.json()["error"]
+    assert objects(writable) == ["1"]
+
+
+def test_operations_see_those_before_them(writable: Running) -> None:
+    writable.update(
+        """INSERT DATA { <urn:a> <urn:n> 1 } ;
+        DELETE { ?s <urn:n> ?n } INSERT { ?s <urn:n> ?m . ?s <urn:was> [ <urn:value> ?n ] }
+        WHERE { ?s <urn:n> ?n BIND (?n + 1 AS ?m) } ;
+        INSERT { GRAPH ?g { ?s <urn:seen> ?n } } WHERE { ?s <urn:n> ?n BIND (<urn:log> AS ?g) }"""
+    )
+    assert objects(writable, "SELECT ?o { <urn:a> <urn:n> ?o }") == ["2"]
+    assert objects(writable, "SELECT ?o { <urn:a> <urn:was>/<urn:value> ?o }") == ["1"]
+    assert objects(writable, "SELECT ?o { GRAPH <urn:log> { ?s ?p ?o } }") == ["2"]
+    assert [q.subject for q in writable.kg.store.edges(writable.kg.record.asserted[0], p="urn:value")] != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT DATA { GRAPH <urn:mrag:kg:main:asserted:0> { <urn:a> <urn:b> 1 } }",
+        "INSERT { GRAPH ?g { <urn:a> <urn:b> 1 } } WHERE { BIND (<urn:mrag:system> AS ?g) }",
+        "DROP GRAPH <urn:mrag:system>",
+        "INSERT { ?s ?p ?o } USING <urn:mrag:system> WHERE { ?s ?p ?o }",
+        "LOAD <http://127.0.0.1:1/a.ttl>",
+        "INSERT { <urn:a> <urn:b> ?o } WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }",
+        "INSERT DATA { <urn:a> <urn:b> }",
+        "SELECT * { ?s ?p ?o }",
+        "DELETE DATA { _:a <urn:b> 1 }",
+    ],
+)
+def test_what_is_not_allowed_is_refused(writable: Running, text: str) -> None:
+    before = writable.kg.record
+    reply = writable.client.post("/update", data={"update": text})
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["error"]
+    assert writable.kg.record == before
+
+
+def test_graphs_of_another_knowledge_graph_are_out_of_reach(tmp_path: Path) -> None:
+    url = f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(url, "one") as one, running(one, update=True) as server:
+        server.update("INSERT DATA { <urn:a> <urn:b> 1 . GRAPH <urn:g> { <urn:a> <urn:b> 2 } }")
+    with mrag.connect(url, "two") as two, running(two, update=True) as server:
+        assert objects(server) == []
+        assert server.select("SELECT * { GRAPH ?g { ?s ?p ?o } }") == []
+        text = "INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> 3 } }"
+        reply = server.client.post("/update", data={"update": text})
+        assert reply.status_code == 400
+        assert "another knowledge graph" in reply.json()["error"]
+        assert server.client.get("/graphs", params={"graph": "urn:g"}).status_code == 404
+    with mrag.connect(url, "one") as one:
+        assert one.record.contexts == ("urn:g",)
+        assert len(one.query("SELECT * { ?s ?p ?o }")) == 2  # type: ignore[arg-type]
+
+
+def test_inferred_triples_go_out_of_sight_when_something_is_deleted() -> None:
+    car, part = URIRef("urn:car"), URIRef("urn:Part")
+    with mrag.connect() as kg:
+        kg.insert(
+            [
+                Triple(URIRef("urn:hasPart"), RDFS.range, part),
+                Triple(car, URIRef("urn:hasPart"), URIRef("urn:wheel")),
+            ]
+        )
+        reason(kg)
+        with running(kg, update=True) as server:
+            wheel = "ASK { <urn:wheel> a <urn:Part> }"
+            added = server.update(
+                "INSERT DATA { <urn:car> <urn:hasPart> <urn:door> . <urn:wheel> a <urn:Part> }"
+            )
+            assert added.headers["mrag-inferred"] == "kept"
+            assert kg.query(wheel) is True
+            assert objects(server, "SELECT ?o { <urn:wheel> a ?o }") == ["urn:Part"]
+            assert not kg.reasoned
+            gone = server.update("DELETE DATA { <urn:wheel> a <urn:Part> }")
+            assert gone.headers["mrag-inferred"] == "dropped"
+            assert kg.query(wheel) is False
+        reason(kg)
+        assert kg.query(wheel) is True
+        with running(kg, update=True, reason=True) as server:
+            reply = server.update("DELETE DATA { <urn:car> <urn:hasPart> <urn:wheel> }")
+            assert reply.headers["mrag-inferred"] == "kept"
+            assert kg.reasoned
+            assert kg.query(wheel) is False
+            assert kg.query("ASK { <urn:door> a <urn:Part> }") is True
+
+
+def test_a_slow_update_is_ended_and_changes_nothing(writable: Running) -> None:
+    many = " ".join(f"<urn:s{i}> <urn:p> {i} ." for i in range(200))
+    writable.update(f"INSERT DATA {{ {many} }}")
+    before = writable.kg.record
+    text = f"INSERT {{ <urn:a> <urn:b> ?n }} WHERE {{ SELECT (COUNT(*) AS ?n) {{ {SLOW} }} }}"
+    reply = writable.client.post("/update", data={"update": text, "timeout": "1"})
+    assert reply.status_code == 503
+    assert writable.kg.record == before
+    assert writable.update("INSERT DATA { <urn:a> <urn:b> 1 }").headers["mrag-added"] == "1"
+
+
+SLOW = " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(8))
+
+
+def test_loads_of_mrag_and_updates_go_together(tmp_path: Path) -> None:
+    file = tmp_path / "a.ttl"
+    file.write_text("<urn:a> <urn:b> 1, 2, 5 .")
+    with mrag.connect() as kg, running(kg, update=True) as server:
+        server.update("INSERT DATA { <urn:a> <urn:b> 1 . GRAPH <urn:g> { <urn:a> <urn:b> 2, 3 } }")
+        kg.load([file])
+        assert objects(server) == ["1", "2", "3", "5"]
+        assert kg.record.triples == kg.count() == 4
+        server.update("DROP GRAPH <urn:g>")
+        assert objects(server) == ["1", "2", "5"]
+        kg.clear()
+        assert objects(server) == []
+
+
+def test_values_that_are_equal_are_one(writable: Running) -> None:
+    writable.update('INSERT DATA { <urn:a> <urn:b> "2E-1"^^xsd:double, 1.50 }')
+    writable.update(
+        'DELETE DATA { <urn:a> <urn:b> 0.2e0 } ; INSERT DATA { <urn:a> <urn:b> "0.20"^^xsd:double }'
+    )
+    assert len(objects(writable)) == 2
+    writable.update("DELETE DATA { <urn:a> <urn:b> 1.5 }")
+    assert len(objects(writable)) == 1
+
+
+def test_a_similarity_index_says_that_it_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    with mrag.connect() as kg, running(kg, update=True) as server:
+        server.update(
+            'INSERT DATA { <urn:a> rdfs:label "A red dress"@en . <urn:b> rdfs:label "A blue hat"@en }'
+        )
+        select = "SELECT ?documentID ?documentText { ?documentID rdfs:label ?documentText }"
+        monkeypatch.setenv("MRAG_EMBEDDER", "none")
+        body = {"name": "idx", "type": "text", "selectQuery": select}
+        assert server.client.post("/rest/similarity", json=body).status_code == 201
+        assert server.client.post("/rest/similarity", json=body).status_code == 409
+        (found,) = server.client.get("/rest/similarity").json()
+        assert (found["name"], found["status"], found["selectQuery"]) == ("idx", "BUILT", select)
+        query = """PREFIX : <http://www.ontotext.com/graphdb/similarity/>
+            PREFIX inst: <http://www.ontotext.com/graphdb/similarity/instance/>
+            SELECT ?o { ?search a inst:idx ; :searchTerm "dress" ; :documentResult ?r . ?r :value ?o }"""
+        assert objects(server, query)[0] == "urn:a"
+        server.update('INSERT DATA { <urn:c> rdfs:label "A long dress for the evening, a dress"@en }')
+        assert server.client.get("/rest/similarity").json()[0]["status"] == "OUTDATED"
+        assert server.client.put("/rest/similarity", json={"name": "idx"}).status_code == 200
+        assert server.client.get("/rest/similarity").json()[0]["status"] == "BUILT"
+        assert "urn:c" in objects(server, query)
+        assert server.client.delete("/rest/similarity?name=idx").status_code == 200
+        assert server.client.get("/rest/similarity").json() == []
