@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,6 +43,9 @@ def serve(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Language model for questions, as for `mrag ask`.")
     ] = None,
+    media: Annotated[
+        Path | None, typer.Option(help="Folder of the image files that the graph names.", metavar="FOLDER")
+    ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
 ) -> None:
     """Serve the graph over HTTP: SPARQL 1.1, RDF4J's and GraphDB's protocols, and a page.
@@ -77,6 +81,7 @@ def serve(
         union=not separate,
         index=index,
         model=Settings.from_env(model=model).model,
+        media=media,
         **given,
     )
     if not settings.local and settings.token is None:

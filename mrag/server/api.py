@@ -97,8 +97,7 @@ class Api:
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg = kg
         self.settings = settings
-        # A folder of images is an addition that settings may have.
-        self.media: Path | None = getattr(settings, "media", None)
+        self.media = settings.media
         self.readers = anyio.CapacityLimiter(_READERS)
         self.askers = anyio.CapacityLimiter(_ASKERS)
         self.provers = anyio.CapacityLimiter(_PROVERS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from mrag.errors import MragError
 from mrag.kg import KnowledgeGraph
-from mrag.server import graphdb, graphs, rdf4j, sparql, transactions
+from mrag.server import api, graphdb, graphs, pages, rdf4j, sparql, transactions
 from mrag.server.asking import Asked
 from mrag.server.engine import Engine
 from mrag.server.protect import Guarded, allowed, crash, http_error, mrag_error
@@ -57,7 +56,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         )
         middleware.insert(0, cors)
     app = Starlette(
-        routes=[*_routes(), *_others(kg, settings)],
+        routes=[*_routes(), *api.routes(kg, settings), *pages.routes()],
         middleware=middleware,
         exception_handlers={MragError: mrag_error, HTTPException: http_error, Exception: crash},
         lifespan=_lifespan,
@@ -108,16 +107,6 @@ def _routes() -> Sequence[BaseRoute]:
         _route("/rest/security/free-access", graphdb.free_access, "GET"),
         _route("/rest/login", graphdb.login, "POST"),
     ]
-
-
-def _others(kg: KnowledgeGraph, settings: ServerSettings) -> Sequence[BaseRoute]:
-    """Return the routes of the page and of its JSON calls, where they are installed."""
-    found: list[BaseRoute] = []
-    with contextlib.suppress(ModuleNotFoundError):
-        found += importlib.import_module("mrag.server.api").routes(kg, settings)
-    with contextlib.suppress(ModuleNotFoundError):
-        found += importlib.import_module("mrag.server.pages").routes()
-    return found
 
 
 def _route(path: str, handler: Handler, *methods: str) -> Route:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Limits
@@ -33,6 +34,7 @@ class ServerSettings:
         reason: Whether reasoning runs again after each update.
         cache_bytes: Most bytes of answers kept for repeated queries; 0 keeps none.
         grace: Seconds that running requests get when the server stops.
+        media: Folder of the image files that the graph names; None serves none.
 
     Raises:
         ConfigError: If a number is out of range.
@@ -62,6 +64,7 @@ class ServerSettings:
     reason: bool = False
     cache_bytes: int = 32 << 20
     grace: float = 5.0
+    media: Path | None = None
 
     def __post_init__(self) -> None:
         positive = {
@@ -76,6 +79,8 @@ class ServerSettings:
                 raise ConfigError(f"{name} must be greater than 0, not {value}.")
         if not 0 <= self.port <= 65_535:
             raise ConfigError(f"{self.port} is not a TCP port.", hint="Ports go from 0 to 65535.")
+        if self.media is not None and not self.media.is_dir():
+            raise ConfigError(f"{self.media} is not a folder.", hint="Name the folder that holds the images.")
         if self.token is not None and (len(self.token) < 8 or not self.token.isascii()):
             raise ConfigError("A token needs at least 8 ASCII characters.", hint="Take a long random one.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,6 @@ from tests.server.serving import serving, talking
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
 DEPICTION = URIRef("http://xmlns.com/foaf/0.1/depiction")
-
-
-@dataclass(frozen=True)
-class WithMedia(ServerSettings):
-    media: Path | None = None
 
 
 @pytest.fixture(scope="module")
@@ -352,7 +346,10 @@ def test_only_images_that_the_graph_names_are_served(tmp_path: Path) -> None:
     ]
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(Triple(entity, DEPICTION, value) for value in named)
-        with serving(kg, WithMedia(model="none", media=folder)) as url, httpx.Client(base_url=url) as client:
+        with (
+            serving(kg, ServerSettings(model="none", media=folder)) as url,
+            httpx.Client(base_url=url) as client,
+        ):
             images = client.get("/api/entity", params={"iri": entity}).json()["images"]
             served = [i for i in images if i["src"]]
             assert sorted(i["name"] for i in served) == ["a b.png", "c.png"]

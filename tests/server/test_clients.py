@@ -48,7 +48,7 @@ def test_rdflib_uploads_reads_and_deletes_statements(client: RDF4JClient) -> Non
     assert (repository.size(G), repository.size(DATASET_DEFAULT_GRAPH_ID)) == (1, 1)
     assert repository.graph_names() == [G]
     assert {tuple(q) for q in repository.get().quads()} == {
-        (A, RDFS.label, Literal("A", lang="en"), None),
+        (A, RDFS.label, Literal("A", lang="en"), DATASET_DEFAULT_GRAPH_ID),
         (B, DCTERMS.date, Literal("2026-01-01", datatype=XSD.date), G),
     }
     only = repository.get(subj=B, content_type="text/turtle")
@@ -190,4 +190,5 @@ def test_sparqlwrapper_queries_and_updates(writable: Running) -> None:
 
 def test_mrag_itself_can_use_the_endpoint(server: Running) -> None:
     with mrag.connect(f"sparql:{server.url}/sparql") as kg:
-        assert kg.query("ASK { ex:GraphDB a ?type }", limits=mrag.Limits(seconds=20)) in (True, False)
+        ask = "PREFIX ex: <https://w3id.org/mrag/demo/products#> ASK { ex:GraphDB a ex:SemanticProduct }"
+        assert kg.query(ask) is True
