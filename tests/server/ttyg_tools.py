@@ -9,9 +9,6 @@ from __future__ import annotations
 import json
 import sys
 
-from ttyg.graphdb import GraphDB  # type: ignore[import-not-found,unused-ignore]
-from ttyg.tools import graphdb_tools as tools  # type: ignore[import-not-found,unused-ignore]
-
 CLASSES = (
     "PREFIX owl: <http://www.w3.org/2002/07/owl#> CONSTRUCT { ?s ?p ?o } WHERE { ?s a owl:Class ; ?p ?o }"
 )
@@ -19,6 +16,9 @@ CLASSES = (
 
 def main(url: str) -> None:
     """Run the tools that need no further plugin of GraphDB."""
+    from ttyg.graphdb import GraphDB
+    from ttyg.tools import graphdb_tools as tools
+
     with GraphDB(url) as graph:
         at = {"graph": graph, "graphdb_repository_id": "main"}
         query = tools.SparqlQueryTool(**at)
