@@ -210,7 +210,7 @@ class TripleStore(Protocol):
 
 
 class AsyncReads:
-    """Async twins of the reads, for stores that release the GIL or wait on a socket, and of keeping nothing."""
+    """Async twins of the reads, for stores that release the GIL or wait on a socket; keeps no prefixes."""
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the prefixes that the store keeps itself: none."""

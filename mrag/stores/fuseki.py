@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Layers
+from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.http import Access, host
 from mrag.stores.results import lines_of
-from mrag.stores.sparql import Dialect, Paths, SparqlStore
+from mrag.stores.sparql import SparqlStore
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"
 UNION_GRAPH = "urn:x-arq:UnionGraph"

@@ -15,9 +15,10 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, EndpointError
 from mrag.guard import EXPLICIT, IMPLICIT
 from mrag.stores.base import Capabilities, Dataset, Layers
+from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.http import Access, host
 from mrag.stores.results import lines_of
-from mrag.stores.sparql import DEFAULT, Dialect, Paths, SparqlStore
+from mrag.stores.sparql import DEFAULT, SparqlStore
 from mrag.terms import to_ox
 
 RULESETS = (

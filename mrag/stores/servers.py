@@ -7,10 +7,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from mrag.errors import ConfigError
 from mrag.stores.base import TripleStore
+from mrag.stores.dialect import Paths
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.http import Access
-from mrag.stores.sparql import Paths, SparqlStore, access_from_env
+from mrag.stores.sparql import SparqlStore, access_from_env
 from mrag.stores.virtuoso import VirtuosoStore
 
 

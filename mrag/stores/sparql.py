@@ -11,11 +11,9 @@ import os
 import tempfile
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,8 +34,10 @@ from mrag.errors import (
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.patterns import Construct, to_insert
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
-from mrag.stores.http import Access, Http, upload
+from mrag.stores.dialect import NT, Dialect, Paths
+from mrag.stores.http import Access, Http
 from mrag.stores.results import Incomplete, JsonResult, lines_of, triples_of
+from mrag.stores.sending import PART, parts, send_parts, send_stream
 from mrag.terms import Triple
 
 logger = logging.getLogger(__name__)
@@ -48,55 +48,8 @@ DEFAULT = "urn:mrag:default"
 """Stands in a dataset for the endpoint's own default graph, whatever that is."""
 
 _JSON = "application/sparql-results+json"
-_NT = "application/n-triples"
 _RESULT_TYPES = (_JSON, "application/json")
 _OLD_SCRATCH = 3600.0
-_PART = 10_000
-_SENDERS = 2
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """What a server does in its own way.
-
-    Attributes:
-        name: What to call it.
-        graph_parameter: Parameter of the graph store protocol that names the graph.
-        seconds_parameter: Parameter of a query that bounds its time; None where there is none.
-        seconds_unit: How many of its units are a second.
-        values: Most rows of a VALUES block.
-        chunk: Most triples of one upload; None sends a load as one stream.
-        default_graphs: IRIs that name the server's default graph and the union of its named ones.
-        system_graphs: Starts of the names of graphs that belong to the server.
-        empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
-        nt: Media type of N-Triples.
-    """
-
-    name: str = "SPARQL endpoint"
-    graph_parameter: str = "graph"
-    seconds_parameter: str | None = None
-    seconds_unit: float = 1.0
-    values: int = 500
-    chunk: int | None = None
-    default_graphs: tuple[str, ...] = ()
-    system_graphs: tuple[str, ...] = ()
-    empty_pattern: bool = True
-    nt: str = _NT
-
-
-@dataclass(frozen=True)
-class Paths:
-    """URLs of a server's services.
-
-    Attributes:
-        query: Where queries go.
-        update: Where updates go; None where nothing is written.
-        graphs: The graph store (SPARQL 1.1 Graph Store HTTP Protocol); None where there is none.
-    """
-
-    query: str
-    update: str | None = None
-    graphs: str | None = None
 
 
 class SparqlStore(AsyncReads):
@@ -271,7 +224,7 @@ class SparqlStore(AsyncReads):
 
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""
-        self._post(graph, ntriples, "application/n-triples")
+        self._post(graph, ntriples, NT)
 
     def bulk_load(
         self,
@@ -296,50 +249,17 @@ class SparqlStore(AsyncReads):
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
         try:
-            size = self.dialect.chunk or _PART
-            self._send(_parts(sources, size, notes, on_progress, skip_bad_lines), graph)
+            size = self.dialect.chunk or PART
+            send = send_stream if self.dialect.chunk is None else send_parts
+            send(parts(sources, size, notes, on_progress, skip_bad_lines), partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:
                 self._forget(graph)
             raise
         return notes
 
-    def _send(self, parts: Iterator[bytes], graph: str) -> None:
-        if self.dialect.chunk is not None:
-            self._send_chunks(parts, graph)
-            return
-        failed: list[BaseException] = []
-
-        def watched() -> Iterator[bytes]:
-            # What the parser raises would come out of the HTTP client as a broken connection.
-            try:
-                yield from parts
-            except MragError as error:
-                failed.append(error)
-                raise
-
-        try:
-            self._post(graph, upload(watched()), "application/n-triples", bulk=True)
-        except Exception:
-            if failed:
-                raise failed[0] from None
-            raise
-
-    def _send_chunks(self, parts: Iterator[bytes], graph: str) -> None:
-        """Send parts two at a time, while the next is being read."""
-        with ThreadPoolExecutor(_SENDERS) as pool:
-            sent: deque[Future[None]] = deque()
-            try:
-                for part in parts:
-                    sent.append(pool.submit(self._post, graph, part, "application/n-triples", bulk=True))
-                    if len(sent) > _SENDERS:
-                        sent.popleft().result()
-                while sent:
-                    sent.popleft().result()
-            except BaseException:
-                for post in sent:
-                    post.cancel()
-                raise
+    def _add(self, graph: str, data: Any) -> None:
+        self._post(graph, data, NT, bulk=True)
 
     def _forget(self, graph: str) -> None:
         try:
@@ -525,37 +445,6 @@ class _Request(SPARQLWrapper):
 
     def _getAcceptHeader(self) -> str:
         return self._accept
-
-
-def _parts(
-    sources: Sequence[Source],
-    size: int,
-    notes: LoadNotes,
-    on_progress: Progress | None,
-    skip_bad_lines: bool,
-) -> Iterator[bytes]:
-    """Yield the triples of files as N-Triples, so many at a time.
-
-    N-Triples writes plain strings untyped, which stores of RDF 1.0 tell from typed ones.
-    """
-    total = sum(source.size() for source in sources)
-    done = [0] * len(sources)
-
-    def noted(at: int) -> Callable[[int], None]:
-        def note(count: int) -> None:
-            done[at] = count
-            if on_progress is not None:
-                on_progress(sum(done), total)
-
-        return note
-
-    quads = chain.from_iterable(
-        source.quads_skipping(notes, noted(at)) if skip_bad_lines else source.quads(noted(at), notes)
-        for at, source in enumerate(sources)
-    )
-    triples = (quad.triple for quad in quads)
-    while part := ox.serialize(islice(triples, size), format=ox.RdfFormat.N_TRIPLES):
-        yield part
 
 
 def _age(scratch: str) -> float:

@@ -13,8 +13,9 @@ import requests
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.guard import paths_in_negation, query_form
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
+from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.http import Access
-from mrag.stores.sparql import Dialect, Paths, SparqlStore
+from mrag.stores.sparql import SparqlStore
 from mrag.terms import Triple
 
 _SYSTEM = (

@@ -16,8 +16,9 @@ import pytest
 import mrag
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout
 from mrag.stores.base import Dataset, Limits
+from mrag.stores.dialect import Paths
 from mrag.stores.http import Access
-from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
+from mrag.stores.sparql import DEFAULT, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
 from tests.servers import free_port, oxigraph_server
 

@@ -1,0 +1,51 @@
+"""What servers do in their own way, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NT = "application/n-triples"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a server does in its own way.
+
+    Attributes:
+        name: What to call it.
+        graph_parameter: Parameter of the graph store protocol that names the graph.
+        seconds_parameter: Parameter of a query that bounds its time; None where there is none.
+        seconds_unit: How many of its units are a second.
+        values: Most rows of a VALUES block.
+        chunk: Most triples of one upload; None sends a load as one stream.
+        default_graphs: IRIs that name the server's default graph and the union of its named ones.
+        system_graphs: Starts of the names of graphs that belong to the server.
+        empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
+        nt: Media type of N-Triples.
+    """
+
+    name: str = "SPARQL endpoint"
+    graph_parameter: str = "graph"
+    seconds_parameter: str | None = None
+    seconds_unit: float = 1.0
+    values: int = 500
+    chunk: int | None = None
+    default_graphs: tuple[str, ...] = ()
+    system_graphs: tuple[str, ...] = ()
+    empty_pattern: bool = True
+    nt: str = NT
+
+
+@dataclass(frozen=True)
+class Paths:
+    """URLs of a server's services.
+
+    Attributes:
+        query: Where queries go.
+        update: Where updates go; None where nothing is written.
+        graphs: The graph store (SPARQL 1.1 Graph Store HTTP Protocol); None where there is none.
+    """
+
+    query: str
+    update: str | None = None
+    graphs: str | None = None
