@@ -353,6 +353,34 @@ def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequen
     )
 
 
+def as_select(prologue: str, group: str) -> str:
+    """Return the query for all solutions of an update's WHERE clause.
+
+    Args:
+        prologue: The prefixes before it.
+        group: The clause with its braces, as the grammar has cut it out of the update.
+
+    Example:
+        >>> as_select("", "{ ?s ?p ?o }")
+        'SELECT * WHERE { ?s ?p ?o }'
+    """
+    return f"{prologue}SELECT * WHERE {group}"
+
+
+def as_insert_data(prologue: str, data: str) -> str:
+    """Return the insertion of the data of an INSERT DATA or DELETE DATA, to have them read.
+
+    Args:
+        prologue: The prefixes before it.
+        data: The data with their braces, as the grammar has cut them out of the update.
+
+    Example:
+        >>> as_insert_data("", "{ <urn:a> <urn:b> 1 }")
+        'INSERT DATA { <urn:a> <urn:b> 1 }'
+    """
+    return f"{prologue}INSERT DATA {data}"
+
+
 def _block(pattern: Pattern) -> str:
     parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
     return "{ " + " ".join(_pattern(part) for part in parts) + " }" if parts else "{ }"

@@ -21,6 +21,7 @@ from rdflib.term import Node, Variable
 
 from mrag.errors import QueryRefused
 from mrag.guard import EXPLICIT, IMPLICIT, unescape, uses, walk
+from mrag.patterns import as_insert_data, as_select
 from mrag.queries import term
 from mrag.terms import DEFAULT_PREFIXES, from_ox
 
@@ -348,8 +349,8 @@ def _operation(
         )
     if name in ("InsertData", "DeleteData"):
         if name == "DeleteData" and _blank(_quads(found)):
-            raise QueryRefused("DELETE DATA cannot have blank nodes.", query=text)
-        return "data", name == "InsertData", f"{prologue}INSERT DATA {span}"
+            raise QueryRefused("Blank nodes cannot be deleted as data.", query=text)
+        return "data", name == "InsertData", as_insert_data(prologue, span)
     if name in ("Clear", "Drop"):
         which = str(found.graphiri)
         if not isinstance(found.graphiri, URIRef):
@@ -360,7 +361,7 @@ def _operation(
     if name in ("Add", "Copy", "Move"):
         source, target = (str(g) if isinstance(g, URIRef) else None for g in found.graph)
         return "transfer", name.lower(), source, target, silent
-    where = f"{prologue}SELECT * WHERE {span}"
+    where = as_select(prologue, span)
     if name == "DeleteWhere":
         deletes, inserts = _quads(found), []
     else:

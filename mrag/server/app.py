@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
@@ -18,7 +17,6 @@ from starlette.routing import BaseRoute, Route
 from mrag.errors import MragError
 from mrag.kg import KnowledgeGraph
 from mrag.server import api, graphdb, graphs, pages, rdf4j, sparql, transactions
-from mrag.server.asking import Asked
 from mrag.server.engine import Engine
 from mrag.server.protect import Guarded, allowed, crash, http_error, mrag_error
 from mrag.server.settings import ServerSettings
@@ -121,7 +119,5 @@ def _route(path: str, handler: Handler, *methods: str) -> Route:
 async def _health(request: Request) -> Response:
     """Handle `/health`: whether a query is answered, without a token."""
     engine: Engine = request.app.state.engine
-    read = await engine.read(Asked("ASK {}"))
-    answer = await engine.answer(read, "json")
-    fine = json.loads(answer.first).get("boolean") is True
+    fine = await engine.alive()
     return JSONResponse({"status": "ok" if fine else "failing"}, 200 if fine else 503)

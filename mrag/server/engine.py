@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import pickle
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +14,7 @@ from typing import Any, cast
 
 from starlette.exceptions import HTTPException
 
+from mrag import queries
 from mrag.errors import QueryRefused, StoreError
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery
 from mrag.kg import KnowledgeGraph
@@ -30,7 +32,7 @@ from mrag.updates import NIL
 logger = logging.getLogger(__name__)
 
 _IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
-_READ_SECONDS = 10.0
+_READ_SECONDS = 30.0
 _SENDING = 10
 """An answer may take this many times the deadline to be sent."""
 
@@ -157,6 +159,11 @@ class Engine:
     def _graphs(self) -> tuple[str, ...]:
         record = self.kg.record
         return (*record.asserted, *record.inferred, *record.contexts, *NIL, *sorted(_IGNORED))
+
+    async def alive(self) -> bool:
+        """Tell whether a query is answered."""
+        answer = await self.answer(await self.read(Asked(queries.get("explore/any").text)), "json")
+        return "boolean" in json.loads(answer.first)
 
     # -- running -----------------------------------------------------------------------------------
 

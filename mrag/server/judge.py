@@ -16,6 +16,7 @@ from typing import Any
 
 from rdflib.paths import Path
 
+from mrag import queries
 from mrag.errors import MragError, QueryRefused
 from mrag.guard import read_gate
 from mrag.stores.child import HEAD, frame
@@ -79,7 +80,8 @@ def serve() -> None:
         frame(stdout, b"P", pickle.dumps(value))
         stdout.flush()
 
-    judge({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})
+    first = queries.get("explore/any").text
+    judge({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
     reply(("ready",))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)

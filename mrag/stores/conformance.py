@@ -299,7 +299,7 @@ class StoreConformance:
     # -- writing -----------------------------------------------------------------------------------
 
     def test_updates(self, store: TripleStore) -> None:
-        """INSERT DATA, DELETE/INSERT and several operations at once."""
+        """Insertions, replacements and several operations at once."""
         store.update(f"INSERT DATA {{ GRAPH <{G}> {{ <urn:a> <urn:p> 'x' , 'y' }} }}")
         store.update(
             f"DELETE {{ GRAPH <{G}> {{ ?s ?p ?o }} }} INSERT {{ GRAPH <{H}> {{ ?s ?p ?o }} }} "

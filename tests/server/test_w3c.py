@@ -68,7 +68,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def separate() -> Iterator[Running]:
     """A server whose default graph is apart from the named graphs, as the cases expect."""
-    with mrag.connect() as kg, running(kg, update=True, union=False, workers=1) as found:
+    # One case is an update of many operations, whose reading takes long on a busy machine.
+    with mrag.connect() as kg, running(kg, update=True, union=False, workers=1, seconds=120.0) as found:
         yield found
 
 
