@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from mrag.cli import app, main
 from tests.conftest import PRODUCTS
 
-COMMANDS = ["load", "reason", "index", "ask", "search", "query", "explain", "verify", "doctor", "create", "mcp"]
+COMMANDS = "load reason index ask search query explain verify doctor create mcp".split()
 
 
 def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
