@@ -54,7 +54,7 @@ def test_every_file_runs_as_it_stands_and_documents_itself(name: str, store: Oxi
     graphs = Dataset(("urn:g",), ("urn:g",))
     if "\nASK" in query.text:
         assert store.ask(query.text, graphs) is False
-    elif "SELECT" in query.text:
+    elif "SELECT" in query.text and "\nCONSTRUCT" not in query.text:
         assert store.select(query.text, graphs).rows is not None
     else:
         assert list(store.construct(query.text, graphs)) == []
@@ -62,7 +62,11 @@ def test_every_file_runs_as_it_stands_and_documents_itself(name: str, store: Oxi
         assert f"#+ params: {param} " in query.text, f"document the parameter {param}"
 
 
-@pytest.mark.parametrize("name", [n for n in queries.names() if not n.startswith(("update/", "reasoning/"))])
+# Their rows are sets to work on, and may be millions; of pairs none is read.
+_UNORDERED = ("update/", "reasoning/", "cel/", "explore/pairs")
+
+
+@pytest.mark.parametrize("name", [n for n in queries.names() if not n.startswith(_UNORDERED)])
 def test_every_query_has_a_total_order(name: str) -> None:
     text = queries.get(name).text
     if "\nASK" in text or "\nCONSTRUCT" in text:

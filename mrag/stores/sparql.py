@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import pyoxigraph as ox
 import requests
@@ -47,6 +47,7 @@ OWN = "urn:mrag:"
 DEFAULT = "urn:mrag:default"
 """Stands in a dataset for the endpoint's own default graph, whatever that is."""
 
+_T = TypeVar("_T")
 _JSON = "application/sparql-results+json"
 _RESULT_TYPES = (_JSON, "application/json")
 _OLD_SCRATCH = 3600.0
@@ -97,7 +98,7 @@ class SparqlStore(AsyncReads):
         """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
         response = self._query(query, dataset, self.dialect.nt, None)
         with self._whole(query):
-            yield from triples_of(self.http.chunks(response, query))
+            yield from self._watched(triples_of(self.http.chunks(response, query)), query)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -150,7 +151,7 @@ class SparqlStore(AsyncReads):
                     rows.append(row)
                 return SelectResult(result.variables, rows)
             triples: list[Triple] = []
-            for triple in triples_of(chunks):
+            for triple in self._watched(triples_of(chunks), query):
                 left -= sum(len(t) for t in triple)
                 self._within(len(triples), left, deadline, limits, query)
                 triples.append(triple)
@@ -297,7 +298,7 @@ class SparqlStore(AsyncReads):
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         text = queries.get("kg/graph").text
         response = self._query(text, Dataset((graph,)), self.dialect.nt, None)
-        yield from lines_of(self.http.chunks(response))
+        yield from self._watched(lines_of(self.http.chunks(response)), text)
 
     def sweep(self) -> int:
         """Remove scratch graphs that a process left behind more than an hour ago."""
@@ -355,6 +356,11 @@ class SparqlStore(AsyncReads):
         return answer
 
     def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
+        response = self._request(query, dataset, accept, seconds)
+        self._check(response, query)
+        return response
+
+    def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         if self._closed:
             raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
         request = _Request(self.paths.query, query, accept)
@@ -374,7 +380,6 @@ class SparqlStore(AsyncReads):
             seconds=None if seconds is None else seconds + 0.5,
             query=query,
         )
-        self._check(response, query)
         return response
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
@@ -385,6 +390,10 @@ class SparqlStore(AsyncReads):
 
     def _check(self, response: requests.Response, query: str) -> None:
         """Raise if the headers say that the answer is not whole."""
+
+    def _watched(self, items: Iterator[_T], query: str) -> Iterator[_T]:
+        """Yield the triples of an answer, or raise where they are known not to be all."""
+        return items
 
     def _whole(self, query: str | None) -> _Whole:
         return _Whole(self.http, query)

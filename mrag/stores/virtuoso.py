@@ -1,15 +1,18 @@
 """OpenLink Virtuoso: its limits and spellings, kept out of the way of everything else.
 
 Virtuoso 7 cuts results at `ResultSetMaxRows` and answers in part when a time limit passes, both under
-status 200; headers tell. Its default graph is the union of all graphs, its own among them.
+status 200. Headers tell, but not where triples are cut: there the limit has to be known. Its default
+graph is the union of all graphs, its own among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 import requests
 
+from mrag import queries
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.guard import paths_in_negation, query_form
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
@@ -37,6 +40,10 @@ _SYSTEM = (
     "facets",
     "ldp",
 )
+_T = TypeVar("_T")
+_CUT = "X-SPARQL-MaxRows"
+_SMALL = 1000
+"""No one sets the limit lower; answers up to here need no look at it."""
 _HINT = "Raise ResultSetMaxRows in the section [SPARQL] of virtuoso.ini, or add a LIMIT."
 
 
@@ -51,6 +58,7 @@ class VirtuosoStore(SparqlStore):
     """
 
     digest = True
+    _most: int | None = None
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         base = address.removesuffix("/sparql-auth").removesuffix("/sparql")
@@ -121,12 +129,33 @@ class VirtuosoStore(SparqlStore):
                 query=query,
                 hint="Narrow the query, or raise MaxQueryExecutionTime in virtuoso.ini.",
             )
-        if "X-SPARQL-MaxRows" in response.headers:
-            rows = response.headers["X-SPARQL-MaxRows"]
+        if _CUT in response.headers:
+            rows = response.headers[_CUT]
             response.close()
-            raise EndpointError(
-                f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
-                endpoint=self.url,
-                query=query,
-                hint=_HINT,
-            )
+            raise self._cut(rows, query)
+
+    def _watched(self, items: Iterator[_T], query: str) -> Iterator[_T]:
+        # One item more than the limit comes where there are more; an answer of just that many is refused too.
+        for number, item in enumerate(items, start=1):
+            if number > _SMALL and number > self._most_rows():
+                raise self._cut(str(number - 1), query)
+            yield item
+
+    def _most_rows(self) -> float:
+        """Return where the server cuts answers; no limit while it has too few triples to show one."""
+        if self._most is None:
+            text = queries.get("explore/pairs").text
+            with self._request(text, Dataset(), "application/sparql-results+json", None) as response:
+                rows = response.headers.get(_CUT, "")
+            if not rows.isdigit():
+                return float("inf")
+            self._most = int(rows)
+        return self._most
+
+    def _cut(self, rows: str, query: str) -> EndpointError:
+        return EndpointError(
+            f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
+            endpoint=self.url,
+            query=query,
+            hint=_HINT,
+        )

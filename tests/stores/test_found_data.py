@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import mrag
-from mrag.errors import ConfigError
+from mrag import queries
+from mrag.connection import open_store
+from mrag.errors import ConfigError, EndpointError
 from mrag.index.similarity import SimilarityIndexes
 from mrag.reasoning.run import reason
-from mrag.stores.base import Limits
+from mrag.stores.base import Dataset, Limits
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT
@@ -138,3 +141,23 @@ def test_fusekis_unnamed_and_named_graphs_are_read_together(tmp_path: Path) -> N
             assert isinstance(kg.store, FusekiStore)
             kg.store.create("mem")
             assert asked[-1] == {"dbName": ["ds"], "dbType": ["mem"]}
+
+
+def test_virtuosos_cut_triples_are_no_answer(tmp_path: Path) -> None:
+    with virtuoso_server(tmp_path, most_rows=2000) as url:
+        store, _ = open_store(url, Access(user="dba", password="dba"))
+        graph = Dataset(("urn:g",))
+        for count in (1900, 3000):
+            store.insert(b"".join(b"<urn:s%d> <urn:p> <urn:o> .\n" % i for i in range(count)), "urn:g")
+            if count < 2000:
+                assert len(list(store.construct(queries.get("kg/graph").text, graph))) == count
+                continue
+            with pytest.raises(EndpointError, match="cuts answers at 2000"):
+                list(store.construct(queries.get("kg/graph").text, graph))
+            with pytest.raises(EndpointError, match="cuts answers"):
+                store.bounded(queries.get("kg/graph").text, graph, Limits())
+            whole = io.BytesIO()
+            with pytest.raises(EndpointError, match="ResultSetMaxRows"):
+                store.dump("urn:g", whole)
+            assert whole.getvalue() == b""
+        store.close()
