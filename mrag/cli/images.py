@@ -1,0 +1,247 @@
+"""Commands that make knowledge graphs of images: import, and views."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.common import (
+    JsonOption,
+    KgOption,
+    StoreOption,
+    opened,
+    progress,
+    say,
+    show,
+    show_json,
+    status,
+)
+
+if TYPE_CHECKING:
+    from mrag.kg import KnowledgeGraph
+    from mrag.loaders._records import RecordReport, Records
+
+KINDS = ("fashionpedia", "scenes", "table")
+ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph by itself.")]
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON)."),
+    ],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    kind: Annotated[
+        str | None, typer.Option("--as", help="fashionpedia, scenes or table; told from the file by default.")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="How a table becomes RDF, in Turtle (R2RML and RML).")
+    ] = None,
+    boxes: Annotated[
+        bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
+    ] = False,
+    views: Annotated[bool, typer.Option(help="Make the views of annotated images.")] = True,
+    reason: ReasonOption = True,
+    replace: Annotated[bool, typer.Option("--replace", help="Forget what the graph held before.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad records out and count them, instead of stopping.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a knowledge graph of image annotations, scene graphs or tables, whole or not at all.
+
+    Of annotations in Fashionpedia's format three views are made beside it, named after it: NAME-images
+    (a sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
+
+    \b
+    Examples:
+      mrag import instances_attributes_train2020.json
+      mrag import shops.csv --mapping shops.ttl
+    """
+    steps = _Steps()
+    with opened(store, kg, create=True) as graph, ExitStack() as stack:
+        reports: list[RecordReport] = []
+        paths = []
+        for file in files:
+            with steps(f"read {file.name}"), progress(f"Reading {file.name}") as note:
+                records = _records(file, kind, mapping, boxes, "skip" if skip_bad else "stop", note)
+                paths.append(stack.enter_context(records.ntriples()))
+            reports.append(records.report)
+            _tell_problems(file, records.report)
+        if replace:
+            # Not before all has been read.
+            graph.clear()
+        with steps("load") as done, progress("Loading") as note:
+            done["triples"] = graph.load(paths, on_progress=note).triples
+        fashion = views and any(report.counts.get("annotations") for report in reports)
+        if fashion and graph.store.capabilities.reasoning:
+            say("No views are made: this server reasons over all of its graphs at once.", style="yellow")
+            fashion = False
+        if fashion:
+            _views(steps, graph, reason, source_too=True)
+        elif reason:
+            with status("Reasoning"):
+                _reason(steps, graph)
+        result = {
+            "store": graph.store.url,
+            "kg": graph.name,
+            "records": [{"file": str(f), **_report(r)} for f, r in zip(files, reports, strict=True)],
+            "steps": steps.done,
+        }
+        if as_json:
+            show_json(result)
+            return
+        _show(steps)
+        if fashion:
+            say(f"Next: `mrag index --kg {graph.name}-images --query kg/sentences`.", style="dim")
+
+
+def views(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    reason: ReasonOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the views of annotated images anew where what they were made from has changed.
+
+    \b
+    Example:
+      mrag views --kg main
+    """
+    from mrag.errors import ConfigError
+    from mrag.record import read_record
+    from mrag.views import VIEWS
+
+    steps = _Steps()
+    with opened(store, kg) as graph:
+        names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in VIEWS.values()]
+        if "http://example.org/hasImage" not in graph.profile().predicates and not any(
+            read_record(graph.store, name).kept for name in names
+        ):
+            raise ConfigError(
+                f"The knowledge graph {graph.name!r} holds no annotated images.",
+                endpoint=graph.store.url,
+                hint="Load some with `mrag import`, or name another graph with --store and --kg.",
+            )
+        made = _views(steps, graph, reason)
+        if as_json:
+            show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
+        elif made:
+            _show(steps)
+        else:
+            show("All views are up to date.")
+
+
+class _Steps:
+    """What was done, with the seconds it took."""
+
+    def __init__(self) -> None:
+        self.done: list[dict[str, Any]] = []
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[dict[str, Any]]:
+        step: dict[str, Any] = {"step": name}
+        started = time.perf_counter()
+        yield step
+        step["seconds"] = round(time.perf_counter() - started, 3)
+        self.done.append(step)
+
+
+def _records(
+    file: Path, kind: str | None, mapping: Path | None, boxes: bool, on_bad: Any, note: Any
+) -> Records:
+    from mrag.errors import ConfigError
+    from mrag.loaders.fashionpedia import Fashionpedia
+    from mrag.loaders.scene_graph import SceneGraphs
+    from mrag.loaders.tabular import Table
+
+    found = kind or _kind(file, mapping)
+    if found == "table":
+        if mapping is None:
+            raise ConfigError("A table needs a mapping.", file=str(file), hint="Name it with --mapping.")
+        return Table(file, mapping, on_bad=on_bad, on_progress=note)
+    if found == "scenes":
+        return SceneGraphs(file, on_bad=on_bad, on_progress=note)
+    if found == "fashionpedia":
+        return Fashionpedia(file, on_bad=on_bad, on_progress=note, boxes=boxes)
+    raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
+
+
+def _kind(file: Path, mapping: Path | None) -> str:
+    """Tell what a file holds: one object with sections is annotations, several records are scene graphs."""
+    if mapping is not None or file.name.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".tab")):
+        return "table"
+    from mrag.loaders._json import JsonText
+
+    with JsonText(file) as text:
+        if text.blank() or text.peek() != "{":
+            return "scenes"
+        for name in text.fields():
+            return "scenes" if name in ("image_id", "doc_id", "region_id", "id") else "fashionpedia"
+    return "fashionpedia"
+
+
+def _reason(steps: _Steps, graph: KnowledgeGraph) -> None:
+    with steps(f"reason over {graph.name}") as done:
+        _infer(done, graph)
+
+
+def _infer(done: dict[str, Any], graph: KnowledgeGraph) -> None:
+    from mrag.errors import InconsistentOntology
+    from mrag.reasoning.run import reason as run
+
+    try:
+        done["triples"] = run(graph).triples
+    except InconsistentOntology as error:
+        say(f"Nothing was inferred. {error}", style="yellow")
+        done["triples"], done["clashes"] = 0, len(error.clashes)
+
+
+def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
+    """Make the views that are out of date, two at a time, and return the names of their graphs.
+
+    The source can be reasoned over meanwhile: views are made of what it asserts.
+    """
+    from mrag.views import VIEWS, View, make_all
+
+    made: list[str] = []
+
+    def after(view: View, fresh: KnowledgeGraph) -> None:
+        made.append(fresh.name)
+        with steps(f"reason over {fresh.name}" if reason else f"made {fresh.name}") as done:
+            done["triples"] = fresh.record.triples
+            if reason:
+                _infer(done, fresh)
+
+    with status("Making views"), steps("make views") as done:
+        names = {name: f"{graph.name}-{view.short}" for name, view in VIEWS.items()}
+        also = [lambda: _reason(steps, graph)] if reason and source_too else []
+        make_all(graph, names, after, also=also)
+        done["views"] = sorted(made)
+    return made
+
+
+def _report(report: RecordReport) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(report)
+
+
+def _tell_problems(file: Path, report: RecordReport) -> None:
+    for kind, count in sorted(report.problems.items()):
+        say(f"{file.name}: {kind}, {count:,} times, left out.", style="yellow")
+    for problem in report.examples[:5]:
+        say(f"  {problem.where}: {problem.what}", style="dim")
+
+
+def _show(steps: _Steps) -> None:
+    width = max(len(step["step"]) for step in steps.done)
+    for step in steps.done:
+        triples = f"{step['triples']:>12,} triples" if "triples" in step else ""
+        show(f"{step['step']:<{width}}  {step['seconds']:>8.1f} s {triples}".rstrip())

@@ -1,0 +1,285 @@
+"""Annotation files to RDF: the same triples as a plain program makes, and every defect named and counted."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrag.errors import ConfigError, LoadError
+from mrag.kg import KnowledgeGraph
+from mrag.loaders import _json
+from mrag.loaders._records import schema_lines
+from mrag.loaders.fashionpedia import Fashionpedia
+from mrag.loaders.generate import write_annotations
+from mrag.reasoning.run import reason
+from mrag.terms import OWL, RDF, RDFS, XSD
+from tests.conftest import shared_data
+
+B = "http://example.org/"
+GOOD: dict[str, Any] = {
+    "info": {"year": 2020},
+    "licenses": [{"id": 1, "name": "CC BY", "url": "http://example.com/by"}],
+    "categories": [
+        {"id": 0, "name": "shirt, blouse", "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj0"},
+        {"id": 4, "name": 'jacket "x"\n', "supercategory": "upperbody", "level": 2, "taxonomy_id": "obj4"},
+    ],
+    "attributes": [
+        {"id": 0, "name": "classic (t-shirt)", "supercategory": "nickname", "level": 1, "taxonomy_id": "a0"},
+        {"id": 340, "name": "tight (fit)", "supercategory": "silhouette", "level": 1, "taxonomy_id": "a340"},
+    ],
+    "images": [
+        {"id": 9, "width": 10, "height": 20, "file_name": "9.jpg", "license": 1, "isstatic": 0,
+         "original_url": "http://example.com/9", "time_captured": "March 2018", "kaggle_id": "ab"},
+        {"id": 2, "width": 0, "height": None, "file_name": "ü 2.jpg"},
+    ],
+    "annotations": [
+        {"id": 5, "image_id": 9, "category_id": 4, "attribute_ids": [340, 0], "area": 12, "iscrowd": 0,
+         "bbox": [1, 2.5, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 6]]},
+        {"id": 6, "image_id": 2, "category_id": 0, "attribute_ids": [], "area": 0, "iscrowd": 1,
+         "bbox": [0, 0, 1, 1], "segmentation": {"counts": "abc", "size": [2, 2]}},
+        {"id": 8, "image_id": 2, "category_id": 0},
+    ],
+}  # fmt: skip
+
+
+def written(folder: Path, data: object, name: str = "a.json") -> Path:
+    path = folder / name
+    text = data if isinstance(data, str) else json.dumps(data)
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+def triples(path: Path, **options: Any) -> set[str]:
+    """The triples without those of the ontology."""
+    schema = {line.removesuffix(" .\n") for line in schema_lines(Fashionpedia.ontology)}
+    return {str(t) for t in Fashionpedia(path, **options).triples()} - schema
+
+
+def expected(data: dict[str, Any]) -> set[str]:
+    """The same by a plain program that holds everything in memory."""
+    found: set[str] = set()
+
+    def add(kind: str, number: int, p: str, o: object) -> None:
+        s = f"<{B}{kind}_{number}>"
+        found.add(f"{s} <{p if p.startswith('http') else B + p}> {o}")
+
+    def individual(kind: str, number: int) -> None:
+        add(kind, number, RDF + "type", f"<{B}{kind.capitalize()}>")
+        add(kind, number, RDF + "type", f"<{OWL}NamedIndividual>")
+
+    def integer(value: int) -> str:
+        return f'"{value}"^^<{XSD}integer>'
+
+    for section, kind in (("categories", "category"), ("attributes", "attribute"), ("licenses", "license")):
+        for row in data.get(section, []):
+            individual(kind, row["id"])
+            add(kind, row["id"], RDFS + "label", ox.Literal(row["name"], language="en"))
+            add(kind, row["id"], "hasName", ox.Literal(row["name"]))
+            for key, p in (
+                ("supercategory", "hasSupercategory"),
+                ("taxonomy_id", "hasTaxonomy"),
+                ("url", "hasUrl"),
+            ):
+                if row.get(key):
+                    add(kind, row["id"], p, ox.Literal(row[key]))
+            if row.get("level"):
+                add(kind, row["id"], "hasLevel", integer(row["level"]))
+    for row in data["images"]:
+        individual("image", row["id"])
+        for key, p in (
+            ("file_name", "hasFileName"),
+            ("original_url", "hasOriginalUrl"),
+            ("time_captured", "hasTimeCaptured"),
+            ("kaggle_id", "hasKaggleId"),
+        ):
+            if row.get(key):
+                add("image", row["id"], p, ox.Literal(row[key]))
+        for key, p in (("width", "hasWidth"), ("height", "hasHeight")):
+            if row.get(key):
+                add("image", row["id"], p, integer(row[key]))
+        if row.get("isstatic") is not None:
+            add("image", row["id"], "isStatic", integer(row["isstatic"]))
+        if row.get("license") is not None:
+            add("image", row["id"], "hasLicense", f"<{B}license_{row['license']}>")
+    for row in data["annotations"]:
+        individual("annotation", row["id"])
+        add("annotation", row["id"], "hasImage", f"<{B}image_{row['image_id']}>")
+        add("annotation", row["id"], "hasCategory", f"<{B}category_{row['category_id']}>")
+        add("annotation", row["id"], "isCrowd", integer(row.get("iscrowd", 0)))
+        for number in row.get("attribute_ids", []):
+            add("annotation", row["id"], "hasAttribute", f"<{B}attribute_{number}>")
+        if row.get("area"):
+            add("annotation", row["id"], "hasArea", f'"{float(row["area"])}"^^<{XSD}double>')
+    return found
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_the_triples_are_those_of_a_plain_program(tmp_path: Path, name: str) -> None:
+    assert triples(written(tmp_path, GOOD, name)) == expected(GOOD)
+
+
+@given(st.permutations(sorted(GOOD)))
+@settings(max_examples=20, deadline=None)
+def test_sections_may_come_in_any_order(tmp_path_factory: pytest.TempPathFactory, order: list[str]) -> None:
+    path = written(tmp_path_factory.mktemp("order"), {name: GOOD[name] for name in order})
+    assert triples(path) == expected(GOOD)
+
+
+def test_the_real_sample_of_the_older_ontology() -> None:
+    path = shared_data("fashionpedia_labels") / "sample.json"
+    records = Fashionpedia(path)
+    found = {str(t) for t in records.triples()}
+    data = json.loads(path.read_text())
+    assert expected(data) <= found
+    assert records.report.counts == {"images": 2, "annotations": 12, "categories": 48, "attributes": 320}
+    assert records.report.problems == {}
+
+
+def test_boxes_are_kept_where_asked_for(tmp_path: Path) -> None:
+    found = triples(written(tmp_path, GOOD), boxes=True) - expected(GOOD)
+    assert found == {
+        f'<{B}annotation_5> <{B}hasBoundingBox> "1 2.5 3 4"',
+        f'<{B}annotation_6> <{B}hasBoundingBox> "0 0 1 1"',
+    }
+
+
+def test_what_is_written_twice_is_the_same(tmp_path: Path, kg: KnowledgeGraph) -> None:
+    path = written(tmp_path, GOOD)
+    Fashionpedia(path).write(tmp_path / "1.nt")
+    Fashionpedia(path).write(tmp_path / "2.nt")
+    assert (tmp_path / "1.nt").read_bytes() == (tmp_path / "2.nt").read_bytes()
+    assert kg.load([tmp_path / "1.nt"]).triples > 0
+    assert kg.load([tmp_path / "2.nt"]).triples == 0
+
+
+def test_the_schema_makes_no_attribute_a_licence(tmp_path: Path, kg: KnowledgeGraph) -> None:
+    with Fashionpedia(written(tmp_path, GOOD)).ntriples() as path:
+        kg.load([path])
+    reason(kg)
+    for wrong in ("Attribute>, :License", "Annotation>, :Image", "Image>, :License"):
+        first, second = wrong.split(">, :")
+        assert not kg.query(f"ASK {{ ?x a <{B}{first}>, <{B}{second}> }}")
+
+
+Change = Callable[[dict[str, Any]], object]
+DEFECTS: list[tuple[str, Change, int]] = [
+    ("unknown category", lambda d: d["annotations"][0].update(category_id=99), 2),
+    ("unknown category", lambda d: d["annotations"][0].update(category_id=None), 2),
+    ("unknown category", lambda d: d["annotations"][0].update(category_id=[4]), 2),
+    ("unknown image", lambda d: d["annotations"][0].update(image_id=99), 2),
+    ("unknown image", lambda d: d["annotations"][0].pop("image_id"), 2),
+    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[340, 341]), 3),
+    ("unknown attribute", lambda d: d["annotations"][0].update(attribute_ids=[{}]), 3),
+    ("unknown licence", lambda d: d["images"][0].update(license=7), 3),
+    ("duplicate identifier", lambda d: d["annotations"].append(d["annotations"][0]), 3),
+    ("duplicate identifier", lambda d: d["images"].append(d["images"][0]), 3),
+    ("duplicate identifier", lambda d: d["categories"].append({"id": 4, "name": "coat"}), 3),
+    ("missing field", lambda d: d["annotations"][0].pop("id"), 2),
+    ("missing field", lambda d: d["annotations"].append("text"), 3),
+    ("missing field", lambda d: d["images"].append({"file_name": "x"}), 3),
+    ("missing field", lambda d: d["attributes"][1].pop("name"), 3),
+    ("wrong value", lambda d: d["annotations"][0].update(area="large"), 3),
+    ("wrong value", lambda d: d["annotations"][0].update(area=float("nan")), 3),
+    ("wrong value", lambda d: d["annotations"][0].update(attribute_ids=340), 3),
+    ("wrong value", lambda d: d["annotations"][0].update(area=10**400), 3),
+    ("wrong value", lambda d: d["images"][0].update(width="10"), 3),
+    ("wrong value", lambda d: d["images"][0].update(width=float("inf")), 3),
+    ("wrong value", lambda d: d["images"][0].update(file_name=["a.jpg"]), 3),
+    ("missing field", lambda d: d["categories"][0].update(name=" "), 3),
+    ("empty section", lambda d: d.update(annotations=[]), 0),
+    ("empty section", lambda d: d.pop("annotations"), 0),
+    ("empty section", lambda d: d.update(images=None, annotations=[]), 0),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "left"), DEFECTS, ids=lambda v: v if isinstance(v, str) else None)
+def test_a_defect_stops_or_is_counted(tmp_path: Path, kind: str, change: Change, left: int) -> None:
+    data = copy.deepcopy(GOOD)
+    change(data)
+    path = written(tmp_path, data)
+    with pytest.raises(LoadError) as stopped:
+        list(Fashionpedia(path).triples())
+    assert stopped.value.file == str(path)
+    assert kind in stopped.value.message.lower()
+    assert "--skip-bad" in str(stopped.value)
+    records = Fashionpedia(path, on_bad="skip")
+    found = {str(t) for t in records.triples()}
+    assert records.report.problems.get(kind, 0) >= 1
+    assert [p.kind for p in records.report.examples].count(kind) >= 1
+    assert records.report.counts.get("annotations", 0) == left
+    assert left == 0 or f"<{B}annotation_6> <{B}hasCategory> <{B}category_0>" in found
+
+
+@pytest.mark.parametrize("cut", [0.1, 0.5, 0.9, 0.999])
+def test_a_file_that_ends_early_is_named(tmp_path: Path, cut: float) -> None:
+    text = json.dumps(GOOD)
+    path = written(tmp_path, text[: int(len(text) * cut)])
+    with pytest.raises(LoadError, match="ends early") as stopped:
+        list(Fashionpedia(path).triples())
+    assert stopped.value.file == str(path)
+    records = Fashionpedia(path, on_bad="skip")
+    found = {str(t) for t in records.triples()}
+    assert records.report.problems["broken JSON"] == 1
+    assert found - {line.removesuffix(" .\n") for line in schema_lines("fashionpedia.ttl")} <= expected(GOOD)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "nonsense", '{"images": 1} x', "{'images': []}"])
+def test_what_is_no_annotation_file_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(LoadError):
+        list(Fashionpedia(written(tmp_path, text)).triples())
+
+
+def test_a_gzip_file_that_ends_early_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(GOOD).encode())[:-20])
+    with pytest.raises(LoadError, match="ends early or is not gzip"):
+        list(Fashionpedia(path).triples())
+    path.write_bytes(b"plain")
+    with pytest.raises(LoadError, match="not gzip"):
+        list(Fashionpedia(path).triples())
+
+
+def test_a_stopped_load_stores_nothing(tmp_path: Path, any_kg: KnowledgeGraph) -> None:
+    path = written(tmp_path, {**GOOD, "annotations": [*GOOD["annotations"], {"id": 1}]})
+    with pytest.raises(LoadError), Fashionpedia(path).ntriples() as file:
+        any_kg.load([file])
+    assert any_kg.count() == 0
+
+
+def test_wrong_calls_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="no such file"):
+        Fashionpedia(tmp_path / "none.json")
+    with pytest.raises(ConfigError, match="stop or skip"):
+        Fashionpedia(written(tmp_path, GOOD), on_bad="ignore")  # type: ignore[arg-type]
+
+
+def test_memory_does_not_grow_with_the_polygons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    write_annotations(path, scale=0.02)
+    monkeypatch.setattr(_json, "_CHUNK", 1 << 15)
+    tracemalloc.start()
+    try:
+        for _ in Fashionpedia(path).lines():
+            pass
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The ontology is read in pieces of a megabyte.
+    assert peak < 1_500_000 < 3_000_000 < path.stat().st_size
+
+
+def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    seen: list[tuple[int, int | None]] = []
+    list(Fashionpedia(path, on_progress=lambda done, total: seen.append((done, total))).triples())
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
