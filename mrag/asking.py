@@ -22,7 +22,7 @@ from mrag.terms import Term, Triple
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel")
+_NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
 
 
 def ask(

@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from mrag.cli import app, main
 from tests.conftest import PRODUCTS
 
-COMMANDS = "load reason index ask search query explain verify doctor create mcp".split()
+COMMANDS = (
+    "load import create reason index views describe ask search query explain verify learn train eval"
+    " benchmark doctor mcp serve"
+).split()
 
 
 def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:

@@ -62,8 +62,8 @@ def test_every_file_runs_as_it_stands_and_documents_itself(name: str, store: Oxi
         assert f"#+ params: {param} " in query.text, f"document the parameter {param}"
 
 
-# Their rows are sets to work on, and may be millions; of pairs none is read.
-_UNORDERED = ("update/", "reasoning/", "cel/", "explore/pairs")
+# Their rows are sets to work on, and may be millions.
+_UNORDERED = ("update/", "reasoning/", "cel/")
 
 
 @pytest.mark.parametrize("name", [n for n in queries.names() if not n.startswith(_UNORDERED)])

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mrag.cli import asking, data, serving
+from mrag.cli import asking, data, evaluating, images, learning, pictures, serving, training
 from mrag.cli.health import doctor
 from mrag.cli.tools import mcp
 
@@ -50,17 +50,24 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     data.create,
     data.reason,
     data.index,
+    images.views,
+    pictures.describe,
     asking.ask,
     asking.search,
     asking.query,
     asking.explain,
     asking.verify,
+    learning.learn,
+    training.train,
     doctor,
     mcp,
     serving.serve,
 )
 for _command in _COMMANDS:
     app.command()(_command)
+app.command("import")(images.import_)
+app.command("eval")(evaluating.evaluate)
+app.command("benchmark")(evaluating.benchmark)
 
 
 def main() -> None:

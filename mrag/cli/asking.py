@@ -19,12 +19,13 @@ from mrag.cli.common import (
     show,
     show_json,
 )
+from mrag.cli.pictures import ImageOption, LooksOption, MediaOption, OnlyOption, find, needed
 
 IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What to ask.")],
+    question: Annotated[str, typer.Argument(help="What to ask.")] = "",
     store: StoreOption = None,
     kg: KgOption = None,
     model: Annotated[
@@ -42,6 +43,10 @@ def ask(
     index: IndexOption = "main",
     lang: LanguageOption = DEFAULT_LANGUAGES,
     context: Annotated[bool, typer.Option("--context", help="Show the whole context too.")] = False,
+    image: ImageOption = None,
+    media: MediaOption = None,
+    looks: LooksOption = None,
+    only: OnlyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the graph, with the triples that it rests on.
@@ -51,6 +56,10 @@ def ask(
       mrag ask "What database products are linked to RDF?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
+    if image is not None or media is not None:
+        find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
+        return
+    needed(question, "QUESTION")
     from mrag.asking import retrieve
     from mrag.config import Settings
     from mrag.context.expand import ContextSettings
@@ -81,13 +90,17 @@ def ask(
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="What to look for.")],
+    text: Annotated[str, typer.Argument(help="What to look for.")] = "",
     store: StoreOption = None,
     kg: KgOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Most hits.")] = 10,
     mode: Annotated[str, typer.Option(help="hybrid, bm25 or dense.")] = "hybrid",
     index: IndexOption = "main",
     lang: LanguageOption = DEFAULT_LANGUAGES,
+    image: ImageOption = None,
+    media: MediaOption = None,
+    looks: LooksOption = None,
+    only: OnlyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the entities most similar to a text, and why.
@@ -96,6 +109,10 @@ def search(
     Example:
       mrag search "triple store with reasoning" -k 5
     """
+    if image is not None or media is not None:
+        find(text, store, kg, image, media, looks, only, k, lang, as_json=as_json, mode=mode)
+        return
+    needed(text, "TEXT")
     from typing import cast
 
     from mrag.context.display import Display

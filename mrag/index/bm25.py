@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,16 @@ from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distin
 from mrag.index.text import Analyser
 from mrag.words import STOP_WORDS
 
-__all__ = ["Bm25Index", "Bm25Params"]
+__all__ = ["THESIS", "Bm25Index", "Bm25Params", "Idf"]
+
+Idf: TypeAlias = Literal["lucene", "plain"]
 
 _GRAIN: Final = 2.0**40
 """Impacts are multiples of 1/2^40: binary64 then adds them without rounding, in whatever order."""
 
 _CACHED_POSTINGS: Final = 4_000_000
+_FREQUENT: Final = 8
+"""A term that one of this many rows has is kept as a whole column too."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,13 @@ class Bm25Params:
         b: How much long documents are held back, from 0 (not) to 1 (fully).
         fold_accents: Take `é` for `e`.
         stem: Take English plurals for singulars.
+        idf: How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which
+            a term that every document has finds nothing.
+        min_chars: Shortest token that is indexed, in characters.
+        stop_words: Pass over the English function words of a query that has other words.
 
     Raises:
-        ConfigError: If k1 or b is outside of its range.
+        ConfigError: If a knob is outside of its range.
 
     Example:
         >>> Bm25Params(b=2)
@@ -49,8 +57,13 @@ class Bm25Params:
     b: float = 0.75
     fold_accents: bool = True
     stem: bool = True
+    idf: Idf = "lucene"
+    min_chars: int = 1
+    stop_words: bool = True
 
     def __post_init__(self) -> None:
+        if self.idf not in get_args(Idf):
+            raise ConfigError(f"BM25 knows no idf {self.idf!r}.", hint=f"Known: {', '.join(get_args(Idf))}.")
         if not (math.isfinite(self.k1) and self.k1 >= 0):
             raise ConfigError(f"BM25 cannot use k1={self.k1}.", hint="k1 is 0 or more; 1.2 is usual.")
         if not 0 <= self.b <= 1:
@@ -59,13 +72,21 @@ class Bm25Params:
     @property
     def analyser(self) -> Analyser:
         """How texts and queries become terms."""
-        return Analyser(fold_accents=self.fold_accents, stem=self.stem)
+        return Analyser(fold_accents=self.fold_accents, stem=self.stem, min_chars=self.min_chars)
+
+
+THESIS: Final = Bm25Params(
+    k1=1.6, b=0.75, fold_accents=False, stem=False, idf="plain", min_chars=2, stop_words=False
+)
+"""BM25 as in the thesis that this package builds on: ln(N / df), words of two letters or more as they are."""
 
 
 @dataclass(frozen=True)
 class _Term:
     rows: npt.NDArray[np.int64]
     impacts: npt.NDArray[np.float64]
+    whole: npt.NDArray[np.float64] | None = None
+    """The impacts of all rows, for a term that many have: adding these is quicker than placing those."""
 
 
 class Bm25Index:
@@ -75,7 +96,8 @@ class Bm25Index:
     `ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))`
     (Robertson and Zaragoza, 2009, The Probabilistic Relevance Framework: BM25 and Beyond; the idf
     as in Kamphuis et al., 2020, Which BM25 Do You Mean?, row "Lucene"). N, df and the mean length
-    count live documents only. English function words of a query are passed over if it has others.
+    count live documents only. English function words of a query are passed over if it has others. The
+    knobs of `Bm25Params` change what of this is used.
 
     An index is never changed: `add` and `delete` give a new one that shares the segments. Only term
     frequencies are kept; the impacts of a term are worked out when it is first asked for, then
@@ -142,6 +164,12 @@ class Bm25Index:
         relative = lengths / mean if mean else np.zeros(len(lengths))
         return self.params.k1 * (1 - self.params.b + self.params.b * relative)
 
+    def _column(
+        self, rows: npt.NDArray[np.int64], impacts: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        # Of nothing at all numpy counts in whole numbers.
+        return np.bincount(rows, impacts, self.rows.total).astype(np.float64, copy=False)
+
     def _term(self, name: str) -> _Term:
         known = self._cache.get(name)
         if known is not None:
@@ -161,18 +189,25 @@ class Bm25Index:
         impacts = np.empty(0)
         if len(row):
             df = len(row)
-            idf = math.log(1 + (self.rows.count - df + 0.5) / (df + 0.5))
+            if self.params.idf == "plain":
+                idf = math.log(self.rows.count / df)
+            else:
+                idf = math.log(1 + (self.rows.count - df + 0.5) / (df + 0.5))
             exact = idf * count / (count + self._norms[row])
             impacts = (np.rint(exact * _GRAIN) / _GRAIN).astype(np.float32).astype(np.float64)
         # Emptied rather than trimmed: a term comes back for the price of one pass over its postings.
-        if self._cached + len(row) > _CACHED_POSTINGS:
+        whole = self._column(row, impacts) if len(row) * _FREQUENT > self.rows.total else None
+        size = len(row) + (0 if whole is None else len(whole))
+        if self._cached + size > _CACHED_POSTINGS:
             self._cache, self._cached = {}, 0
-        self._cached += len(row)
-        self._cache[name] = term = _Term(row, impacts)
+        self._cached += size
+        self._cache[name] = term = _Term(row, impacts, whole)
         return term
 
     def _meant(self, text: str) -> list[str]:
         tokens = self.params.analyser.tokens(text)
+        if not self.params.stop_words:
+            return tokens
         # A query's function words would rank by them where documents are short; alone they must do.
         return [token for token in tokens if token not in STOP_WORDS] or tokens
 
@@ -195,9 +230,17 @@ class Bm25Index:
         terms = [(self._term(name), times) for name, times in query.items()]
         if k < 1 or not any(len(term.rows) for term, _ in terms):
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        rows = np.concatenate([term.rows for term, _ in terms])
-        impacts = np.concatenate([t.impacts * times if times > 1 else t.impacts for t, times in terms])
-        scores = np.bincount(rows, impacts, self.rows.total).astype(np.float32)
+        rare = [(term, times) for term, times in terms if term.whole is None]
+        if rare:
+            rows = np.concatenate([term.rows for term, _ in rare])
+            impacts = np.concatenate([t.impacts * times if times > 1 else t.impacts for t, times in rare])
+            sums = self._column(rows, impacts)
+        else:
+            sums = np.zeros(self.rows.total)
+        for term, times in terms:
+            if term.whole is not None:
+                sums += term.whole * times if times > 1 else term.whole
+        scores = sums.astype(np.float32)
         if mask is not None:
             scores[~mask] = 0
         found = contenders(scores, k)

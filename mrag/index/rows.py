@@ -169,9 +169,12 @@ class Rows:
             cut = np.partition(scores, len(scores) - k)[len(scores) - k]
             keep = scores > cut
             tied = np.flatnonzero(scores == cut)
-            for start, end in self.spans():
-                inside = tied[np.searchsorted(rows[tied], start) : np.searchsorted(rows[tied], end)]
-                keep[inside[:k]] = True
+            if len(self.ids) == 1:
+                keep[tied[:k]] = True
+            else:
+                for start, end in self.spans():
+                    inside = tied[np.searchsorted(rows[tied], start) : np.searchsorted(rows[tied], end)]
+                    keep[inside[:k]] = True
             rows, scores = rows[keep], scores[keep]
         if len(self.ids) == 1:
             place = np.argsort(-scores, kind="stable")[:k]
@@ -224,7 +227,8 @@ def best(values: npt.NDArray[np.floating], k: int) -> float:
     """
     blocks = len(values) // _BLOCK
     if blocks > 2 * k:
-        values = values[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+        # Which values make up a block is all the same; maxima of columns are found several at once.
+        values = values[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
     if k >= len(values):
         return float(values.min())
     return float(np.partition(values, len(values) - k)[len(values) - k])

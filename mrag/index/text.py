@@ -77,6 +77,7 @@ class Analyser:
         stem: Strip English plural endings, ASCII words only: the S-stemmer (Harman, 1991, How
             effective is suffixing?, JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses`
             and the `ie` of `hoodies` brought to one form in singular and plural.
+        min_chars: Shortest token to keep, in characters.
 
     Example:
         >>> analyser = Analyser()
@@ -90,6 +91,7 @@ class Analyser:
 
     fold_accents: bool = True
     stem: bool = True
+    min_chars: int = 1
 
     def normalise(self, text: str) -> str:
         """Give the form in which two spellings of one text are equal.
@@ -128,9 +130,9 @@ class Analyser:
             ['don', 't', 'panic', '42']
         """
         normal = self.normalise(text)
-        if normal.isascii():
-            return _ASCII_WORD.findall(normal)
-        return _word().findall(normal.replace("_", " "))
+        plain = normal.isascii()
+        found: list[str] = _ASCII_WORD.findall(normal) if plain else _word().findall(normal.replace("_", " "))
+        return found if self.min_chars <= 1 else [token for token in found if len(token) >= self.min_chars]
 
     def terms(self, token: str) -> tuple[str, ...]:
         """Give the index terms of one token of `tokens`.

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import requests
 
-from mrag import queries
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.guard import paths_in_negation, query_form
+from mrag.patterns import Group, Select, TriplePattern, to_sparql, var
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.http import Access
@@ -144,7 +144,9 @@ class VirtuosoStore(SparqlStore):
     def _most_rows(self) -> float:
         """Return where the server cuts answers; no limit while it has too few triples to show one."""
         if self._most is None:
-            text = queries.get("explore/pairs").text
+            # Pairs of triples are more than any server gives: how it cuts them tells its limit.
+            s, p, o, t, q, u = map(var, "spotqu")
+            text = to_sparql(Select((s,), Group((TriplePattern(s, p, o), TriplePattern(t, q, u)))))
             with self._request(text, Dataset(), "application/sparql-results+json", None) as response:
                 rows = response.headers.get(_CUT, "")
             if not rows.isdigit():

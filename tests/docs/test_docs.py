@@ -24,6 +24,18 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PRINTED = {
     "01_ask_a_graph": ("Verified", "GraphDB is a semantic product"),
     "02_your_triple_store": ("2235 triples loaded", "Ontotext", "has the feature RDF storage"),
+    "03_images": ("7 described, 0 failed", "again: 0 described", "a cat → image_2", "Contains skirt"),
+    "04_benchmark": (
+        "63 questions for 63 entities by template",
+        "Hits@k (rank <= k)",
+        "weighted beside hybrid of everything",
+    ),
+    "05_explainable_reranking": (
+        "8 of your 8 images, 0 of 8 others",
+        "checked by the store: True",
+        "15 members; differences from its query: False",
+        "removed: True",
+    ),
 }
 
 

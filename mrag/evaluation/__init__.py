@@ -1,0 +1,1 @@
+"""How well rankers find: questions with known answers, runs, measures, intervals, tests and reports."""

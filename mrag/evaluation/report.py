@@ -1,0 +1,277 @@
+"""From runs and judgements to a table with intervals, tests between systems, JSON and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mrag.errors import ConfigError
+from mrag.evaluation.metrics import DEFAULT, Measure, judged, of_ranks, per_query
+from mrag.evaluation.runs import FirstRanks, Qrels, Run
+from mrag.evaluation.statistics import Comparison, Interval, Resampling, compare, holm, interval
+
+__all__ = ["Evaluation", "Measured", "Pair", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system, measured.
+
+    Attributes:
+        name: Of the system.
+        values: Measure to query to value.
+        means: Measure to mean with interval.
+    """
+
+    name: str
+    values: Mapping[str, Mapping[str, float]]
+    means: Mapping[str, Interval]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One system beside the baseline, by one measure; `adjusted` is p by Holm over all such pairs."""
+
+    measure: str
+    baseline: str
+    system: str
+    found: Comparison
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found.
+
+    Attributes:
+        measures: The measures, in the order asked for.
+        systems: The systems, in the order given.
+        pairs: The other systems beside the baseline; those on other queries are not paired.
+        counting: Hits@k beside the thesis's count, `rank < k`, for each system.
+        knobs: Of intervals and tests.
+        notes: What a reader has to know.
+        title: What was evaluated.
+    """
+
+    measures: tuple[str, ...]
+    systems: tuple[Measured, ...]
+    pairs: tuple[Pair, ...]
+    counting: Mapping[str, Mapping[int, tuple[float, float]]]
+    knobs: Resampling
+    notes: tuple[str, ...] = ()
+    title: str = "Evaluation"
+
+    def to_json(self, *, queries: bool = True) -> dict[str, Any]:
+        """Return it as JSON; `queries` says whether with the values of each query."""
+        return {
+            "title": self.title,
+            "measures": list(self.measures),
+            "resampling": {
+                "resamples": self.knobs.resamples,
+                "level": self.knobs.level,
+                "seed": self.knobs.seed,
+            },
+            "systems": [
+                {
+                    "name": system.name,
+                    "means": {m: _interval(i) for m, i in system.means.items()},
+                    **({"queries": {m: dict(v) for m, v in system.values.items()}} if queries else {}),
+                }
+                for system in self.systems
+            ],
+            "comparisons": [
+                {
+                    "measure": pair.measure,
+                    "baseline": pair.baseline,
+                    "system": pair.system,
+                    "difference": _interval(pair.found.difference),
+                    "p": pair.found.p,
+                    "p_holm": pair.adjusted,
+                    "better": pair.found.better,
+                    "worse": pair.found.worse,
+                }
+                for pair in self.pairs
+            ],
+            "hits_counting": [
+                {"system": name, "k": k, "inclusive": inclusive, "exclusive": exclusive}
+                for name, found in self.counting.items()
+                for k, (inclusive, exclusive) in found.items()
+            ],
+            "notes": list(self.notes),
+        }
+
+    def to_markdown(self) -> str:
+        """Return it as Markdown."""
+        level = f"{self.knobs.level:.0%}"
+        parts = [f"# {self.title}", ""]
+        parts += _table(
+            ["system", "queries", *self.measures],
+            [[s.name, self._queries(s), *(self._cell(s, m) for m in self.measures)] for s in self.systems],
+        )
+        parts += [
+            "",
+            f"In brackets the {level} bootstrap interval over queries ({self.knobs.resamples} samples, "
+            f"seed {self.knobs.seed}).",
+        ]
+        if self.pairs:
+            parts += ["", f"## Beside {self.pairs[0].baseline}", ""]
+            parts += _table(
+                ["system", "measure", "difference", "better on", "worse on", "p", "p (Holm)"],
+                [
+                    [
+                        pair.system,
+                        pair.measure,
+                        self._shown(pair.found.difference, signed=True),
+                        str(pair.found.better),
+                        str(pair.found.worse),
+                        f"{pair.found.p:.4f}",
+                        f"{pair.adjusted:.4f}",
+                    ]
+                    for pair in self.pairs
+                ],
+            )
+            parts += ["", "p by Fisher's paired randomisation test, two-sided; p (Holm) over all rows."]
+        if self.counting:
+            parts += ["", "## How hits are counted", ""]
+            rows = [
+                [name, str(k), f"{inclusive:.4f}", f"{exclusive:.4f}", f"{inclusive - exclusive:+.4f}"]
+                for name, found in self.counting.items()
+                for k, (inclusive, exclusive) in found.items()
+            ]
+            parts += _table(["system", "k", "Hits@k (rank <= k)", "HitsExclusive@k (rank < k)", "lost"], rows)
+        if self.notes:
+            parts += ["", "## Notes", "", *(f"- {note}" for note in self.notes)]
+        return "\n".join(parts) + "\n"
+
+    def _queries(self, system: Measured) -> str:
+        return str(max(i.queries for i in system.means.values()))
+
+    def _cell(self, system: Measured, measure: str) -> str:
+        found = system.means.get(measure)
+        return "" if found is None else self._shown(found)
+
+    def _shown(self, found: Interval, *, signed: bool = False) -> str:
+        form = f"{'+' if signed else ''}.4f"
+        return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+
+
+def evaluate(
+    systems: Sequence[Run | FirstRanks],
+    qrels: Qrels | None = None,
+    measures: Sequence[str] = DEFAULT,
+    *,
+    knobs: Resampling | None = None,
+    baseline: str | None = None,
+    title: str = "Evaluation",
+    notes: Sequence[str] = (),
+) -> Evaluation:
+    """Measure systems and compare each with a baseline.
+
+    Args:
+        systems: Runs, which need judgements, and first ranks, which need none.
+        qrels: The judgements.
+        measures: What to measure; see `mrag.evaluation.metrics`.
+        knobs: Of intervals and tests.
+        baseline: Name of the system that the others are compared with; the first if left out.
+        title: What was evaluated.
+        notes: What a reader has to know.
+
+    Raises:
+        ConfigError: If there is nothing to measure, two systems share a name, the baseline is none of
+            them, or a measure is not known.
+
+    Example:
+        >>> runs = [Run.of_order("a", {"1": ["x", "y"]}), Run.of_order("b", {"1": ["y", "x"]})]
+        >>> found = evaluate(runs, {"1": {"y": 1}}, ["MRR"])
+        >>> [(s.name, s.means["MRR"].mean) for s in found.systems], found.pairs[0].found.better
+        ([('a', 0.5), ('b', 1.0)], 1)
+    """
+    knobs = knobs or Resampling()
+    wanted = list(dict.fromkeys(Measure.parse(m) for m in measures))
+    names = [system.name for system in systems]
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"Systems need names of their own, not {names}.", hint="Give one system or more.")
+    if baseline is not None and baseline not in names:
+        raise ConfigError(f"There is no system {baseline!r}.", hint=f"There are: {', '.join(names)}.")
+    told = list(notes)
+    if any(isinstance(system, Run) for system in systems):
+        told += _coverage(systems, qrels)
+    ks = sorted({m.k for m in wanted if m.kind in ("Hits", "HitsExclusive") and m.k is not None})
+    both = [Measure(kind, k) for k in ks for kind in ("Hits", "HitsExclusive")]
+    every = list(dict.fromkeys([*wanted, *both]))
+    measured = []
+    counting: dict[str, dict[int, tuple[float, float]]] = {}
+    for system in systems:
+        values = (
+            of_ranks(system, every)
+            if isinstance(system, FirstRanks)
+            else per_query(system, qrels or {}, every)
+        )
+        asked = {str(m): values[str(m)] for m in wanted if str(m) in values}
+        if not asked:
+            raise ConfigError(
+                f"None of the measures follows from the ranks of {system.name}.", hint="Add MRR."
+            )
+        means = {m: interval(list(v.values()), knobs) for m, v in asked.items()}
+        measured.append(Measured(system.name, asked, means))
+        counting[system.name] = {
+            k: (_mean(values[f"Hits@{k}"]), _mean(values[f"HitsExclusive@{k}"])) for k in ks
+        }
+    pairs = _pairs(measured, baseline or names[0], [str(m) for m in wanted], knobs)
+    return Evaluation(
+        tuple(map(str, wanted)), tuple(measured), pairs, counting if ks else {}, knobs, tuple(told), title
+    )
+
+
+def _pairs(
+    systems: Sequence[Measured], baseline: str, measures: Sequence[str], knobs: Resampling
+) -> tuple[Pair, ...]:
+    base = next(system for system in systems if system.name == baseline)
+    found: list[tuple[str, str, Comparison]] = []
+    for system in systems:
+        for measure in measures:
+            one, other = base.values.get(measure), system.values.get(measure)
+            if system is base or one is None or other is None or one.keys() != other.keys():
+                continue
+            queries = sorted(one)
+            compared = compare([one[q] for q in queries], [other[q] for q in queries], knobs)
+            found.append((measure, system.name, compared))
+    adjusted = holm([compared.p for _, _, compared in found])
+    return tuple(
+        Pair(measure, baseline, name, compared, p)
+        for (measure, name, compared), p in zip(found, adjusted, strict=True)
+    )
+
+
+def _coverage(systems: Sequence[Run | FirstRanks], qrels: Qrels | None) -> list[str]:
+    known = judged(qrels or {})
+    if not known:
+        raise ConfigError("No query has a relevant document.", hint="Give judgements that fit the runs.")
+    notes = []
+    empty = len(qrels or {}) - len(known)
+    if empty:
+        notes.append(f"{empty} judged queries have no relevant document and are left out.")
+    for system in systems:
+        if isinstance(system, Run):
+            missing = sum(1 for query in known if not system.hits.get(query))
+            if missing == len(known):
+                raise ConfigError(f"The run {system.name!r} answers none of the judged queries.")
+            if missing:
+                notes.append(
+                    f"{system.name} gives nothing for {missing} of {len(known)} queries; they count 0."
+                )
+    return notes
+
+
+def _mean(values: Mapping[str, float]) -> float:
+    return sum(values.values()) / len(values)
+
+
+def _interval(found: Interval) -> dict[str, float | int]:
+    return {"mean": found.mean, "low": found.low, "high": found.high, "queries": found.queries}
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    shown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
+    return [shown[0], "|" + "---|" * len(head), *shown[1:]]

@@ -1,0 +1,319 @@
+"""Answers with pictures: the images that were found, why, and what the facts or a model say of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mrag.context.expand import ContextSettings, expand
+from mrag.errors import LoadError, ModelError, MragError
+from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.models import resolve
+from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.images.graph import Vocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.pictures import Picture, PictureLimits, open_picture
+from mrag.images.prompts import answer_messages
+from mrag.images.work import default_model
+from mrag.images.writing import is_enriched
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Hit, Question, Ranker
+from mrag.terms import RDF
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_SHOWN = PictureLimits(max_side=320)
+_EX = "http://example.org/"
+_PARTS = 6
+FOUND_ONLY = "These images were found; the graph has no facts about them."
+_NUMBER = re.compile(r"\bimage (\d{1,3})\b(?!\.\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class AnswerSettings:
+    """Every knob of an answer with pictures.
+
+    Attributes:
+        send: Most pictures that a model gets to see; 0 sends it the facts alone.
+        limits: What may be read and sent.
+        context: The knobs of the context; by default what an image is the subject of, but for its file,
+            size and classes, with texts cut at 800 characters.
+    """
+
+    send: int = 4
+    limits: PictureLimits = field(default_factory=lambda: PictureLimits(max_side=768))
+    context: ContextSettings = field(
+        default_factory=lambda: ContextSettings(
+            directions=("out",),
+            denied=(_EX + "hasFileName", _EX + "hasWidth", _EX + "hasHeight", RDF + "type"),
+            schema=False,
+            per_predicate=20,
+            text_length=800,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """An image that was found.
+
+    Attributes:
+        iri: The image.
+        name: What to call it.
+        path: Its file; None where there is none that may be read.
+        score: As the ranker gave it.
+        rank: Counted from 1.
+        reasons: Why it was found.
+        lines: The triples about it and its parts, as the context has them.
+    """
+
+    iri: str
+    name: str
+    path: Path | None
+    score: float
+    rank: int
+    reasons: tuple[str, ...]
+    lines: tuple[RecordedLine, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the image in types that JSON has."""
+        return {
+            "iri": self.iri,
+            "name": self.name,
+            "path": None if self.path is None else str(self.path),
+            "score": self.score,
+            "rank": self.rank,
+            "reasons": list(self.reasons),
+            "lines": [line.id for line in self.lines],
+        }
+
+
+@dataclass(frozen=True)
+class PictureAnswer:
+    """An answer with the images that it is about; a notebook shows the pictures.
+
+    Attributes:
+        answer: The text with its citations, as `mrag.ask` gives it.
+        images: The images, best first.
+    """
+
+    answer: Answer
+    images: tuple[ShownImage, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the text of the answer."""
+        return self.answer.text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer and its images in types that JSON has."""
+        return {**self.answer.to_json(), "images": [image.to_json() for image in self.images]}
+
+    def __str__(self) -> str:
+        parts = [str(self.answer)]
+        for image in self.images:
+            parts.append(f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}")
+            parts[-1] += "".join(f"\n   {reason}" for reason in image.reasons)
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        """Return the answer as HTML for a notebook; all that comes from the graph or a model is escaped."""
+        cited = {citation.line_id for citation in self.answer.citations}
+        figures = "".join(_figure(image, cited) for image in self.images)
+        notice = f"<p><small>{escape(self.answer.notice)}</small></p>" if self.answer.notice else ""
+        text = "<br>".join(escape(line) for line in self.answer.text.splitlines())
+        return f'<div class="mrag-pictures"><p>{text}</p>{figures}{notice}</div>'
+
+
+def ask_pictures(
+    kg: KnowledgeGraph,
+    question: str | Question,
+    ranker: Ranker,
+    *,
+    folder: Path | str | None = None,
+    model: str | BaseChatModel | None = None,
+    k: int = 5,
+    settings: AnswerSettings | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> PictureAnswer:
+    """Find images for a question and answer with them.
+
+    Args:
+        kg: The knowledge graph.
+        question: Words, or a question with a picture.
+        ranker: What ranks images.
+        folder: The only folder, with those below, that pictures are taken from; without one none is shown.
+        model: As for `mrag.ask`. A model that is named is taken to see, and gets the first pictures too; by
+            default one of Ollama's that sees, else what `mrag.ask` takes, which gets the facts alone.
+        k: Most images.
+        settings: The knobs.
+        vocabulary: How the graph speaks of images.
+
+    Raises:
+        ModelError: If a model that was named cannot be had, or gives no text.
+        LoadError: If the picture of the question cannot be used.
+
+    Example:
+        >>> from rdflib import Literal, URIRef
+        >>> from mrag.images.rankers import ImageTextRanker
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.terms import Triple
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> says = URIRef("http://example.org/hasDescription")
+        >>> _ = kg.insert([Triple(URIRef("http://example.org/image_1"), says, Literal("Contains coat"))])
+        >>> found = ask_pictures(kg, "a coat", ImageTextRanker(kg, "bm25"), model="none")
+        >>> [(image.rank, str(image.lines[0].triple.o)) for image in found.images]
+        [(1, 'Contains coat')]
+        >>> kg.close()
+    """
+    settings, vocabulary = settings or AnswerSettings(), vocabulary or Vocabulary()
+    asked = question if isinstance(question, Question) else Question(question)
+    chat, send = _chat(model, settings.send)
+    hits = ranker.rank(asked, k)
+    iris = [hit.iri for hit in hits]
+    files: Mapping[str, Path] = {}
+    if folder is not None:
+        files, _ = files_of(kg, Path(folder), vocabulary, iris)
+    shown = _shown(kg, hits, files, asked, settings, vocabulary)
+    lines = [line for image in shown for line in image.lines]
+    context = RecordedContext(tuple(lines), tuple(iris))
+    words = asked.text.strip() or "Which images are like the picture?"
+    if shown and not lines and (chat is None or not send):
+        found_only = Sentence(FOUND_ONLY, (), True)
+        notice = None if chat is not None else NO_MODEL_NOTICE
+        return PictureAnswer(Answer(words, FOUND_ONLY, (found_only,), (), None, notice, context), shown)
+    if chat is None or not shown:
+        return PictureAnswer(answer(words, context, chat), shown)
+    blocks = [_block(image.path, settings.limits) for image in shown[:send]]
+    found = [
+        (image.name, "\n".join(f"[{line.id}] {line.text}" for line in image.lines), block)
+        for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
+    ]
+    own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
+    text = _said(chat, asked.text.strip(), found, own)
+    return PictureAnswer(cite(words, text, context, model=model_name(chat)), shown)
+
+
+def _chat(model: str | BaseChatModel | None, send: int) -> tuple[BaseChatModel | None, int]:
+    """Return the model, and how many pictures it gets to see."""
+    if model is not None or os.environ.get("MRAG_MODEL", "auto").strip() not in ("", "auto"):
+        return resolve(model), send
+    try:
+        return resolve(default_model()), send
+    except ModelError:
+        return resolve(None), 0
+
+
+def _shown(
+    kg: KnowledgeGraph,
+    hits: Sequence[Hit],
+    files: Mapping[str, Path],
+    asked: Question,
+    settings: AnswerSettings,
+    vocabulary: Vocabulary,
+) -> tuple[ShownImage, ...]:
+    """Gather the lines of each image, those about parts of it among them."""
+    if not hits:
+        return ()
+    iris = [hit.iri for hit in hits]
+    names = names_of(kg, iris, file_names(kg, vocabulary, iris))
+    parts = regions_of(kg, iris)
+    of = {region: image for image, regions in parts.items() for region in regions[:_PARTS]}
+    seeds = [(hit.iri, hit.score) for hit in hits]
+    seeds += [(region, hit.score) for hit in hits for region in parts.get(hit.iri, ())[:_PARTS]]
+    denied = (*settings.context.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
+    knobs = replace(settings.context, denied=denied)
+    recorded = RecordedContext.of(expand(kg, seeds, knobs, question=asked.text))
+    by_image: dict[str, list[RecordedLine]] = {}
+    for line in recorded.lines:
+        image = of.get(line.entity, line.entity)
+        by_image.setdefault(image, []).append(_named(line, image, names[image]) if image in names else line)
+    return tuple(
+        ShownImage(
+            hit.iri,
+            names[hit.iri],
+            files.get(hit.iri),
+            hit.score,
+            hit.rank,
+            hit.reasons,
+            tuple(by_image.get(hit.iri, ())),
+        )
+        for hit in hits
+    )
+
+
+def _named(line: RecordedLine, image: str, name: str) -> RecordedLine:
+    """Call an image in a line what people call it, so that sentences about it can be held against it."""
+    subject = str(line.triple.s)
+    rest = subject.removeprefix(image)
+    if not subject.startswith(image) or (rest and not rest[1:].startswith("xywh=")):
+        return line
+    called = f"{name} ({rest[1:]})" if rest else name
+    labels = (called, *line.labels[1:])
+    return replace(line, labels=labels, text=f"({', '.join(labels)})")
+
+
+def _said(
+    model: BaseChatModel,
+    question: str,
+    found: Sequence[tuple[str, str, Mapping[str, str] | None]],
+    asked: Mapping[str, str] | None,
+) -> str:
+    try:
+        text = str(model.invoke(answer_messages(question, found, asked)).text)
+    except MragError:
+        raise
+    except Exception as error:  # each client has its own errors; all mean that there is no answer
+        raise ModelError(
+            f"The language model {model_name(model)} did not answer: {error}",
+            hint="A model that does not see can be asked with send=0, or use --model none.",
+        ) from error
+    # Models speak of images by their number in the prompt, which says nothing to a reader.
+    names = {str(number): name for number, (name, _, _) in enumerate(found, start=1)}
+    return _NUMBER.sub(lambda m: names.get(m[1], m[0]), text)
+
+
+def _block(path: Path | None, limits: PictureLimits) -> dict[str, str] | None:
+    picture = _picture(path, limits)
+    return None if picture is None else picture.block()
+
+
+def _picture(path: Path | None, limits: PictureLimits) -> Picture | None:
+    if path is None:
+        return None
+    try:
+        return open_picture(path, limits)
+    except LoadError:
+        return None  # the facts stand without it
+
+
+def _figure(image: ShownImage, cited: set[str]) -> str:
+    picture = _picture(image.path, _SHOWN)
+    shown = ""
+    if picture is not None:
+        shown = (
+            f'<img src="{picture.data_uri()}" alt="{escape(image.name, quote=True)}" '
+            'style="max-width:320px;max-height:320px">'
+        )
+    facts = "".join(
+        f"<li>{'<b>' if line.id in cited else ''}[{escape(line.id)}] {escape(line.text)}"
+        f"{_origin(line)}{'</b>' if line.id in cited else ''}</li>"
+        for line in image.lines
+    )
+    why = escape("; ".join(image.reasons))
+    return (
+        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {escape(image.name)}</b> '
+        f"<code>{escape(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
+    )
+
+
+def _origin(line: RecordedLine) -> str:
+    if line.inferred:
+        return " (inferred)"
+    return " (said by a model)" if is_enriched(line.graph) else ""

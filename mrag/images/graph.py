@@ -1,0 +1,343 @@
+"""What a graph says of its images: their files, the sentences about them, the boxes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag import patterns, queries
+from mrag.errors import ConfigError, LoadError
+from mrag.images.pictures import Box, file_in
+from mrag.kg import KnowledgeGraph
+from mrag.stores.base import Limits, SelectResult
+from mrag.terms import RDF
+
+EX = "http://example.org/"
+_DCTERMS = "http://purl.org/dc/terms/"
+_PROV = "http://www.w3.org/ns/prov#"
+
+Allowed = Callable[[], Collection[str]]
+"""Gives the IRIs of the only images that may be found."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The properties by which a graph speaks of images; by default those of `fashionpedia-images.ttl`.
+
+    Attributes:
+        files: Their values name files.
+        sentences: Their values are sentences about an image.
+        generated: Its values are what a model said of an image.
+        box: Its values are boxes, `left top width height` in pixels.
+        box_image: Leads from what has a box to the image.
+    """
+
+    files: tuple[str, ...] = (EX + "hasFileName",)
+    sentences: tuple[str, ...] = (EX + "hasDescription",)
+    generated: str = EX + "hasLLMDescription"
+    box: str = EX + "hasBoundingBox"
+    box_image: str = EX + "hasImage"
+
+
+@dataclass(frozen=True)
+class ImageTexts:
+    """The sentences about an image.
+
+    Attributes:
+        image: IRI of the image.
+        sentences: Those of the graph, sorted.
+        generated: What models said of the whole, sorted.
+        regions: What models said of parts of it: fragment and text, sorted.
+    """
+
+    image: str
+    sentences: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+    regions: tuple[tuple[str, str], ...] = ()
+
+    def document(self, length: int = 4000) -> str:
+        r"""Put the sentences together to one text, those of the graph first.
+
+        Args:
+            length: Characters after which each text of a model is cut.
+
+        Example:
+            >>> ImageTexts("urn:i", ("Contains coat", "Contains hat"), ("A long coat.",)).document()
+            'Contains coat\nContains hat\nA long coat.'
+        """
+        said = (*self.generated, *(text for _, text in self.regions))
+        return "\n".join((*self.sentences, *(text[:length] for text in said)))
+
+
+@dataclass
+class _Texts:
+    sentences: set[str] = field(default_factory=set)
+    generated: set[str] = field(default_factory=set)
+    regions: set[tuple[str, str]] = field(default_factory=set)
+
+
+def file_names(
+    kg: KnowledgeGraph, vocabulary: Vocabulary | None = None, images: Collection[str] | None = None
+) -> dict[str, str]:
+    """Return the name of the file of each image, in order of IRI; the first where there are several.
+
+    Args:
+        kg: The knowledge graph.
+        vocabulary: How it speaks of images.
+        images: IRIs of the only images that are wanted; all by default.
+    """
+    vocabulary = vocabulary or Vocabulary()
+    if images is None:
+        rows = [(value.subject, value.text) for value in _values(kg, vocabulary.files)]
+    else:
+        of = kg.select(queries.get("image/of").bind(image=sorted(images))) if images else ()
+        rows = [(str(i), str(value)) for i, p, value in of if str(p) in vocabulary.files]
+    found: dict[str, str] = {}
+    for image, name in sorted(rows):
+        found.setdefault(image, name)
+    return found
+
+
+def files_of(
+    kg: KnowledgeGraph,
+    folder: Path,
+    vocabulary: Vocabulary | None = None,
+    images: Collection[str] | None = None,
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """Find the files of a graph's images.
+
+    Args:
+        kg: The knowledge graph.
+        folder: The only folder, with those below, that pictures are taken from.
+        vocabulary: How the graph speaks of images.
+        images: IRIs of the only images that are wanted; all by default.
+
+    Returns:
+        The file of each image, and of the others why they have none.
+    """
+    found: dict[str, Path] = {}
+    missing: dict[str, str] = {}
+    folder = folder.resolve()
+    for image, name in file_names(kg, vocabulary, images).items():
+        try:
+            found[image] = file_in(folder, name)
+        except LoadError as error:
+            missing[image] = str(error)
+    return found, missing
+
+
+def image_texts(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> list[ImageTexts]:
+    """Return what a graph says of each image, in order of IRI, whatever the order of its triples.
+
+    Images with a file and without a sentence are among them.
+
+    Example:
+        >>> from rdflib import Literal, URIRef
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.terms import Triple
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> _ = kg.insert([Triple(URIRef("urn:i"), URIRef(EX + "hasDescription"), Literal("Contains coat"))])
+        >>> image_texts(kg)[0].sentences
+        ('Contains coat',)
+        >>> kg.close()
+    """
+    vocabulary = vocabulary or Vocabulary()
+    texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
+    wanted = [*vocabulary.sentences, vocabulary.generated]
+    for value in _values(kg, wanted):
+        if value.literal:
+            one = texts.setdefault(value.subject, _Texts())
+            said = one.generated if value.property == vocabulary.generated else one.sentences
+            said.add(_line(value.text))
+    for whole, region, text in _of_regions(kg):
+        fragment = "xywh=" + region.rpartition("xywh=")[2]
+        texts.setdefault(whole, _Texts()).regions.add((fragment, _line(text)))
+    return [
+        ImageTexts(
+            image, tuple(sorted(one.sentences)), tuple(sorted(one.generated)), tuple(sorted(one.regions))
+        )
+        for image, one in sorted(texts.items())
+    ]
+
+
+def described(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> set[str]:
+    """Return the IRIs of the images, and of the parts of images, that a model has described."""
+    vocabulary = vocabulary or Vocabulary()
+    whole = {value.subject for value in _values(kg, (vocabulary.generated,))}
+    return whole | {region for _, region, _ in _of_regions(kg)}
+
+
+def described_by(kg: KnowledgeGraph, activity: str) -> set[str]:
+    """Return the IRIs of what an activity of enrichment has described."""
+    generated: set[str] = set()
+    derived: list[tuple[str, str]] = []
+    for value in _values(kg, (_PROV + "wasGeneratedBy", _PROV + "wasDerivedFrom")):
+        if value.property == _PROV + "wasDerivedFrom":
+            derived.append((value.subject, value.text))
+        elif value.text == activity:
+            generated.add(value.subject)
+    return {subject for description, subject in derived if description in generated}
+
+
+def regions_of(kg: KnowledgeGraph, images: Collection[str]) -> dict[str, list[str]]:
+    """Return the IRIs of the parts of images that a model has described, sorted."""
+    found: dict[str, set[str]] = {}
+    rows = kg.select(queries.get("image/regions-of").bind(image=sorted(images))) if images else ()
+    for image, region in rows:
+        found.setdefault(str(image), set()).add(str(region))
+    return {image: sorted(regions) for image, regions in found.items()}
+
+
+def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
+    """Yield image, part and text of all that models said of parts."""
+    image_of: dict[str, str] = {}
+    texts: list[tuple[str, str]] = []
+    for value in _values(kg, (_DCTERMS + "isPartOf", _DCTERMS + "description")):
+        if "xywh=" not in value.subject:
+            continue
+        if value.literal:
+            texts.append((value.subject, value.text))
+        else:
+            image_of[value.subject] = value.text
+    yield from ((image_of[region], region, text) for region, text in sorted(texts) if region in image_of)
+
+
+def boxes(
+    kg: KnowledgeGraph, vocabulary: Vocabulary | None = None
+) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
+    """Return the boxes of each image with the IRI of what has it, and why others cannot be used.
+
+    Equal boxes of one image count once.
+    """
+    vocabulary = vocabulary or Vocabulary()
+    found: dict[str, dict[Box, str]] = {}
+    bad: dict[str, str] = {}
+    image_of: dict[str, str] = {}
+    texts: list[tuple[str, str]] = []
+    for value in _values(kg, (vocabulary.box, vocabulary.box_image)):
+        if value.property == vocabulary.box:
+            texts.append((value.subject, value.text))
+        else:
+            image_of[value.subject] = min(value.text, image_of.get(value.subject, value.text))
+    for annotation, text in sorted(texts):
+        if annotation not in image_of:
+            continue
+        try:
+            found.setdefault(image_of[annotation], {}).setdefault(Box.read(text), annotation)
+        except LoadError as error:
+            bad[annotation] = error.message
+    return {image: list(one.items()) for image, one in sorted(found.items())}, bad
+
+
+# -- filters ---------------------------------------------------------------------------------------
+
+
+def of_class(kg: KnowledgeGraph, iri: str) -> Allowed:
+    """Allow the instances of a class, inferred ones too.
+
+    Raises:
+        ReasoningError: If the IRI is not well formed.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> sorted(of_class(KnowledgeGraph(OxigraphStore()), "urn:Coat")())
+        []
+    """
+    x = patterns.var("x")
+    typed = patterns.TriplePattern(x, patterns.iri(RDF + "type"), patterns.iri(iri))
+    return of_pattern(kg, (typed,), x)
+
+
+def of_pattern(
+    kg: KnowledgeGraph, pattern: Iterable[patterns.TriplePattern], image: ox.Variable | None = None
+) -> Allowed:
+    """Allow what stands for a variable in a typed pattern.
+
+    Args:
+        kg: The knowledge graph, which may be another view of the same images.
+        pattern: Triple patterns that must all hold.
+        image: The variable; `?image` by default.
+    """
+    variable = image or patterns.var("image")
+    group = patterns.Group(tuple(pattern))
+    text = patterns.to_sparql(patterns.Select((variable,), group, distinct=True))
+    return lambda: {str(found) for (found,) in kg.select(text)}
+
+
+def of_query(kg: KnowledgeGraph, select: str) -> Allowed:
+    """Allow what a SELECT query of a person's own gives as its first variable, guarded and bounded.
+
+    Raises:
+        QueryRefused: When it is called, if the read gate or a cap refuses the query.
+        ConfigError: When it is called, if it is no SELECT query.
+    """
+
+    def allowed() -> set[str]:
+        result = kg.query(select, limits=Limits(seconds=60.0, rows=2_000_000, bytes=1 << 30))
+        if not isinstance(result, SelectResult) or not result.variables:
+            raise ConfigError("A filter of images is a SELECT query.", query=select)
+        return {str(row[0]) for row in result if row[0] is not None}
+
+    return allowed
+
+
+def with_category(kg: KnowledgeGraph, names: Iterable[str]) -> Allowed:
+    """Allow the images with an annotation of one of some categories, as `fashionpedia.ttl` has them.
+
+    Args:
+        kg: The graph of annotations.
+        names: Names of the categories.
+    """
+    text = queries.get("image/with-category").bind(name=[Literal(name) for name in names])
+    return lambda: {str(image) for (image,) in kg.select(text)}
+
+
+def all_of(*filters: Allowed) -> Allowed:
+    """Allow what every filter allows.
+
+    Example:
+        >>> sorted(all_of(lambda: {"a", "b"}, lambda: {"b", "c"})())
+        ['b']
+    """
+    return lambda: set.intersection(*(set(one()) for one in filters)) if filters else set()
+
+
+def names_of(kg: KnowledgeGraph, images: Iterable[str], files: Mapping[str, str]) -> dict[str, str]:
+    """Return what to call each image: its label, else its file's name, else its IRI."""
+    wanted = list(images)
+    labels = kg.labels(wanted)
+    return {image: labels[image] or files.get(image) or image for image in wanted}
+
+
+class _Value(NamedTuple):
+    """A triple about an image, its terms as plain text."""
+
+    subject: str
+    property: str
+    text: str
+    literal: bool
+
+
+def _values(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[_Value]:
+    """Yield what has values of some properties, in any order."""
+    wanted = list(properties)
+    if not kg.store.capabilities.edges:
+        for s, p, o in kg.select(queries.get("image/values").bind(property=wanted)):
+            yield _Value(str(s), str(p), str(o), isinstance(o, Literal))
+        return
+    # To sort hundreds of thousands of rows, as the query does, takes ten times as long as to find them.
+    for graph in kg.dataset().default:
+        for name in wanted:
+            for quad in kg.store.edges(graph, p=name):
+                subject, value = quad.subject, quad.object
+                if isinstance(subject, ox.NamedNode) and isinstance(value, ox.NamedNode | ox.Literal):
+                    yield _Value(subject.value, name, value.value, isinstance(value, ox.Literal))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,156 @@
+"""The journal of an enrichment: what a model said is on disk before anything else is done with it.
+
+One line for each description: a checksum and JSON. A line is synced to disk before the next image is
+taken as done, so a process that is killed loses at most the answers it was still waiting for. What a
+crash leaves of a last line is cut off when the journal is next opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from mrag.errors import IndexError_, LoadError, StoreLocked
+from mrag.images.pictures import part_of
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One description, as a model gave it.
+
+    Attributes:
+        image: IRI of the image.
+        region: Fragment of a part of it, such as `xywh=10,20,30,40`; empty for the whole.
+        text: The description.
+        model: Name of the model.
+        prompt: What the model was asked.
+        options: Settings that bear on the answer, as JSON with sorted keys.
+        time: When the answer came, in UTC, as xsd:dateTime writes it.
+        software: Name and version of the program that asked.
+        digest: SHA-256 of the image's file, in hexadecimal.
+        source: IRI of the annotation that the region was taken from; empty where there is none.
+    """
+
+    image: str
+    region: str
+    text: str
+    model: str
+    prompt: str
+    options: str
+    time: str
+    software: str
+    digest: str
+    source: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the IRI of what is described: the image, or the part of it as a media fragment."""
+        return part_of(self.image, self.region)
+
+
+class Journal:
+    """Entries in a file, or in memory.
+
+    Args:
+        path: The file; None keeps the entries in memory only.
+
+    Attributes:
+        entries: The entries, in the order in which they were written.
+        damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
+
+    Example:
+        >>> entry = Entry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> journal = Journal(None)
+        >>> with journal.opened():
+        ...     journal.append(entry)
+        >>> journal.entries[0].text
+        'A coat.'
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.entries: list[Entry] = []
+        self.damaged = 0
+        self._stream: BinaryIO | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[Journal]:
+        """Hold the journal for writing; the system frees it when the process ends, however it ends.
+
+        Raises:
+            StoreLocked: If another process holds it.
+            LoadError: If the file cannot be read or written.
+        """
+        if self.path is None:
+            yield self
+            return
+        from mrag.index.storage import Folder
+
+        held = Folder(self.path.parent).locked()
+        try:
+            held.__enter__()
+        except IndexError_ as error:
+            raise StoreLocked(
+                "Another process is describing these images, or the folder cannot be written.",
+                file=str(self.path.parent),
+            ) from error
+        try:
+            with self._refusals():
+                self._read()
+                self._stream = self.path.open("ab", buffering=0)
+            yield self
+        finally:
+            if self._stream is not None:
+                self._stream.close()
+                self._stream = None
+            held.__exit__(None, None, None)
+
+    def append(self, entry: Entry) -> None:
+        """Write an entry and wait until it is on disk."""
+        self.entries.append(entry)
+        if self._stream is not None:
+            text = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True).encode()
+            with self._refusals():
+                self._stream.write(b"%08x %s\n" % (zlib.crc32(text), text))
+                os.fsync(self._stream.fileno())
+
+    def _read(self) -> None:
+        self.entries, self.damaged = [], 0
+        if self.path is None or not self.path.exists():
+            return
+        data = self.path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with self.path.open("r+b") as stream:
+                stream.truncate(whole)
+        for line in data[:whole].splitlines():
+            entry = _entry(line)
+            if entry is None:
+                self.damaged += 1
+            else:
+                self.entries.append(entry)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise LoadError(
+                f"The journal of descriptions cannot be used: {error.strerror or error}.", file=str(self.path)
+            ) from error
+
+
+def _entry(line: bytes) -> Entry | None:
+    checksum, _, text = line.partition(b" ")
+    try:
+        if int(checksum, 16) != zlib.crc32(text):
+            return None
+        return Entry(**json.loads(text))
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,252 @@
+"""Rankers of images: by the sentences about them, by their looks, and by both.
+
+All give one hit for each image, ties in order of IRI. A question may have words, a picture, or both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mrag.errors import ConfigError
+from mrag.images.embedders import ImageEmbedder, image_embedder
+from mrag.images.graph import Allowed, Vocabulary, files_of, image_texts
+from mrag.images.pictures import PictureLimits, open_picture
+from mrag.index.bm25 import Bm25Params
+from mrag.index.document_index import DocumentIndex, Mode, SyncReport
+from mrag.index.embedders import Embedder, embedder
+from mrag.index.image import ImageIndex, Vectors
+from mrag.index.pending import Progress
+from mrag.index.similarity import SimilarityIndex, home
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import FusedRanker, Hit, Question, Ranker
+
+
+class ImageTextRanker:
+    """Ranks images by the sentences about them, those of the graph and those of models.
+
+    The index holds one document for each image and is brought up to date whenever the graph has changed.
+
+    Args:
+        kg: The knowledge graph.
+        mode: `bm25` by words, `dense` by meaning, `hybrid` by both.
+        text: The text model, as for `mrag.index.embedders.embedder`; not used for `bm25`.
+        bm25: The knobs of BM25; `mrag.index.bm25.THESIS` has those of the thesis.
+        allowed: Gives the only images that may be found.
+        vocabulary: How the graph speaks of images.
+        length: Characters after which each text of a model is cut.
+
+    Example:
+        >>> from rdflib import Literal, URIRef
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.terms import Triple
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> says = URIRef("http://example.org/hasDescription")
+        >>> _ = kg.insert([Triple(URIRef("urn:i1"), says, Literal("Contains coat")),
+        ...                Triple(URIRef("urn:i2"), says, Literal("Contains hat"))])
+        >>> [hit.iri for hit in ImageTextRanker(kg, "bm25").rank(Question("a warm coat"), 5)]
+        ['urn:i1']
+        >>> kg.close()
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        mode: Mode = "hybrid",
+        *,
+        text: str | Embedder | Any | None = "minilm",
+        bm25: Bm25Params | None = None,
+        allowed: Allowed | None = None,
+        vocabulary: Vocabulary | None = None,
+        length: int = 4000,
+    ) -> None:
+        self.kg = kg
+        self.allowed = allowed
+        self.vocabulary = vocabulary or Vocabulary()
+        self.length = length
+        self._embedder = embedder(text) if mode != "bm25" else None
+        self.mode: Mode = mode if self._embedder is not None else "bm25"
+        self._bm25 = bm25 or Bm25Params()
+        self._index: DocumentIndex | None = None
+
+    def update(self, on_progress: Progress | None = None) -> SyncReport | None:
+        """Bring the index up to date; None if it was."""
+        index = self._index = self._index or self._opened()
+        state = {
+            "kg": self.kg.iri,
+            "length": self.length,
+            "revision": self.kg.revision,
+            "vocabulary": repr(self.vocabulary),
+        }
+        if index.extra == state:
+            return None
+        documents = [(one.image, one.document(self.length)) for one in image_texts(self.kg, self.vocabulary)]
+        return index.sync(documents, extra=state, on_progress=on_progress)
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` images, best first; none for a question without words."""
+        self.update()
+        if not question.text.strip() or self._index is None:
+            return []
+        only = None if self.allowed is None else self.allowed()
+        found = self._index.search(question.text, k, mode=self.mode, allowed=only)
+        reason = SimilarityIndex.reason
+        return [Hit(m.doc_id, m.score, rank, (reason(m),)) for rank, m in enumerate(found, start=1)]
+
+    def _opened(self) -> DocumentIndex:
+        name = self._embedder.name if self._embedder is not None else None
+        folder = _beside(self.kg, "texts" if name else "words")
+        if folder is not None and (folder / "manifest.json").exists():
+            kept = DocumentIndex.open(folder, embedder=None)
+            if (kept.embedder_name, kept.bm25_params) == (name, self._bm25):
+                return DocumentIndex.open(folder, embedder=self._embedder)
+        return DocumentIndex.create(folder, embedder=self._embedder, bm25=self._bm25, replace=True)
+
+
+class ImageLooksRanker:
+    """Ranks images by the nearness of their pictures to a picture, to words, or to both.
+
+    Args:
+        kg: The knowledge graph.
+        folder: The only folder, with those below, that pictures are taken from.
+        model: A model of pictures and words, as for `mrag.images.embedders.image_embedder`.
+        allowed: Gives the only images that may be found.
+        vocabulary: How the graph speaks of images.
+        limits: What may be read.
+
+    Attributes:
+        bad: Of the images that have no usable picture why, after `update`.
+
+    Raises:
+        ConfigError: If the model is none.
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        folder: Path | str,
+        model: str | ImageEmbedder | Any = "conse",
+        *,
+        allowed: Allowed | None = None,
+        vocabulary: Vocabulary | None = None,
+        limits: PictureLimits | None = None,
+    ) -> None:
+        found = image_embedder(model)
+        if found is None:
+            raise ConfigError("Pictures cannot be compared without a model.", hint="Use conse or clip:…")
+        self.kg = kg
+        self.folder = Path(folder)
+        self.allowed = allowed
+        self.vocabulary = vocabulary or Vocabulary()
+        self.bad: dict[str, str] = {}
+        self._model = _OfFiles(found, limits or PictureLimits())
+        self._index: ImageIndex | None = None
+        self._seen: int | None = None
+
+    def update(self, on_progress: Progress | None = None) -> SyncReport:
+        """Bring the index up to date with graph and files; only new and changed files are embedded."""
+        index = self._index = self._index or ImageIndex(_beside(self.kg, "looks"), self._model)
+        files, missing = files_of(self.kg, self.folder, self.vocabulary)
+        report, bad = index.sync(files, on_progress=on_progress)
+        self.bad = {**missing, **bad}
+        self._seen = self.kg.revision
+        return report
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` images, best first.
+
+        Raises:
+            LoadError: If the picture of the question cannot be used.
+        """
+        if self._seen != self.kg.revision:
+            self.update()
+        index = self._index
+        if index is None or not len(index):
+            return []
+        parts: list[Vectors] = []
+        if question.image is not None:
+            self._model.check(question.image)
+            parts.append(self._model.embed_file(question.image))
+        if question.text.strip():
+            parts.append(self._model.embed_query(question.text))
+        vector = np.sum(parts, axis=0)
+        length = float(np.linalg.norm(vector))
+        vector = np.asarray(vector / length if length else vector, np.float32)
+        only = None if self.allowed is None else self.allowed()
+        what = " and ".join(
+            name for name, has in (("picture", question.image), ("words", question.text)) if has
+        )
+        return [
+            Hit(m.doc_id, m.score, rank, (f"looks {m.score:.2f} like the {what} (rank {rank})",))
+            for rank, m in enumerate(index.search(vector, k, only), start=1)
+        ]
+
+
+def image_ranker(
+    kg: KnowledgeGraph,
+    folder: Path | str | None = None,
+    *,
+    mode: Mode = "hybrid",
+    text: str | Embedder | Any | None = "minilm",
+    looks: str | ImageEmbedder | Any | None = "none",
+    bm25: Bm25Params | None = None,
+    allowed: Allowed | None = None,
+    vocabulary: Vocabulary | None = None,
+    weights: Sequence[float] | None = None,
+) -> Ranker:
+    """Return a ranker of images by their sentences and, with a model for pictures, by their looks.
+
+    Args:
+        kg: The knowledge graph.
+        folder: Where the pictures are; needed with a model for pictures.
+        mode: How sentences are ranked: `bm25`, `dense` or `hybrid`.
+        text: The text model.
+        looks: The model for pictures: `none`, `conse`, `clip:MODEL/WEIGHTS`, or an object.
+        bm25: The knobs of BM25.
+        allowed: Gives the only images that may be found.
+        vocabulary: How the graph speaks of images.
+        weights: Weights of sentences and looks in the fusion.
+
+    Raises:
+        ConfigError: If there is a model for pictures and no folder.
+    """
+    by_text = ImageTextRanker(kg, mode, text=text, bm25=bm25, allowed=allowed, vocabulary=vocabulary)
+    model = image_embedder(looks)
+    if model is None:
+        return by_text
+    if folder is None:
+        raise ConfigError("Where the pictures are is not known.", hint="Give the folder.")
+    by_looks = ImageLooksRanker(kg, folder, model, allowed=allowed, vocabulary=vocabulary)
+    return FusedRanker((by_text, by_looks), weights)
+
+
+class _OfFiles:
+    """Gives an index of pictures what it asks of a model."""
+
+    def __init__(self, model: ImageEmbedder, limits: PictureLimits) -> None:
+        self.name = model.name
+        self._model = model
+        self._limits = limits
+
+    @property
+    def dim(self) -> int:
+        return self._model.dim
+
+    def check(self, path: Path) -> None:
+        open_picture(path, self._limits)
+
+    def embed_file(self, path: Path) -> Vectors:
+        vector: Vectors = self._model.embed_images([open_picture(path, self._limits)])[0]
+        return vector
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self._model.embed_query(text)
+        return vector
+
+
+def _beside(kg: KnowledgeGraph, name: str) -> Path | None:
+    folder = home(kg)
+    return None if folder is None else folder.parent / "images" / name

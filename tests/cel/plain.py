@@ -1,0 +1,210 @@
+"""The semantics of class expressions, written down plainly, and random graphs and expressions to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+from rdflib.namespace import OWL, RDF, XSD
+
+from mrag.cel.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+)  # fmt: skip
+from mrag.terms import Term, Triple
+
+E = "http://example.org/"
+INDIVIDUALS = [E + x for x in "abcdef"]
+CLASSES = [E + x for x in "ABC"]
+ROLES = [E + "r", E + "s"]
+DATA = [E + "data"]
+NUMBERS = ("1", "2", "3", "7")
+VALUES = [
+    *(Literal(n, datatype=XSD.integer) for n in NUMBERS),
+    Literal("2.0", datatype=XSD.decimal),
+    Literal("2.5", datatype=XSD.double),
+    Literal("true", datatype=XSD.boolean),
+    Literal("false", datatype=XSD.boolean),
+    Literal("red"),
+    Literal("rot", lang="de"),
+    Literal("2024-02-01", datatype=XSD.date),
+    Literal("2024-03-01", datatype=XSD.date),
+    Literal("2024-03-01T10:00:00Z", datatype=XSD.dateTime),
+]
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Evaluates expressions by going through all terms."""
+
+    triples: frozenset[Triple]
+
+    @property
+    def terms(self) -> set[Term]:
+        found: set[Term] = set()
+        for s, p, o in self.triples:
+            found |= {s} if p == RDF.type else {s, o}
+        return found
+
+    @property
+    def individuals(self) -> set[Term]:
+        vocabulary = (OWL.Class, OWL.ObjectProperty, OWL.DatatypeProperty, OWL.Ontology)
+        return {s for s, p, o in self.triples if p == RDF.type and o not in vocabulary}
+
+    def instances(self, e: Expression) -> set[str]:
+        return {str(x) for x in self.individuals if self.holds(e, x)}
+
+    def values(self, p: Property, x: Term) -> set[Term]:
+        role = URIRef(p.iri)
+        if p.inverse:
+            return {s for s, r, o in self.triples if r == role and o == x}
+        return {o for s, r, o in self.triples if r == role and s == x}
+
+    def holds(self, e: Expression, x: Term) -> bool:
+        match e:
+            case Top():
+                return True
+            case Bottom():
+                return False
+            case Named(name):
+                return (x, RDF.type, URIRef(name)) in self.triples
+            case Not(of):
+                return not self.holds(of, x)
+            case And(parts):
+                return all(self.holds(p, x) for p in parts)
+            case Or(parts):
+                return any(self.holds(p, x) for p in parts)
+            case Some(p, filler):
+                return any(self.holds(filler, y) for y in self.values(p, x))
+            case Only(p, filler):
+                return all(self.holds(filler, y) for y in self.values(p, x))
+            case Value(p, value):
+                return any(_same(y, value) for y in self.values(p, x))
+            case OneOf(members):
+                return str(x) in members and isinstance(x, URIRef)
+            case AtLeast(n, p, filler):
+                return self.count(p, filler, x) >= n
+            case AtMost(n, p, filler):
+                return self.count(p, filler, x) <= n
+            case Exactly(n, p, filler):
+                return self.count(p, filler, x) == n
+            case DataSome(p, range):
+                return any(_within(y, range) for y in self.values(p, x))
+            case DataOnly(p, range):
+                return all(_within(y, range) for y in self.values(p, x))
+
+    def count(self, p: Property, filler: Expression, x: Term) -> int:
+        return sum(self.holds(filler, y) for y in self.values(p, x))
+
+
+def _same(found: Term, wanted: str | Literal) -> bool:
+    if not isinstance(wanted, Literal):
+        return found == URIRef(wanted)
+    if not isinstance(found, Literal):
+        return False
+    numbers = (XSD.integer, XSD.decimal, XSD.double)
+    if found.datatype in numbers and wanted.datatype in numbers:
+        return float(found) == float(wanted)
+    return found == wanted
+
+
+def _within(value: Term, range: DataRange) -> bool:
+    if not isinstance(value, Literal):
+        return False
+    whole = (XSD.integer, XSD.decimal) if range.datatype == str(XSD.decimal) else (URIRef(range.datatype),)
+    own = value.datatype or (RDF.langString if value.language else XSD.string)
+    if own not in whole:
+        return False
+    for facet, limit in range.facets:
+        a, b = (float(value), float(limit)) if own != XSD.date else (str(value), str(limit))
+        ok = {"minInclusive": a >= b, "maxInclusive": a <= b, "minExclusive": a > b, "maxExclusive": a < b}  # type: ignore[operator]
+        if not ok[facet]:
+            return False
+    return True
+
+
+def triple(s: str, p: str, o: str | Literal) -> Triple:
+    return Triple(URIRef(s), URIRef(p), o if isinstance(o, Literal) else URIRef(o))
+
+
+def schema() -> Iterable[Triple]:
+    yield from (Triple(URIRef(c), RDF.type, OWL.Class) for c in CLASSES)
+    yield from (Triple(URIRef(r), RDF.type, OWL.ObjectProperty) for r in ROLES)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> frozenset[Triple]:
+    """Graphs of six individuals; some may have no class, some properties lead to literals."""
+    typed = draw(st.sets(st.tuples(st.sampled_from(INDIVIDUALS), st.sampled_from(CLASSES)), max_size=10))
+    named = draw(st.sets(st.sampled_from(INDIVIDUALS), max_size=3))
+    edge = st.tuples(st.sampled_from(INDIVIDUALS), st.sampled_from(ROLES), st.sampled_from(INDIVIDUALS))
+    edges = draw(st.sets(edge, max_size=14))
+    data = draw(st.sets(st.tuples(st.sampled_from(INDIVIDUALS), st.sampled_from(VALUES)), max_size=8))
+    found = [triple(x, str(RDF.type), c) for x, c in typed]
+    found += [triple(x, str(RDF.type), str(OWL.NamedIndividual)) for x in named]
+    found += [triple(*e) for e in edges]
+    found += [triple(x, DATA[0], v) for x, v in data]
+    return frozenset([*schema(), *found])
+
+
+_roles = st.builds(Property, st.sampled_from(ROLES), st.booleans())
+_data = st.builds(Property, st.sampled_from(DATA))
+_integers = st.builds(
+    lambda facet, n: DataRange(str(XSD.integer), ((facet, Literal(n, datatype=XSD.integer)),)),
+    st.sampled_from(("minInclusive", "maxInclusive", "minExclusive", "maxExclusive")),
+    st.sampled_from(NUMBERS),
+)
+_ranges = st.one_of(
+    _integers,
+    st.just(DataRange(str(XSD.decimal), (("minInclusive", Literal("2.0", datatype=XSD.decimal)),))),
+    st.just(DataRange(str(XSD.date), (("minExclusive", Literal("2024-02-01", datatype=XSD.date)),))),
+    st.just(DataRange(str(XSD.boolean))),
+    st.just(DataRange(str(XSD.string))),
+)
+_leaves = st.one_of(
+    st.just(Top()),
+    st.just(Bottom()),
+    st.builds(Named, st.sampled_from(CLASSES)),
+    st.builds(Value, _roles, st.sampled_from(INDIVIDUALS)),
+    st.builds(Value, _data, st.sampled_from(VALUES)),
+    st.builds(lambda m: OneOf(tuple(m)), st.lists(st.sampled_from(INDIVIDUALS), min_size=1, max_size=3)),
+    st.builds(DataSome, _data, _ranges),
+    st.builds(DataOnly, _data, _ranges),
+)
+_numbers = st.integers(min_value=0, max_value=3)
+
+
+def _grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    several = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    role = st.one_of(_roles, _roles, _data)
+    return st.one_of(
+        st.builds(Not, inner),
+        st.builds(And, several),
+        st.builds(Or, several),
+        st.builds(Some, role, inner),
+        st.builds(Only, role, inner),
+        st.builds(AtLeast, _numbers, role, inner),
+        st.builds(AtMost, _numbers, role, inner),
+        st.builds(Exactly, _numbers, role, inner),
+    )
+
+
+expressions: st.SearchStrategy[Expression] = st.recursive(_leaves, _grown, max_leaves=5)

@@ -1,0 +1,285 @@
+"""EvoLearner: right counts, the same result again, limits kept, and the named problems of Family."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+from rdflib.namespace import RDF, XSD
+
+from mrag.cel.atoms import Atoms
+from mrag.cel.counting import confusion
+from mrag.cel.evolearner import EvoLearner, EvoSettings
+from mrag.cel.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    Only,
+    Or,
+    Property,
+    Some,
+    Value,
+    depth,
+    walk,
+)  # fmt: skip
+from mrag.cel.instances import World
+from mrag.cel.learner import Board, LearnerSettings, Progress
+from mrag.cel.normal_form import normal
+from mrag.cel.problem import Hypothesis, LearningProblem
+from mrag.cel.trees import Forest, Tree
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.kg import KnowledgeGraph
+from mrag.reasoning.run import reason
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.cel.plain import INDIVIDUALS, expressions, graphs
+
+E = "http://example.org/"
+FAMILY = Path(os.environ.get("MRAG_SHARED_DATA", "../shared/data")) / "cel_kbs" / "drill" / "Family"
+SMALL = {"population": 100, "generations": 30, "seconds": 60.0}
+
+
+def statement(s: str, p: str, o: str | Literal) -> Triple:
+    value = o if isinstance(o, Literal) else URIRef(E + o)
+    return Triple(URIRef(E + s), RDF.type if p == "a" else URIRef(E + p), value)
+
+
+def houses() -> list[Triple]:
+    """Twelve houses: those with a red door and two gardens are wanted."""
+    found: list[Triple] = []
+    for at in range(12):
+        x = f"house{at:02d}"
+        found.append(statement(x, "a", "House"))
+        found.append(statement(x, "door", "red" if at % 2 else "blue"))
+        for n in range(1 + at % 3):
+            found += [statement(x, "garden", f"garden{at}-{n}"), statement(f"garden{at}-{n}", "a", "Garden")]
+        found.append(statement(x, "floors", Literal(str(at % 5), datatype=XSD.integer)))
+    return found + [statement(c, "a", "Colour") for c in ("red", "blue")]
+
+
+@pytest.fixture
+def kg() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(houses())
+        yield kg
+
+
+def among_houses(wanted: list[int]) -> LearningProblem:
+    rest = [at for at in range(12) if at not in wanted]
+    return LearningProblem((f"{E}house{at:02d}" for at in wanted), (f"{E}house{at:02d}" for at in rest))
+
+
+def planted(forest: Forest, e: Expression) -> Tree:
+    match e:
+        case And(parts) | Or(parts):
+            trees = [planted(forest, p) for p in parts]
+            while len(trees) > 1:
+                trees.append(forest.joined("and" if isinstance(e, And) else "or", trees.pop(0), trees.pop(0)))
+            return trees[0]
+        case Not(of):
+            return forest.negated(planted(forest, of))
+        case Some(p, filler):
+            return forest.quantified("some", p, planted(forest, filler))
+        case Only(p, filler):
+            return forest.quantified("only", p, planted(forest, filler))
+        case AtLeast(n, p, filler):
+            return forest.quantified("min", p, planted(forest, filler), n)
+        case AtMost(n, p, filler):
+            return forest.quantified("max", p, planted(forest, filler), n)
+        case Exactly(n, p, filler):
+            return forest.quantified("exactly", p, planted(forest, filler), n)
+    return forest.leaf(e)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs(), st.lists(expressions, min_size=3, max_size=8))
+def test_a_forest_counts_what_the_world_holds(triples: frozenset[Triple], several: list[Expression]) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([*triples, *(Triple(URIRef(x), RDF.type, URIRef(E + "Any")) for x in INDIVIDUALS)])
+        world = World.whole(kg)
+    board = Board(LearningProblem(INDIVIDUALS[:4], INDIVIDUALS[4:]), world, LearnerSettings())
+    forest = Forest(board)
+    trees = [planted(forest, e) for e in several]
+    assert [planted(forest, e) for e in several] == trees
+    tp, fp = forest.count(trees)
+    for at, (e, tree) in enumerate(zip(several, trees, strict=True)):
+        counts = board.count(world.extension(e))
+        assert (counts.tp, counts.fp) == (tp[at], fp[at])
+        assert normal(tree.expression) == normal(e)
+        assert tree.depth == depth(tree.expression)
+        assert [tree.at(place) for place in range(tree.size)] == list(tree.walk())
+        forest.keep(trees[: at + 1])
+    again = forest.count(trees)
+    assert [list(x) for x in again] == [list(tp), list(fp)]
+
+
+def test_a_part_is_replaced_where_it_stands() -> None:
+    world = World([(URIRef(E + "a"), E + "A"), (URIRef(E + "b"), E + "B")], [])
+    forest = Forest(Board(LearningProblem([E + "a"], [E + "b"]), world, LearnerSettings()))
+    a, b, c = (forest.leaf(Named(E + x)) for x in "ABC")
+    tree = forest.joined("or", forest.joined("and", a, b), forest.negated(c))
+    for place, part in enumerate(tree.walk()):
+        assert forest.replaced(tree, place, part) is tree
+        kinds = [
+            normal(x) for x in walk(forest.replaced(tree, place, forest.leaf(Named(E + "D"))).expression)
+        ]
+        assert Named(E + "D") in kinds
+    assert forest.joined("and", a, a) is a
+    assert forest.negated(forest.negated(tree)) is tree
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kind"),
+    [
+        ([at for at in range(12) if at % 2], Value),
+        ([at for at in range(12) if at % 3 == 2], AtLeast),
+        ([at for at in range(12) if at % 5 >= 3], DataSome),
+    ],
+)
+def test_it_finds_values_counts_and_limits(kg: KnowledgeGraph, wanted: list[int], kind: type) -> None:
+    best = EvoLearner(kg, EvoSettings(**SMALL)).fit(among_houses(wanted))[0]
+    assert best.solved and best.quality == 1.0
+    assert any(isinstance(part, kind) for part in walk(best.expression))
+    assert best.length <= 7
+
+
+def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
+    kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
+    wanted = [at for at in range(12) if at % 3 == 2]
+    best = EvoLearner(kg, EvoSettings(**SMALL, steps=1)).fit(among_houses(wanted))[0]
+    assert best.solved and depth(best.expression) == 1
+
+
+def test_each_hypothesis_has_its_own_counts(kg: KnowledgeGraph) -> None:
+    problem = among_houses([1, 2, 5, 7, 8, 11])
+    found = EvoLearner(kg, EvoSettings(**SMALL, confirm=False)).fit(problem)
+    assert len(found) > 3
+    counted = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives)
+    assert [h.counts for h in found] == counted
+    assert all(h.counts.tells for h in found)
+    assert [h.order for h in found] == sorted(h.order for h in found)
+    assert len({h.expression for h in found}) == len(found)
+
+
+def test_what_tells_nothing_is_not_learnt(kg: KnowledgeGraph) -> None:
+    kg.insert([statement("twin1", "a", "Twin"), statement("twin2", "a", "Twin")])
+    learner = EvoLearner(kg, EvoSettings(population=50, generations=5, seconds=60))
+    assert learner.fit(LearningProblem([E + "twin1"], [E + "twin2"])) == []
+    assert learner.report is not None and not learner.report.solved and learner.report.stopped == "limit"
+    with pytest.raises(LearningProblemError, match="no individual"):
+        learner.fit(LearningProblem([E + "twin1"], [E + "nobody"]))
+
+
+def test_the_limits_of_height_and_of_properties_are_kept(kg: KnowledgeGraph) -> None:
+    found = EvoLearner(kg, EvoSettings(**SMALL, steps=1, nominals=True)).fit(among_houses([0, 1, 2, 3]))
+    assert found and all(depth(h.expression) <= 1 for h in found)
+
+
+def test_time_and_interruption_keep_the_best_so_far(kg: KnowledgeGraph) -> None:
+    kg.insert([statement("twin1", "a", "House"), statement("twin2", "a", "House")])
+    plain = among_houses([0, 4, 7])
+    # No expression tells the twins apart, so that nothing but a limit ends the search.
+    problem = LearningProblem([*plain.positives, E + "twin1"], [*plain.negatives, E + "twin2"])
+    learner = EvoLearner(kg, EvoSettings(population=300, generations=100_000, seconds=0.6))
+    found = learner.fit(problem)
+    assert learner.report is not None and learner.report.stopped == "time" and found
+    assert not found[0].solved
+
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    learner = EvoLearner(kg, EvoSettings(generations=100_000, seconds=60), on_progress=interrupt)
+    found = learner.fit(problem)
+    assert learner.report is not None and learner.report.stopped == "interrupted" and found
+
+
+def test_fits_beside_each_other_find_what_each_finds_alone(kg: KnowledgeGraph) -> None:
+    problem = among_houses([1, 2, 5, 7, 8, 11])
+
+    def fit(seed: int) -> list[Hypothesis]:
+        return EvoLearner(kg, EvoSettings(population=60, generations=10, seconds=60, seed=seed)).fit(problem)
+
+    alone = [fit(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(fit, range(4))) == alone
+
+
+def test_the_same_seed_gives_the_same_in_every_process() -> None:
+    code = """
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.cel.evolearner import EvoLearner, EvoSettings
+from mrag.cel.expressions import key
+from tests.cel.test_evolearner import among_houses, houses
+with KnowledgeGraph(OxigraphStore()) as kg:
+    kg.insert(houses())
+    learner = EvoLearner(kg, EvoSettings(population=80, generations=15, seconds=60, seed=3))
+    found = learner.fit(among_houses([1, 2, 5, 7, 8, 11]))
+    print([(key(h.expression), h.counts) for h in found], learner.report.tested)
+"""
+    outputs = set()
+    for seed in ("0", "77"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1 and "http://example.org/" in outputs.pop()
+
+
+def test_settings_that_cannot_be_used_are_refused() -> None:
+    with pytest.raises(ConfigError, match="positive"):
+        EvoSettings(population=0)
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        EvoSettings(crossover=1.5)
+
+
+def test_limits_are_where_the_examples_part() -> None:
+    rows = [(URIRef(f"{E}x{n}"), E + "size", Literal(str(n), datatype=XSD.integer)) for n in range(20)]
+    world = World([(s, E + "X") for s, _, _ in rows], rows)
+    labels = [0] * world.size
+    for n in range(20):
+        labels[world.index[URIRef(f"{E}x{n}")]] = 1 if n >= 13 else -1
+    found = Atoms(world).conditions(Property(E + "size"), 1, np.array(labels, dtype=np.int8))
+    limits = {str(e.range.facets[0][1]) for e in found if isinstance(e, DataSome)}
+    assert limits == {"13"}
+
+
+@pytest.fixture(scope="module")
+def family() -> Iterator[KnowledgeGraph]:
+    if not FAMILY.exists():
+        pytest.skip("needs the shared data: set MRAG_SHARED_DATA")
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([FAMILY / "family-benchmark_rich_background.owl"])
+        reason(kg)
+        yield kg
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("Aunt", 0.95), ("Brother", 1.0), ("Granddaughter", 1.0), ("Grandgrandfather", 1.0), ("Uncle", 0.95)],
+)
+def test_named_problems_of_family(family: KnowledgeGraph, name: str, least: float) -> None:
+    problems = json.loads((FAMILY / "lp_dl_learner.json").read_text())["problems"]
+    lists = problems[name]
+    problem = LearningProblem(lists["positive_examples"], lists["negative_examples"])
+    # Ended by generations and not by time, so that a slow machine finds the same.
+    best = EvoLearner(family, EvoSettings(generations=40, seconds=120)).fit(problem)[0]
+    assert best.quality >= least

@@ -1,0 +1,312 @@
+"""Kept concepts: their instances are those of their query, they can be removed, and editors open them."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
+
+from mrag.cel.counting import instances
+from mrag.cel.definition import definition, safe_part, world_of
+from mrag.cel.export import to_ontology, write_query
+from mrag.cel.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+)  # fmt: skip
+from mrag.cel.filter import ClassFilter
+from mrag.cel.keep import concepts, differences, find, keep, remove
+from mrag.cel.problem import Counts, Hypothesis
+from mrag.errors import ConfigError
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Hit, Question
+from mrag.reasoning.run import reason
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import XSD, Triple
+from tests.cel.plain import INDIVIDUALS, E, Plain, expressions, graphs, triple
+
+TYPE = str(RDF.type)
+IMAGE, JACKET, SKIRT = (Named(E + n) for n in ("Image", "Jacket", "Skirt"))
+SHOWS, COLOUR, SIZE = (Property(E + n) for n in ("shows", "colour", "size"))
+
+
+def photos() -> list[Triple]:
+    found = [
+        triple(E + "Blazer", str(RDFS.subClassOf), E + "Jacket"),
+        triple(E + "Image", TYPE, str(OWL.Class)),
+    ]
+    garments = {1: "Blazer", 2: "Jacket", 3: "Skirt", 4: "Skirt", 5: "Blazer", 6: "Hat"}
+    for n, garment in garments.items():
+        found += [
+            triple(f"{E}p{n}", TYPE, E + "Image"),
+            triple(f"{E}p{n}", E + "shows", f"{E}g{n}"),
+            triple(f"{E}g{n}", TYPE, E + garment),
+            triple(f"{E}g{n}", E + "colour", Literal("red" if n % 2 else "blue")),
+            triple(f"{E}g{n}", E + "size", Literal(n)),
+        ]
+    return [*found, triple(E + "p1", E + "shows", E + "g3"), triple(E + "p3", E + "shows", E + "g4")]
+
+
+@pytest.fixture
+def shop(any_kg: KnowledgeGraph) -> KnowledgeGraph:
+    any_kg.insert(photos())
+    reason(any_kg)
+    return any_kg
+
+
+_LARGE = DataRange(XSD + "integer", (("minInclusive", Literal(4)),))
+OPEN: list[Expression] = [
+    JACKET,
+    Some(SHOWS, JACKET),
+    And((IMAGE, Some(SHOWS, And((JACKET, Value(COLOUR, Literal("red"))))))),
+    Or((Some(SHOWS, SKIRT), Value(SHOWS, E + "g6"))),
+    Some(Property(E + "shows", True), IMAGE),
+    Some(SHOWS, OneOf((E + "g1", E + "g6"))),
+    OneOf((E + "p1", E + "p2")),
+    Some(SHOWS, Top()),
+    Some(SHOWS, DataSome(SIZE, _LARGE)),
+    Value(Property(E + "shows", True), E + "p1"),
+]
+CLOSED: list[Expression] = [
+    Not(Some(SHOWS, JACKET)),
+    And((IMAGE, Not(Some(SHOWS, SKIRT)))),
+    Only(SHOWS, SKIRT),
+    AtLeast(2, SHOWS, Top()),
+    AtMost(1, SHOWS, Top()),
+    Exactly(1, SHOWS, SKIRT),
+    Or((Not(IMAGE), Some(SHOWS, SKIRT))),
+    Some(SHOWS, Value(SIZE, Literal("5.0", datatype=XSD + "decimal"))),
+    Top(),
+]
+
+
+@pytest.mark.parametrize("e", OPEN + CLOSED, ids=str)
+def test_after_reasoning_the_instances_are_those_of_the_query(kg: KnowledgeGraph, e: Expression) -> None:
+    kg.insert(photos())
+    reason(kg)
+    before = instances(kg, e)
+    assert before
+    kept = keep(kg, e, "found")
+    assert kept.world == ("open" if e in OPEN else "closed")
+    reason(kg)
+    assert instances(kg, e) == before, "the concept does not change the graph that it describes"
+    assert instances(kg, Named(kept.iri)) == before
+    assert not differences(kg, kept)
+    assert [str(row[0]) for row in kg.query(kept.query)] and len(kg.query(kept.query)) == len(before)  # type: ignore[arg-type, union-attr]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs(), expressions, st.booleans())
+def test_any_concept_of_any_graph(triples: frozenset[Triple], e: Expression, typed: bool) -> None:
+    if typed:
+        triples |= {triple(x, TYPE, str(OWL.NamedIndividual)) for x in INDIVIDUALS}
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(triples)
+        reason(kg)
+        held = instances(kg, e)
+        assert set(held) <= set(instances(kg, safe_part(e)))
+        kept = keep(kg, e, "c")
+        assert find(kg, "c") == kept
+        assert keep(kg, e, "c") == kept
+        reason(kg)
+        if all(URIRef(x) in Plain(triples).individuals for x in INDIVIDUALS):
+            assert instances(kg, e) == held
+        # What had no class has one now, where the definition holds it, and is an individual.
+        assert {*instances(kg, e)} >= {*held} or world_of(e) == "closed"
+        assert instances(kg, Named(kept.iri)) == instances(kg, e)
+        assert remove(kg, "c")
+        assert kg.count() == len(triples)
+
+
+def test_nothing_about_a_concept_is_an_individual(shop: KnowledgeGraph) -> None:
+    before = instances(shop, Top())
+    keep(shop, Hypothesis(JACKET, 0.9, Counts(9, 1, 10, 40)), "jackets", learner="celoe", seconds=2)
+    assert instances(shop, Top()) == before
+
+
+def test_what_is_known_of_a_concept_comes_back(shop: KnowledgeGraph) -> None:
+    h = Hypothesis(And((IMAGE, Some(SHOWS, JACKET))), 0.9, Counts(9, 1, 10, 40))
+    kept = keep(shop, h, "red jackets", comment="Whatever shows a jacket.", learner="search", seconds=3)
+    assert kept.iri == "urn:mrag:concept:red-jackets" and kept.label == "red jackets"
+    assert concepts(shop) == [kept]
+    (found,) = concepts(shop)
+    assert found.hypothesis == h and found.learner == "search"
+    assert shop.query(f"ASK {{ <{kept.iri}> prov:wasGeneratedBy/prov:used <{shop.iri}> }}") is True
+    assert shop.query(f"ASK {{ GRAPH <{kept.graph}> {{ <{kept.iri}> a owl:Class }} }}") is True
+    assert str(shop.labels([kept.iri])[kept.iri]) == "red jackets"
+
+
+def test_keeping_twice_changes_nothing_and_names_are_safe(shop: KnowledgeGraph) -> None:
+    keep(shop, JACKET, "c")
+    revision = shop.revision
+    assert keep(shop, And((JACKET, JACKET)), "c") == find(shop, "c")
+    assert shop.revision == revision
+    with pytest.raises(ConfigError, match="Another concept"):
+        keep(shop, SKIRT, "c")
+    assert keep(shop, SKIRT, "c", replacing=True).expression == SKIRT
+    assert len(concepts(shop)) == 1
+    with pytest.raises(ConfigError, match="defined by itself"):
+        keep(shop, Not(Named("urn:mrag:concept:loop")), "loop")
+    for taken in (E + "Jacket", E + "p1", E + "shows"):
+        with pytest.raises(ConfigError, match="in use"):
+            keep(shop, SKIRT, taken)
+    for bad in ("", "a/b", "x> . <urn:y"):
+        with pytest.raises((ConfigError, ValueError)):
+            keep(shop, SKIRT, bad)
+
+
+def test_a_closed_concept_is_brought_up_to_date(shop: KnowledgeGraph) -> None:
+    e = And((IMAGE, Not(Some(SHOWS, JACKET))))
+    kept = keep(shop, e, "c")
+    shop.insert([triple(E + "p9", TYPE, E + "Image")])
+    assert differences(shop, kept).missing == (E + "p9",)
+    again = keep(shop, e, "c")
+    assert not differences(shop, again)
+    shop.insert([triple(E + "p9", E + "shows", E + "g1")])
+    assert differences(shop, again).extra == (E + "p9",)
+    assert not differences(shop, keep(shop, e, "c"))
+    assert len(concepts(shop)) == 1 and shop.collect() == 0
+    assert shop.count() == len(photos()) + 2 + shop.store.count(concepts(shop)[0].graph)
+
+
+def test_a_concept_that_was_loaded_is_listed_and_not_removed(shop: KnowledgeGraph, tmp_path: Path) -> None:
+    keep(shop, JACKET, "c")
+    with (tmp_path / "all.nt").open("wb") as file:
+        shop.dump(file)
+    with KnowledgeGraph(OxigraphStore(), "other") as kg:
+        kg.load([tmp_path / "all.nt"])
+        assert [c.label for c in concepts(kg)] == ["c"]
+        assert keep(kg, JACKET, "c") == concepts(kg)[0]
+        for change in (lambda: remove(kg, "c"), lambda: keep(kg, SKIRT, "c", replacing=True)):
+            with pytest.raises(ConfigError, match="came with other data"):
+                change()
+
+
+def test_removing_leaves_no_trace(shop: KnowledgeGraph) -> None:
+    def state(layer: str) -> set[bytes]:
+        out = io.BytesIO()
+        shop.dump(out, layer=layer)  # type: ignore[arg-type]
+        return set(out.getvalue().splitlines())
+
+    before = state("asserted"), state("inferred")
+    keep(shop, Some(SHOWS, JACKET), "c")
+    assert remove(shop, "c") and not remove(shop, "c")
+    assert shop.reasoned and (state("asserted"), state("inferred")) == before
+    keep(shop, Some(SHOWS, JACKET), "c")
+    keep(shop, Not(Some(SHOWS, JACKET)), "d")
+    reason(shop)
+    assert remove(shop, "c") and remove(shop, "urn:mrag:concept:d")
+    assert not shop.reasoned
+    reason(shop)
+    assert (state("asserted"), state("inferred")) == before
+    assert shop.collect() == 0
+
+
+def test_concepts_outlive_the_process(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
+        kg.insert(photos())
+        kept = keep(kg, Some(SHOWS, JACKET), "c")
+    with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
+        assert concepts(kg) == [kept]
+        kg.insert([triple(E + "p7", TYPE, E + "Image")])
+        reason(kg)
+        assert instances(kg, Named(kept.iri)) == [E + "p1", E + "p2", E + "p5"]
+
+
+def test_no_negation_is_stated_as_a_fact() -> None:
+    e = And((IMAGE, Not(SKIRT), Only(SHOWS, JACKET), Some(SHOWS, And((JACKET, Not(SKIRT))))))
+    assert world_of(e) == "closed"
+    assert safe_part(e) == And((IMAGE, Some(SHOWS, JACKET)))
+    said = {t.p for t in definition("urn:c", e, "k")}
+    assert not said & {OWL.equivalentClass, OWL.complementOf, OWL.allValuesFrom}
+    assert definition("urn:c", e, "k") == definition("urn:c", e, "k")
+
+
+@dataclass
+class Fixed:
+    """Ranks the photos from the last to the first."""
+
+    asked: int = 0
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        self.asked += 1
+        names = sorted((f"{E}p{n}" for n in range(1, 7)), reverse=True)
+        return [Hit(name, 1 / rank, rank, ("listed",)) for rank, name in enumerate(names, start=1)][:k]
+
+
+def test_a_concept_filters_the_next_search(shop: KnowledgeGraph) -> None:
+    keep(shop, Some(SHOWS, JACKET), "jackets")
+    ranker = Fixed()
+    hits = ClassFilter(ranker, shop, "jackets", depth=1).rank(Question("any"), 2)
+    assert [(h.iri, h.rank) for h in hits] == [(E + "p5", 1), (E + "p2", 2)]
+    assert hits[0].reasons == ("listed", "Is in jackets")
+    assert ranker.asked > 1, "it is read deeper until there are enough"
+    every = ClassFilter(Fixed(), shop, Not(Some(SHOWS, JACKET))).rank(Question("any"), 10)
+    assert [h.iri for h in every] == [E + "p6", E + "p4", E + "p3"]
+    assert ClassFilter(Fixed(), shop, E + "Image").rank(Question("any"), 1)[0].iri == E + "p6"
+    with pytest.raises(ConfigError):
+        ClassFilter(Fixed(), shop, "jackets", depth=0)
+
+
+def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph, tmp_path: Path) -> None:
+    kept = keep(shop, Hypothesis(OPEN[2], 1.0, Counts(3, 0, 3, 3)), "red jackets", learner="search")
+    closed = keep(shop, CLOSED[1], "no skirt")
+    text = to_ontology(shop, concepts(shop))
+    graph = Graph().parse(data=text, format="turtle")
+    assert (URIRef(kept.iri), RDF.type, OWL.Class) in graph
+    assert (URIRef(E + "shows"), RDF.type, OWL.ObjectProperty) in graph
+    assert (URIRef(E + "colour"), RDF.type, OWL.DatatypeProperty) in graph
+    members = {str(s) for s in graph.subjects(RDF.type, URIRef(closed.iri))}
+    assert members == set(instances(shop, CLOSED[1]))
+    write_query(kept, tmp_path / "kept.rq")
+    assert (tmp_path / "kept.rq").read_text(encoding="utf-8").strip() == kept.query
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_query(kept, tmp_path / "no" / "kept.rq")
+
+
+def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGraph, tmp_path: Path) -> None:
+    owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("HermiT needs java, which is not installed")
+    monotone = [OPEN[1], OPEN[2], OPEN[3], OPEN[5]]
+    for n, e in enumerate(monotone):
+        keep(shop, e, f"c{n}")
+    graph = Graph().parse(data=to_ontology(shop, concepts(shop)), format="turtle")
+    for t in photos():
+        graph.add(t)
+    for name in ("Blazer", "Jacket", "Skirt", "Hat"):
+        graph.add((URIRef(E + name), RDF.type, OWL.Class))
+    graph.add((URIRef(E + "size"), RDF.type, OWL.DatatypeProperty))
+    path = tmp_path / "all.owl"
+    graph.serialize(path, format="xml")
+    world = owlready2.World()
+    loaded = world.get_ontology(path.as_uri()).load()
+    with loaded:
+        owlready2.sync_reasoner_hermit(world, debug=0)
+    for n, e in enumerate(monotone):
+        found = sorted(i.iri for i in world[f"urn:mrag:concept:c{n}"].instances())
+        assert found == instances(shop, e)
+
+
+def test_plain_semantics_agree_on_the_shop() -> None:
+    plain = Plain(frozenset(photos()))
+    assert plain.instances(Some(SHOWS, SKIRT)) == {E + "p1", E + "p3", E + "p4"}

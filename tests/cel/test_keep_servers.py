@@ -1,0 +1,69 @@
+"""Concepts kept, explained and removed in servers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.cel.counting import instances
+from mrag.cel.expressions import Named
+from mrag.cel.keep import concepts, differences, keep, remove
+from mrag.cel.satisfied import satisfied
+from mrag.cel.whynot import why_not
+from mrag.errors import ConfigError
+from mrag.reasoning.run import reason
+from tests.cel.plain import E
+from tests.cel.test_keep import CLOSED, JACKET, OPEN, photos
+from tests.servers import free_port, oxigraph_server, running
+
+
+def test_in_a_server_that_does_not_reason(tmp_path: Path) -> None:
+    with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
+        kg.insert(photos())
+        reason(kg)
+        before = kg.count()
+        for e in (OPEN[2], CLOSED[1]):
+            held = instances(kg, e)
+            kept = keep(kg, e, "c")
+            reason(kg)
+            assert concepts(kg) == [kept] and keep(kg, e, "c") == kept
+            assert held and instances(kg, Named(kept.iri)) == held and not differences(kg, kept)
+            assert satisfied(kg, e, held[0]).holds
+            assert remove(kg, "c") and not concepts(kg) and kg.count() == before
+            reason(kg)
+        graphs = kg.store.graphs()
+        missing = why_not(kg, OPEN[1], E + "p4")
+        assert missing.verified and missing.changes is not None and len(missing.changes) == 1
+        assert kg.store.graphs() == graphs and kg.count() == before
+
+
+def test_over_a_servers_protocol(tmp_path: Path) -> None:
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    with (
+        running([*command, "--reason", "--port", str(port)], f"{base}/sparql", tmp_path / "log"),
+        mrag.connect(f"graphdb:{base}/repositories/main") as kg,
+    ):
+        kg.insert(photos())
+        before = kg.count("asserted")
+        for e in (OPEN[2], CLOSED[1]):
+            held = instances(kg, e)
+            kept = keep(kg, e, "c")
+            assert concepts(kg) == [kept] and keep(kg, e, "c") == kept
+            assert held and instances(kg, Named(kept.iri)) == held
+            assert satisfied(kg, e, held[0]).holds
+            assert remove(kg, "c") and not concepts(kg)
+            assert not instances(kg, Named(kept.iri)) and kg.count("asserted") == before
+        # This server lets no scratch graph be written; the query carries the triples then.
+        missing = why_not(kg, OPEN[1], E + "p4")
+        assert missing.verified and missing.changes is not None and len(missing.changes) == 1
+    with (
+        running([*command, "--port", str(port)], f"{base}/sparql", tmp_path / "log"),
+        mrag.connect(f"sparql:{base}/sparql?update={base}/sparql") as kg,
+        pytest.raises(ConfigError, match="read only here"),
+    ):
+        keep(kg, JACKET, "c")

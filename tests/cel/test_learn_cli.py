@@ -1,0 +1,215 @@
+"""`mrag learn`: one call as a user makes it, the others in this process to save its start."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rdflib import Graph
+
+from mrag.cli import main
+from tests.test_cli import run
+
+E = "http://example.org/photos/"
+TURTLE = """
+@prefix p: <http://example.org/photos/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+p:Blazer rdfs:subClassOf p:Jacket . p:Jacket rdfs:label "jacket" . p:shows rdfs:label "shows" .
+"""
+
+
+def _photo(n: int, garment: str, text: str) -> str:
+    return (
+        f'p:photo{n} a p:Photo ; rdfs:label "photo {n}" ; rdfs:comment "{text}" ; p:shows p:item{n} .\n'
+        f"p:item{n} a p:{garment} .\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    garments = ["Blazer", "Jacket", "Blazer", "Jacket", "Skirt", "Hat", "Skirt", "Hat"]
+    texts = ["a tailored coat in the city"] * 4 + ["summer at the beach"] * 4
+    rows = [_photo(n, g, t) for n, (g, t) in enumerate(zip(garments, texts, strict=True), start=1)]
+    (folder / "photos.ttl").write_text(TURTLE + "".join(rows), encoding="utf-8")
+    (folder / "likes.txt").write_text("p:photo1\n\np:photo2\n", encoding="utf-8")
+    (folder / "dislikes.txt").write_text(f"{E}photo5\n<{E}photo6>\n", encoding="utf-8")
+    with contextlib.chdir(folder):
+        call("load", "photos.ttl")
+        call("index")
+    return folder
+
+
+@dataclass(frozen=True)
+class Done:
+    stdout: str
+    stderr: str
+
+
+def call(*args: str, code: int = 0) -> Done:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["mrag", *args])
+        patch.setenv("COLUMNS", "100")
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+    assert (ended.value.code or 0) == code, (args, out.getvalue(), err.getvalue())
+    return Done(out.getvalue(), err.getvalue())
+
+
+def learn(home: Path, *args: str, code: int = 0) -> Done:
+    with contextlib.chdir(home):
+        return call("learn", *args, code=code)
+
+
+LIKES = ("--positives", "likes.txt", "--negatives", "dislikes.txt")
+
+
+def test_a_concept_from_examples_by_file(home: Path) -> None:
+    done = run("learn", *LIKES, cwd=home)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "∃ p:shows.p:Jacket"
+    assert lines[1].startswith("Whatever shows") and lines[1].endswith(
+        "jacket: 2 of your 2 examples, 0 of 2 others."
+    )
+    assert lines[2] == "f1 1.000, length 3"
+    assert "hypotheses" in done.stderr and "ended: solved" in done.stderr
+
+
+def test_examples_by_name_and_json(home: Path) -> None:
+    named = ("-p", "p:photo1", "-p", f"{E}photo2", "-n", f"<{E}photo5>", "-n", "p:photo6")
+    found = json.loads(learn(home, *named, "--json", "-k", "1").stdout)
+    assert found["concept"] == "∃ p:shows.p:Jacket" and len(found["hypotheses"]) == 1
+    (best,) = found["hypotheses"]
+    assert (best["positives_held"], best["negatives_held"], best["quality"]) == (2, 0, 1.0)
+    assert found["report"]["stopped"] == "solved" and found["query"].startswith("SELECT DISTINCT ?x")
+
+
+def test_the_query_and_other_notations(home: Path) -> None:
+    done = learn(home, *LIKES, "--query", "--rq", "jackets.rq")
+    assert (home / "jackets.rq").read_text(encoding="utf-8") == done.stdout
+    with contextlib.chdir(home):
+        rows = call("query", "jackets.rq").stdout.splitlines()
+    assert len(rows) == 5 and rows[0] == "?x"
+    assert learn(home, *LIKES, "--format", "manchester").stdout.startswith("p:shows some p:Jacket\n")
+    turtle = learn(home, "--concept", "p:shows some p:Jacket", "--format", "turtle").stdout
+    assert "owl:someValuesFrom p:Jacket" in turtle
+    assert len(Graph().parse(data=turtle, format="turtle")) == 3
+
+
+def test_learning_from_a_search(home: Path) -> None:
+    done = learn(home, "--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
+    assert "3 of your 3 examples, 0 of 3 others" in done.stdout
+
+
+@pytest.mark.parametrize("learner", ["search", "celoe", "tdl", "evolearner"])
+def test_every_learner_by_name(home: Path, learner: str) -> None:
+    assert "f1 1.000" in learn(home, *LIKES, "--learner", learner, "--seconds", "3").stdout
+
+
+def test_why_and_why_not(home: Path) -> None:
+    done = learn(home, "--concept", "∃ p:shows.p:Jacket", "--explain", "p:photo1")
+    assert "✓ photo 1: ∃ shows.jacket" in done.stdout
+    assert "[inferred]" in done.stdout and "[asserted]" in done.stdout
+    done = learn(home, *LIKES, "--explain", "p:photo5")
+    assert "would be in the result\n  if it were stated: " in done.stdout
+    found = json.loads(learn(home, *LIKES, "--explain", "p:photo5", "--json").stdout)
+    assert found["explanation"]["satisfied"]["holds"] is False
+    missing = found["explanation"]["why_not"]
+    assert missing["verified"] is True and len(missing["changes"]) == 1
+
+
+def test_keeping_listing_using_and_forgetting(home: Path) -> None:
+    assert "No concept is kept" in learn(home, "--kept").stderr
+    done = learn(home, *LIKES, "--keep", "with jacket")
+    assert "Kept as <urn:mrag:concept:with-jacket>" in done.stderr and "mrag reason" in done.stderr
+    assert learn(home, "--kept").stdout.startswith("with jacket  <urn:mrag:concept:with-jacket>\n")
+    (found,) = json.loads(learn(home, "--kept", "--json").stdout)
+    assert found["quality"] == 1.0 and found["learner"] == "search" and found["world"] == "open"
+    assert found["comment"].startswith("Whatever shows")
+    Graph().parse(data=learn(home, "--kept", "--format", "turtle").stdout, format="turtle")
+    with contextlib.chdir(home):
+        call("reason")
+        rows = call("query", "SELECT ?x { ?x a <urn:mrag:concept:with-jacket> }").stdout
+    assert [f"p:photo{n}" in rows for n in range(1, 9)] == [True] * 4 + [False] * 4
+    assert "with jacket" not in learn(home, "--concept", "with jacket", "--query").stdout
+    learn(home, "--forget", "with jacket")
+    assert "No such concept" in learn(home, "--forget", "with jacket", code=1).stderr
+    with contextlib.chdir(home):
+        call("reason")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((), "There are no examples"),
+        (("-p", "p:photo1"), "no negative examples"),
+        (("-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
+        (("-p", "p:nobody", "-n", "p:photo1"), "no individual"),
+        (("-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),
+        (("-p", "p:photo1", "-n", "p:photo5", "--measure", "luck"), "No measure"),
+        (("--concept", "p:shows sum p:Jacket"), "no kept concept"),
+        (("--concept", "p:Photo", "--format", "pdf"), "There is no format"),
+        (("--positives", "nowhere.txt"), "cannot be read"),
+        (("--concept", "p:Photo", "--explain", "p:nobody"), "no named individual"),
+        (("--benchmark", "nowhere"), "no such folder"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
+    done = learn(home, *args, code=1)
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert done.stderr.count("mrag: ") == 1
+
+
+def test_nothing_to_tell_apart_is_said(tmp_path: Path) -> None:
+    (tmp_path / "twins.ttl").write_text(TURTLE + "p:a a p:Hat . p:b a p:Hat .", encoding="utf-8")
+    with contextlib.chdir(tmp_path):
+        call("load", "twins.ttl")
+        done = call("learn", "-p", "p:a", "-n", "p:b", code=1)
+    assert "No concept tells the positive from the negative examples" in done.stderr
+
+
+def test_a_benchmark_from_the_command_line(home: Path) -> None:
+    base = home / "bases" / "Photos"
+    base.mkdir(parents=True, exist_ok=True)
+    (base / "photos.ttl").write_bytes((home / "photos.ttl").read_bytes())
+    problem = {
+        "positive_examples": [f"{E}photo{n}" for n in range(1, 5)],
+        "negative_examples": [f"{E}photo{n}" for n in range(5, 9)],
+    }
+    (base / "problems.json").write_text(json.dumps({"problems": {"jackets": problem}}), encoding="utf-8")
+    (base / "old.conf").write_text('ks.fileName = "old.kb"\n', encoding="utf-8")
+    args = ("--benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
+    first = learn(home, *args, "--learner", "search,tdl")
+    assert "Photos/problems jackets [search]: F1 1.000 accuracy 1.000 length 3" in first.stdout
+    assert "held out (2 folds) F1 1.000 ± 0.000" in first.stdout
+    assert "search: 1 problems, 1 solved" in first.stdout
+    assert ".kb format are not read" in first.stderr
+    assert len((home / "done.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+    again = learn(home, *args, "--learner", "search,tdl")
+    assert again.stdout == first.stdout, "results are taken from the file"
+    found = json.loads(learn(home, *args, "--json").stdout)
+    assert found["means"]["search"]["held_out_f1"] == 1.0
+
+
+def test_drill_learns_by_a_policy_that_was_trained(home: Path) -> None:
+    with contextlib.chdir(home):
+        untrained = call("learn", "--learner", "drill", *LIKES, code=1)
+        assert "mrag train drill" in untrained.stderr
+        first = call("train", "drill", "--out", "p.npz", "--episodes", "4", "--json")
+        assert json.loads(first.stdout)["episodes"] == 4
+        again = call("train", "drill", "--out", "p.npz", "--episodes", "2")
+        assert again.stdout == "p.npz: 6 episodes.\n"
+        learnt = call("learn", "--learner", "drill", "--policy", "p.npz", "--json", *LIKES)
+        assert json.loads(learnt.stdout)["hypotheses"][0]["quality"] == 1.0
+        (home / "broken.npz").write_bytes(b"no policy")
+        assert "damaged" in call("train", "drill", "--out", "broken.npz", code=1).stderr
+        assert (home / "broken.npz").read_bytes() == b"no policy"
+    assert "nothing" in call("train", "nothing", code=1).stderr

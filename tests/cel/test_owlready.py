@@ -1,0 +1,72 @@
+"""Expressions as constructs of owlready2, and back."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rdflib import Graph, Literal, URIRef
+from rdflib.namespace import OWL, RDF
+
+from mrag.cel.expressions import DataOnly, DataSome, Expression, Named, Property, Some, Top, Value, walk
+from mrag.cel.normal_form import normal
+from mrag.cel.owlready import from_owlready, to_owlready
+from mrag.errors import ConfigError
+from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
+
+owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
+
+
+@pytest.fixture(scope="module")
+def ontology() -> Any:
+    graph = Graph()
+    graph.add((URIRef(E), RDF.type, OWL.Ontology))
+    for names, kind in (
+        (CLASSES, OWL.Class), (ROLES, OWL.ObjectProperty), (DATA, OWL.DatatypeProperty),
+        (INDIVIDUALS, OWL.NamedIndividual),
+    ):  # fmt: skip
+        for name in names:
+            graph.add((URIRef(name), RDF.type, kind))
+    text = io.BytesIO(graph.serialize(format="nt").encode())
+    return owlready2.World().get_ontology(E).load(fileobj=text)
+
+
+def writable(e: Expression) -> bool:
+    """Tell whether owlready2 can hold it: data properties lead to data only, and dates have no type there."""
+    for part in walk(e):
+        on = getattr(part, "property", None)
+        if on is None:
+            continue
+        data = on.iri in DATA
+        if data and not isinstance(part, DataSome | DataOnly | Value):
+            return False
+        if isinstance(part, Value) and data != isinstance(part.value, Literal):
+            return False
+    return True
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(e=expressions.map(normal).filter(writable))
+def test_there_and_back(ontology: Any, e: Expression) -> None:
+    assert normal(from_owlready(to_owlready(e, ontology))) == e
+
+
+def test_what_owlready2_writes_is_what_it_means(ontology: Any) -> None:
+    e = Some(Property(E + "r", True), Named(E + "A"))
+    construct = to_owlready(e, ontology)
+    assert isinstance(construct, owlready2.Restriction) and construct.value is ontology.world[E + "A"]
+    assert from_owlready(ontology.world[E + "r"].some(ontology.world[E + "A"])) == Some(
+        Property(E + "r"), Named(E + "A")
+    )
+    assert from_owlready(owlready2.Thing) == Top()
+
+
+def test_strange_names_and_constructs_are_refused(ontology: Any) -> None:
+    with pytest.raises(ConfigError, match="no such name"):
+        to_owlready(Named(E + "Nowhere"), ontology)
+    with pytest.raises(ConfigError):
+        from_owlready("text")
+    with pytest.raises(ConfigError):
+        from_owlready(ontology.world[E + "r"].has_self(True))

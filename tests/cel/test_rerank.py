@@ -1,0 +1,177 @@
+"""Re-ranking: a permutation, the covered first, the concept in every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+from rdflib.namespace import RDF, RDFS
+
+from mrag.cel.counting import holding
+from mrag.cel.learners import learner
+from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Hit, Question, Ranker, SimilarityRanker
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Term, Triple
+
+E = "http://example.org/"
+ASKED = Question("jackets")
+
+
+class Listed:
+    """Ranks as it was told to."""
+
+    def __init__(self, iris: Sequence[str]) -> None:
+        self.iris = list(iris)
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        found = self.iris[:k]
+        return [Hit(iri, 1 / rank, rank, ("listed",)) for rank, iri in enumerate(found, start=1)]
+
+
+def images(kg: KnowledgeGraph, shown: Mapping[str, Sequence[str]]) -> list[str]:
+    facts: list[tuple[str, URIRef, Term]] = [(E + "shows", RDFS.label, Literal("shows"))]
+    for name, values in shown.items():
+        facts.append((E + name, RDF.type, URIRef(E + "Image")))
+        facts += [(E + name, URIRef(E + "shows"), URIRef(E + value)) for value in values]
+        facts += [(E + value, RDFS.label, Literal(value)) for value in values]
+        facts.append((E + name, RDFS.comment, Literal(" ".join(values))))
+    kg.insert(Triple(URIRef(s), p, o) for s, p, o in facts)
+    return [E + name for name in shown]
+
+
+SHOWN = {
+    "i1": ["jacket", "lapel"], "i2": ["jacket", "lapel"], "i3": ["jacket", "zip"], "i4": ["skirt", "zip"],
+    "i5": ["jacket"], "i6": ["skirt"], "i7": ["jacket", "belt"], "i8": ["skirt", "belt"],
+    "i9": ["dress"], "i10": ["dress", "zip"],
+}  # fmt: skip
+
+
+def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
+    iris = images(kg, SHOWN)
+    ranker = ClassExpressionReranker(
+        Listed(iris), kg, learner("search", kg), RerankSettings(examples=3, noun="images")
+    )
+    assert isinstance(ranker, Ranker)
+    result = ranker.reranked(ASKED, 10)
+    assert [h.iri.removeprefix(E) for h in result.hits] == [
+        "i1", "i2", "i3", "i5", "i7", "i4", "i6", "i8", "i9", "i10",
+    ]  # fmt: skip
+    said = "Whatever shows “jacket”: 3 of your 3 images, 0 of 3 others."
+    assert result.note == said
+    assert result.hypothesis is not None and result.covered == holding(kg, result.hypothesis.expression, iris)
+    for hit in result.hits:
+        start = "Concept: " if hit.iri in result.covered else "Not in the concept: "
+        assert hit.reasons == ("listed", start + said)
+    assert [h.rank for h in result.hits] == list(range(1, 11))
+    scores = [h.score for h in result.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert ranker.rank(ASKED, 4) == list(result.hits[:4])
+
+
+def test_reasons_in_german(kg: KnowledgeGraph) -> None:
+    iris = images(kg, SHOWN)
+    settings = RerankSettings(examples=3, language="de", noun="Bildern")
+    hits = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), settings).rank(ASKED, 10)
+    assert hits[0].reasons[-1] == (
+        "Begriff: Alles, was bei „shows“ „jacket“ hat: 3 von Ihren 3 Bildern, 0 von 3 anderen."
+    )
+    assert hits[-1].reasons[-1].startswith("Nicht im Begriff: ")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.sets(st.sampled_from(("a", "b", "c", "d"))), min_size=2, max_size=24),
+    st.integers(1, 12), st.sampled_from(("bottom", "random")), st.integers(0, 3),
+    st.lists(st.integers(0, 30), max_size=5),
+)  # fmt: skip
+def test_always_a_permutation_with_examples_apart(
+    shown: list[set[str]], examples: int, negatives: str, seed: int, strangers: list[int]
+) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        iris = images(kg, {f"i{at:02}": sorted(values) for at, values in enumerate(shown)})
+        for at in sorted(set(strangers)):
+            iris.insert(min(at, len(iris)), f"{E}stranger{at}")
+        options = RerankSettings(examples=examples, negatives=negatives, seed=seed)  # type: ignore[arg-type]
+        hits = Listed(iris).rank(ASKED, 100)
+        result = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), options).rerank(hits)
+        assert sorted(h.iri for h in result.hits) == sorted(iris)
+        assert result.problem is not None
+        assert not set(result.problem.positives) & set(result.problem.negatives)
+        assert len(result.problem.positives) == len(result.problem.negatives)
+        order = [h.iri for h in result.hits]
+        inside = [iri for iri in iris if iri in result.covered]
+        assert order == inside + [iri for iri in iris if iri not in result.covered]
+        assert all(h.reasons[0] == "listed" and result.note in h.reasons[-1] for h in result.hits)
+        again = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), options).rerank(hits)
+        assert again == result
+
+
+def test_nothing_learnt_leaves_the_list_and_says_so(kg: KnowledgeGraph) -> None:
+    iris = images(kg, {f"i{n}": ["jacket"] for n in range(6)})
+    hits = Listed(iris).rank(ASKED, 6)
+    work = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), RerankSettings(examples=2))
+    result = work.rerank(hits)
+    assert [(h.iri, h.score, h.rank) for h in result.hits] == [(h.iri, h.score, h.rank) for h in hits]
+    assert result.hypothesis is None and "No concept was learnt" in result.note
+    assert all(h.reasons == ("listed", result.note) for h in result.hits)
+    for few in ([], [hits[0]], [Hit("urn:nowhere", 1.0, 1), Hit("urn:nobody", 0.5, 2)]):
+        short = work.rerank(few)
+        assert [h.iri for h in short.hits] == [h.iri for h in few]
+        assert short.problem is None and "Fewer than two" in short.note
+
+
+def test_what_a_person_likes_becomes_the_problem(kg: KnowledgeGraph) -> None:
+    iris = images(kg, SHOWN)
+    work = ClassExpressionReranker(Listed(iris), kg, learner("search", kg))
+    hits = Listed(iris).rank(ASKED, 10)
+    result = work.with_feedback(hits, [E + "i4", E + "i10"], [E + "i1", E + "i6"])
+    assert {h.iri for h in result.hits[:3]} == {E + "i3", E + "i4", E + "i10"}
+    assert "“zip”" in result.note
+    # Without dislikes the last hits that are not liked stand against the liked ones.
+    result = work.with_feedback(hits, [E + "i1", E + "i2"])
+    assert result.problem is not None
+    assert result.problem.negatives == tuple(sorted((E + "i9", E + "i10")))
+    for liked, disliked in (([], [E + "i1"]), ([E + "i1"], [E + "i1"])):
+        with pytest.raises(LearningProblemError):
+            work.with_feedback(hits, liked, disliked)
+
+
+def test_another_order_of_the_covered(kg: KnowledgeGraph) -> None:
+    iris = images(kg, SHOWN)
+    given: list[tuple[Sequence[str], Sequence[str]]] = []
+
+    def last_first(positives: Sequence[str], covered: Sequence[str]) -> Mapping[str, float]:
+        given.append((positives, covered))
+        return {iri: float(at) for at, iri in enumerate(covered)}
+
+    work = ClassExpressionReranker(
+        Listed(iris), kg, learner("search", kg), RerankSettings(examples=3), order=last_first
+    )
+    found = [h.iri.removeprefix(E) for h in work.rank(ASKED, 10)]
+    assert found == ["i7", "i5", "i3", "i2", "i1", "i4", "i6", "i8", "i9", "i10"]
+    assert given[0][0] == (E + "i1", E + "i2", E + "i3")
+
+
+def test_over_a_similarity_index(kg: KnowledgeGraph) -> None:
+    iris = images(kg, SHOWN)
+    SimilarityIndexes.of(kg).build("main", model="wordllama")
+    base = SimilarityRanker(kg, mode="bm25")
+    work = ClassExpressionReranker(base, kg, learner("search", kg), RerankSettings(examples=2))
+    hits = base.rank(Question("jacket lapel"), 100)
+    result = work.rerank(hits)
+    assert sorted(h.iri for h in result.hits) == sorted(h.iri for h in hits)
+    assert {h.iri for h in hits} >= {iris[0], iris[1]}
+    assert {h.iri for h in result.hits[:2]} == {iris[0], iris[1]}
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"examples": 0}, {"depth": 1}, {"negatives": "middle"}):
+        with pytest.raises(ConfigError):
+            RerankSettings(**wrong)  # type: ignore[arg-type]

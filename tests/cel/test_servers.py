@@ -1,0 +1,85 @@
+"""The same sets from servers: a real Oxigraph server and a real Virtuoso."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rdflib import Literal
+from rdflib.namespace import OWL, RDF, XSD
+
+from mrag.cel.counting import confusion, holding, instances, refinements
+from mrag.cel.expressions import And, Expression, Named, Property, Top, Value, key, walk
+from mrag.cel.instances import World
+from mrag.cel.learners import learner
+from mrag.cel.normal_form import normal
+from mrag.cel.problem import LearningProblem
+from mrag.connection import open_store
+from mrag.kg import KnowledgeGraph
+from mrag.stores.http import Access
+from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
+from tests.servers import oxigraph_server, virtuoso_server
+
+A, B, C = CLASSES
+a, b, c, d, e, f = INDIVIDUALS
+R, S = ROLES
+GRAPH = frozenset(
+    [
+        *schema(),
+        *(triple(x, str(RDF.type), kind) for x, kind in ((a, A), (b, A), (b, B), (c, B), (d, C), (e, C))),
+        triple(f, str(RDF.type), str(OWL.NamedIndividual)),
+        *(triple(x, R, y) for x, y in ((a, b), (a, c), (a, a), (b, d), (c, c), (f, a), (f, d))),
+        *(triple(x, S, y) for x, y in ((b, a), (c, a), (d, e), (e, f), (a, E + "untyped"))),
+        *(triple(a, DATA[0], Literal(n, datatype=XSD.integer)) for n in ("1", "7")),
+        triple(b, DATA[0], Literal("2.5", datatype=XSD.double)),
+        triple(c, DATA[0], Literal("2", datatype=XSD.integer)),
+        triple(d, DATA[0], Literal("red")),
+        triple(e, DATA[0], Literal("2024-03-01", datatype=XSD.date)),
+    ]
+)
+
+
+@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KnowledgeGraph]:
+    folder: Path = tmp_path_factory.mktemp(request.param)
+    if request.param == "oxigraph":
+        context, access = oxigraph_server(folder), None
+    else:
+        context, access = virtuoso_server(folder), Access(user="dba", password="dba")
+    with context as url:
+        store, _ = open_store(url, access)
+        with KnowledgeGraph(store) as kg:
+            kg.insert(GRAPH)
+            yield kg
+
+
+def comparable(x: Expression) -> bool:
+    """Tell whether servers agree on it: Virtuoso has no booleans of its own."""
+    return not any(isinstance(part, Value) and part.value in map(Literal, (True, False)) for part in walk(x))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(x=expressions.filter(comparable))
+def test_random_expressions_hold_the_same_on_a_server(server: KnowledgeGraph, x: Expression) -> None:
+    expected = Plain(GRAPH).instances(x)
+    assert set(instances(server, x)) == expected, key(normal(x))
+    assert holding(server, x, [a, c, e]) == expected & {a, c, e}, key(normal(x))
+
+
+def test_counts_layers_worlds_and_learning_on_a_server(server: KnowledgeGraph) -> None:
+    plain = Plain(GRAPH)
+    several = [Named(A), Top(), And((Named(A), Named(B))), Value(Property(R), c)]
+    counts = confusion(server, several, [a, b, c], [d, e, f])
+    held = [plain.instances(x) for x in several]
+    assert [(k.tp, k.fp) for k in counts] == [(len(h & {a, b, c}), len(h & {d, e, f})) for h in held]
+    layer = dict(refinements(server, Top(), [a, b, c], [d, e, f]))
+    assert (layer[Named(C)].tp, layer[Named(C)].fp) == (0, 2)
+    around = World.around(server, [a, b], steps=2)
+    assert set(around.instances(Named(A))) == {a, b}
+    problem = LearningProblem([a, b, c], [d, e])
+    best = learner("search", server, seconds=60).fit(problem)[0]
+    assert best.solved and plain.instances(best.expression) & {*problem.examples} == {a, b, c}

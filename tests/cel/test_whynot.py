@@ -1,0 +1,264 @@
+"""Why not: the smallest change, against trying all of them, and checked by the store."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import RDF, RDFS, Literal, URIRef
+from rdflib.namespace import OWL, XSD
+
+from mrag.cel.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Facet,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+)  # fmt: skip
+from mrag.cel.scratch import holds_with, query_as_if
+from mrag.cel.whynot import Change, why_not
+from mrag.errors import ConfigError
+from mrag.kg import KnowledgeGraph
+from mrag.reasoning.run import reason
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.cel.plain import INDIVIDUALS, E, Plain, expressions, graphs, triple
+
+X, Y = E + "x", E + "y"
+NEW = ("urn:mrag:new:1", "urn:mrag:new:2")
+CLASSES = (E + "A", E + "B")
+R, D = E + "r", E + "d"
+TYPE = str(RDF.type)
+NUMBERS = [Literal(n) for n in range(5)]
+
+_FACETS: tuple[Facet, ...] = ("minInclusive", "maxInclusive", "minExclusive", "maxExclusive")
+_roles = st.builds(Property, st.just(R), st.booleans())
+_ranges = st.builds(
+    lambda facet, n: DataRange(str(XSD.integer), ((facet, Literal(n)),)),
+    st.sampled_from(_FACETS),
+    st.sampled_from((1, 3)),
+)
+_leaves: st.SearchStrategy[Expression] = st.one_of(
+    st.just(Top()),
+    st.just(Bottom()),
+    st.builds(Named, st.sampled_from(CLASSES)),
+    st.builds(Value, _roles, st.sampled_from((X, Y))),
+    st.builds(OneOf, st.just((Y,))),
+    st.builds(DataSome, st.just(Property(D)), _ranges),
+    st.builds(DataOnly, st.just(Property(D)), _ranges),
+)
+
+
+def _grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    several = st.lists(inner, min_size=2, max_size=2).map(tuple)
+    n = st.integers(min_value=0, max_value=2)
+    return st.one_of(
+        st.builds(Not, inner),
+        st.builds(And, several),
+        st.builds(Or, several),
+        st.builds(Some, _roles, inner),
+        st.builds(Only, _roles, inner),
+        st.builds(AtLeast, n, _roles, inner),
+        st.builds(AtMost, n, _roles, inner),
+        st.builds(Exactly, n, _roles, inner),
+    )
+
+
+_expressions = st.recursive(_leaves, _grown, max_leaves=4)
+
+
+@st.composite
+def _graphs(draw: st.DrawFn) -> frozenset[Triple]:
+    types = draw(st.sets(st.tuples(st.sampled_from((X, Y)), st.sampled_from(CLASSES)), max_size=3))
+    edges = draw(st.sets(st.tuples(st.sampled_from((X, Y)), st.sampled_from((X, Y))), max_size=3))
+    data = draw(st.sets(st.tuples(st.sampled_from((X, Y)), st.sampled_from(NUMBERS[1:4])), max_size=2))
+    return frozenset(
+        [
+            *(triple(s, TYPE, c) for s, c in types),
+            *(triple(s, R, o) for s, o in edges),
+            *(triple(s, D, v) for s, v in data),
+        ]
+    )
+
+
+def _universe() -> list[Triple]:
+    nodes = (X, Y, *NEW)
+    return [
+        triple(X, TYPE, str(OWL.NamedIndividual)),
+        *(triple(s, TYPE, c) for s in nodes for c in CLASSES),
+        *(triple(s, R, o) for s in nodes for o in nodes),
+        *(triple(s, D, v) for s in nodes for v in NUMBERS),
+    ]
+
+
+UNIVERSE = _universe()
+
+
+def smallest(triples: frozenset[Triple], e: Expression, most: int) -> int | None:
+    """Try all changes, up to so many at once."""
+    edits = [t for t in UNIVERSE if t not in triples] + sorted(triples)
+    for size in range(most + 1):
+        for chosen in combinations(edits, size):
+            plain = Plain(triples ^ frozenset(chosen))
+            if plain.holds(e, URIRef(X)) and URIRef(X) in plain.individuals:
+                return size
+    return None
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_graphs(), _expressions)
+def test_nothing_smaller_is_found_by_trying_all(triples: frozenset[Triple], e: Expression) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(triples)
+        revision = kg.revision
+        found = why_not(kg, e, X, most=4, seconds=20)
+        assert why_not(kg, e, X, most=4, seconds=20).changes == found.changes
+        assert kg.revision == revision and kg.count() == len(triples)
+    best = smallest(triples, e, 2)
+    assert found.complete and found.gave_up != "time"
+    if found.changes is None:
+        assert best is None
+        return
+    assert len(found.changes) == best or (best is None and len(found.changes) > 2)
+    assert found.verified
+    changed = triples ^ frozenset(c.triple for c in found.changes)
+    assert all((c.triple in triples) != c.add for c in found.changes)
+    assert Plain(changed).holds(e, URIRef(X)) and URIRef(X) in Plain(changed).individuals
+    assert list(found.changes) == sorted(found.changes, key=lambda c: c.order)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs(), expressions, st.randoms(use_true_random=False))
+def test_triples_are_left_out_and_put_in_for_one_query_only(
+    triples: frozenset[Triple], e: Expression, chance: random.Random
+) -> None:
+    removed = chance.sample(sorted(triples), min(3, len(triples)))
+    absent = [
+        triple(x, p, o)
+        for x in INDIVIDUALS[:3]
+        for p, o in ((TYPE, E + "A"), (E + "r", E + "b"), (E + "s", E + "new"), (E + "d", Literal(7)))
+    ]
+    added = [t for t in chance.sample(absent, 3) if t not in triples]
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert(triples)
+        for put_in in ([], added):
+            plain = Plain((triples - {*removed}) | {*put_in})
+            for name in INDIVIDUALS[:3]:
+                expected = name in plain.instances(e)
+                assert bool(len(kg.select(query_as_if(e, name, put_in, removed)))) == expected
+                if not put_in or name == INDIVIDUALS[0]:
+                    assert holds_with(kg, e, name, put_in, removed) == expected
+
+
+@pytest.fixture
+def photos(kg: KnowledgeGraph) -> KnowledgeGraph:
+    kg.insert(
+        [
+            triple(E + "Blazer", str(RDFS.subClassOf), E + "Jacket"),
+            triple(E + "p1", TYPE, E + "Image"),
+            triple(E + "p2", TYPE, E + "Image"),
+            triple(E + "p1", E + "shows", E + "g1"),
+            triple(E + "g1", TYPE, E + "Blazer"),
+            triple(E + "p2", E + "shows", E + "g2"),
+            triple(E + "g2", TYPE, E + "Skirt"),
+            triple(E + "p2", E + "shows", E + "g3"),
+        ]
+    )
+    reason(kg)
+    return kg
+
+
+SHOWS = Property(E + "shows")
+
+
+def test_the_first_in_order_of_equally_small_ones(photos: KnowledgeGraph) -> None:
+    found = why_not(photos, Some(SHOWS, Named(E + "Jacket")), E + "p2")
+    # As well: g3 becomes a jacket, or p2 shows g1.
+    assert found.changes == (Change(triple(E + "g2", TYPE, E + "Jacket"), True),)
+    assert found.verified and found.complete and found.at_least == 1
+    assert "would be in the result\n  if it were stated: " in found.render()
+
+
+def test_additions_and_removals_together(photos: KnowledgeGraph) -> None:
+    e = And((Only(SHOWS, Named(E + "Skirt")), Named(E + "Winter")))
+    found = why_not(photos, e, E + "p2")
+    assert found.changes is not None and found.verified
+    assert [c.add for c in found.changes] == [True, True] or not all(c.add for c in found.changes)
+    assert len(found.changes) == 2
+
+
+def test_a_removed_inferred_triple_is_marked(photos: KnowledgeGraph) -> None:
+    found = why_not(photos, And((Not(Named(E + "Jacket")), Named(E + "Blazer"))), E + "g1")
+    assert found.changes == (Change(triple(E + "g1", TYPE, E + "Jacket"), False, inferred=True),)
+    assert "what it follows from" in found.render()
+    assert found.to_json()["changes"][0]["inferred"] is True
+
+
+def test_who_is_in_already_needs_nothing(photos: KnowledgeGraph) -> None:
+    found = why_not(photos, Named(E + "Image"), E + "p1")
+    assert found.changes == () and found.verified
+    assert found.render() == f"<{E}p1> is in the result."
+
+
+def test_what_cannot_be_is_said(photos: KnowledgeGraph) -> None:
+    found = why_not(photos, OneOf((E + "p1",)), E + "p2")
+    assert found.changes is None and found.gave_up is None
+    assert "cannot be brought in" in found.render()
+
+
+def test_limits_are_told(photos: KnowledgeGraph) -> None:
+    many = AtLeast(9, SHOWS, Named(E + "Hat"))
+    small = why_not(photos, many, E + "p2", most=3)
+    assert small.changes is None and small.gave_up == "size" and small.at_least == 4
+    late = why_not(photos, many, E + "p2", most=30, seconds=0.2)
+    assert late.changes is None and late.gave_up == "time"
+    assert "the time was up" in late.render()
+    with pytest.raises(ConfigError):
+        why_not(photos, many, E + "p2", most=0)
+
+
+def test_a_new_individual_stands_for_what_is_nowhere(photos: KnowledgeGraph) -> None:
+    photos.insert([triple(E + "p4", TYPE, E + "Image")])
+    e = Some(SHOWS, And((Named(E + "Hat"), Value(Property(E + "colour"), Literal("red")))))
+    found = why_not(photos, e, E + "p4")
+    assert found.changes is not None and len(found.changes) == 3 and found.verified
+
+
+def test_a_graph_with_more_terms_than_are_tried_says_so(tmp_path: Path) -> None:
+    with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
+        kg.insert(
+            t
+            for n in range(60)
+            for t in (
+                triple(f"{E}p{n:02}", TYPE, E + "Image"),
+                triple(f"{E}p{n:02}", E + "shows", f"{E}g{n:02}"),
+                triple(f"{E}g{n:02}", TYPE, E + ("Jacket" if n % 20 == 7 else "Skirt")),
+                triple(f"{E}g{n:02}", E + "colour", Literal("red" if n % 9 == 0 else "blue")),
+            )
+        )
+        e = And(
+            (Some(SHOWS, Named(E + "Jacket")), Some(SHOWS, Value(Property(E + "colour"), Literal("red"))))
+        )
+        found = why_not(kg, e, E + "p03")
+        # g27 is a red jacket: one triple does for both.
+        assert found.changes == (Change(triple(E + "p03", E + "shows", E + "g27"), True),)
+        assert found.verified and not found.complete
+        assert "not every term" in found.render()

@@ -1,0 +1,109 @@
+"""The small model of the other tests, a scripted one, and a graph of images with garments."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from rdflib import RDF, RDFS, Literal, URIRef
+
+from mrag.evaluation.conditions import Shape
+from mrag.kg import KnowledgeGraph
+from mrag.terms import Triple
+from tests.generation.conftest import gguf, local_server
+from tests.generation.ollama_server import OllamaServer, Served
+
+__all__ = ["gguf", "local_server"]
+
+E = "http://example.org/"
+SHAPE = Shape(E + "hasGarment", E + "hasKind", E + "Image")
+IMAGES: dict[str, list[tuple[str, ...]]] = {
+    "image_1": [("jacket", "red"), ("skirt", "blue")],
+    "image_2": [("jacket", "blue"), ("skirt", "red")],
+    "image_3": [("jacket", "red", "tight (fit)")],
+    "image_4": [("top, t-shirt", "white")],
+    "image_5": [],
+}
+
+
+def iri(name: str) -> str:
+    return E + name.replace(" ", "_").replace(",", "").replace("(", "").replace(")", "")
+
+
+def garments(*, backwards: bool = False) -> list[Triple]:
+    """The graph of IMAGES; backwards, the garments name their image."""
+    found = [Triple(URIRef(E + "Image"), RDFS.label, Literal("image", lang="en"))]
+    for image, worn in IMAGES.items():
+        found.append(Triple(URIRef(E + image), RDF.type, URIRef(E + "Image")))
+        found.append(Triple(URIRef(E + image), RDFS.label, Literal(image.replace("_", " "), lang="en")))
+        for number, (kind, *attributes) in enumerate(worn):
+            garment, link = URIRef(f"{E}{image}/{number}"), URIRef(E + "hasGarment")
+            one, other = URIRef(E + image), garment
+            found.append(Triple(other, link, one) if backwards else Triple(one, link, other))
+            for predicate, names in (("hasKind", [kind]), ("hasAttribute", attributes)):
+                for name in names:
+                    value = URIRef(iri(name))
+                    found.append(Triple(garment, URIRef(E + predicate), value))
+                    found.append(Triple(value, RDFS.label, Literal(name, lang="en")))
+    return found
+
+
+@pytest.fixture
+def images(kg: KnowledgeGraph) -> KnowledgeGraph:
+    kg.insert(garments())
+    return kg
+
+
+class Scripted:
+    """A loopback server in the shape of OpenAI's that says what a function gives for the messages."""
+
+    api_key = "none"
+
+    def __init__(self, say: Callable[[Sequence[dict[str, str]]], str | None]) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                text = say(body["messages"])
+                self.send_response(500 if text is None else 200)
+                self.end_headers()
+                if text is None:
+                    self.wfile.write(b"out of memory")
+                    return
+                chunk = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
+                self.wfile.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.base_url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(10)
+
+
+@pytest.fixture
+def ollama(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServer]]:
+    """Start Ollama's protocol in front of a scripted model, and point OLLAMA_HOST to it."""
+    started: list[Scripted | OllamaServer] = []
+
+    def start(say: Callable[[Sequence[dict[str, str]]], str | None]) -> OllamaServer:
+        behind = Scripted(say)
+        server = OllamaServer([Served("asker:latest")], chat=behind)  # type: ignore[arg-type]
+        started.extend([server, behind])
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        return server
+
+    yield start
+    for server in started:
+        server.close()

@@ -1,0 +1,94 @@
+"""BM25 equals its formula on Cranfield, worked out here with nothing of the package but the documents."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mrag.errors import ConfigError
+from mrag.evaluation.collections import Collection, read_collection
+from mrag.evaluation.metrics import per_query
+from mrag.evaluation.runs import Run
+from mrag.index.bm25 import THESIS, Bm25Index, Bm25Params
+from mrag.index.document_index import DocumentIndex
+from tests.conftest import shared_data
+
+LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, stem=False, min_chars=2, stop_words=False)
+
+
+@pytest.fixture(scope="module")
+def cranfield() -> Collection:
+    return read_collection(shared_data("cranfield"))
+
+
+def words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"(?u)\b\w\w+\b", text.lower()))
+
+
+@pytest.mark.parametrize(
+    ("params", "idf", "expected"),
+    [
+        (
+            THESIS,
+            lambda n, df: math.log(n / df),
+            {"MAP": 0.2829, "nDCG@10": 0.3660, "MRR": 0.5087, "P@10": 0.2289, "R@100": 0.7039},
+        ),
+        (LUCENE, lambda n, df: math.log(1 + (n - df + 0.5) / (df + 0.5)), {"nDCG@10": 0.3437}),
+    ],
+    ids=["thesis", "lucene"],
+)
+def test_scores_equal_the_formula_and_give_the_known_figures(
+    cranfield: Collection,
+    params: Bm25Params,
+    idf: Callable[[int, int], float],
+    expected: dict[str, float],
+) -> None:
+    counts = {doc: words(text) for doc, text in cranfield.documents.items()}
+    n = len(counts)
+    lengths = {doc: sum(c.values()) for doc, c in counts.items()}
+    mean = sum(lengths.values()) / len(counts)
+    holding: dict[str, list[str]] = {}
+    for doc, c in counts.items():
+        for word in c:
+            holding.setdefault(word, []).append(doc)
+    index = Bm25Index.of(cranfield.documents.items(), params)
+    order: dict[str, list[str]] = {}
+    for query, text in cranfield.queries.items():
+        scores: dict[str, float] = {}
+        for word, times in words(text).items():
+            weight = times * idf(n, len(holding[word])) if word in holding else 0.0
+            for doc in holding.get(word, ()):
+                tf = counts[doc][word]
+                norm = params.k1 * (1 - params.b + params.b * lengths[doc] / mean)
+                scores[doc] = scores.get(doc, 0.0) + weight * tf / (tf + norm)
+        rows, found = index.search(text, 1000)
+        ids = [index.rows.id_of(row) for row in rows.tolist()]
+        assert len(ids) == min(1000, sum(score > 0 for score in scores.values()))
+        assert np.allclose(found, [scores[doc] for doc in ids], rtol=1e-6, atol=1e-6)
+        best = sorted(scores.values(), reverse=True)[: len(ids)]
+        assert np.allclose(found, best, rtol=1e-6, atol=1e-6), "no better document was left out"
+        order[query] = ids
+    values = per_query(Run.of_order("bm25", order), cranfield.qrels, list(expected))
+    assert {m: round(sum(v.values()) / len(v), 4) for m, v in values.items()} == expected
+
+
+def test_the_knobs_are_kept_with_an_index_and_checked(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("bm25") / "index"
+    DocumentIndex.create(path, embedder=None, bm25=THESIS).sync([("a", "V-neck shoes"), ("b", "x")], extra={})
+    again = DocumentIndex.open(path, embedder=None)
+    assert again.bm25_params == THESIS
+    assert [m.doc_id for m in again.search("neck", 5)] == ["a"]
+    assert again.search("v", 5) == [] and again.search("shoe", 5) == []
+    with pytest.raises(ConfigError, match="no idf"):
+        Bm25Params(idf="okapi")  # type: ignore[arg-type]
+
+
+def test_a_word_of_every_document_finds_nothing_under_the_plain_idf() -> None:
+    documents = [("a", "red coat"), ("b", "red hat")]
+    assert len(Bm25Index.of(documents, THESIS).search("red", 5)[0]) == 0
+    assert len(Bm25Index.of(documents).search("red", 5)[0]) == 2

@@ -1,0 +1,119 @@
+"""Measures equal their definitions, written here once more and independently."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrag.errors import ConfigError
+from mrag.evaluation.metrics import Measure, first_ranks, judged, of_ranks, per_query
+from mrag.evaluation.runs import FirstRanks, Run, Scored
+
+DOCS = [f"d{i}" for i in range(12)]
+QUERIES = ["q1", "q2", "q3"]
+GRADES = st.dictionaries(st.sampled_from(DOCS), st.integers(-1, 3), max_size=10)
+QRELS = st.fixed_dictionaries(dict.fromkeys(QUERIES, GRADES))
+ORDERS = st.dictionaries(st.sampled_from(QUERIES), st.lists(st.sampled_from(DOCS), unique=True))
+
+
+def by_hand(name: str, ranking: list[str], grades: dict[str, int]) -> float:
+    kind, _, cut = name.partition("@")
+    k = int(cut) if cut else len(ranking)
+    relevant = {doc for doc, grade in grades.items() if grade > 0}
+    ranks = [i for i, doc in enumerate(ranking, 1) if doc in relevant]
+    if kind == "MRR":
+        return 1 / ranks[0] if ranks else 0.0
+    if kind == "MAP":
+        return sum(n / rank for n, rank in enumerate(ranks, 1)) / len(relevant)
+    if kind == "P":
+        return sum(rank <= k for rank in ranks) / k
+    if kind == "R":
+        return sum(rank <= k for rank in ranks) / len(relevant)
+    if kind == "Hits":
+        return float(any(rank <= k for rank in ranks))
+    if kind == "HitsExclusive":
+        return float(any(rank < k for rank in ranks))
+    gains = [max(0, grades.get(doc, 0)) for doc in ranking[:k]]
+    best = sorted((max(0, grade) for grade in grades.values()), reverse=True)[:k]
+    discounted = [sum(g / math.log2(i + 1) for i, g in enumerate(gs, 1)) for gs in (gains, best)]
+    return discounted[0] / discounted[1]
+
+
+NAMES = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@100", "Hits@1", "Hits@3",
+         "HitsExclusive@1", "HitsExclusive@3"]  # fmt: skip
+
+
+@given(QRELS, ORDERS)
+@settings(max_examples=150, deadline=None)
+def test_measures_equal_their_definitions(
+    qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]
+) -> None:
+    values = per_query(Run.of_order("x", orders), qrels, NAMES)
+    queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]
+    assert judged(qrels) == queries
+    for name in NAMES:
+        expected = {q: by_hand(name, orders.get(q, []), qrels[q]) for q in queries}
+        assert values[name] == pytest.approx(expected, abs=1e-9), name
+
+
+def test_the_order_counts_and_not_the_scores() -> None:
+    hits = {"1": [Scored("b", 0.1), Scored("a", 0.9)]}
+    assert per_query(Run("x", hits), {"1": {"b": 1}}, ["MRR", "Hits@1"]) == {
+        "MRR": {"1": 1.0},
+        "Hits@1": {"1": 1.0},
+    }
+
+
+def test_equal_scores_are_in_order_of_id_however_they_come() -> None:
+    for given_order in (["c", "a", "b"], ["b", "c", "a"]):
+        run = Run.of_scores("x", {"1": dict.fromkeys(given_order, 1.0)})
+        assert [hit.doc for hit in run.hits["1"]] == ["a", "b", "c"]
+        assert per_query(run, {"1": {"b": 1}}, ["MRR"])["MRR"] == {"1": 0.5}
+
+
+def test_precision_of_fewer_than_k_results_is_by_k() -> None:
+    run = Run.of_order("x", {"1": ["a", "b"]})
+    assert per_query(run, {"1": {"a": 1, "b": 1}}, ["P@10", "P@2"]) == {"P@10": {"1": 0.2}, "P@2": {"1": 1.0}}
+
+
+def test_a_query_without_relevant_documents_is_left_out_and_one_without_results_counts_nought() -> None:
+    run = Run.of_order("x", {"1": ["a"], "2": ["a"], "9": ["a"]})
+    qrels = {"1": {"a": 1}, "2": {"a": 0}, "3": {"b": 2}}
+    values = per_query(run, qrels, ["R@10", "MAP", "MRR"])
+    assert all(found == {"1": 1.0, "3": 0.0} for found in values.values())
+
+
+def test_the_two_counts_of_hits_differ_at_rank_k_alone() -> None:
+    inclusive, exclusive = Measure.parse("Hits@10"), Measure.parse("HitsExclusive@10")
+    differing = [rank for rank in range(1, 30) if inclusive.of_rank(rank) != exclusive.of_rank(rank)]
+    assert differing == [10]
+    assert Measure.parse("HitsExclusive@1").of_rank(1) == 0.0
+
+
+@given(QRELS, ORDERS)
+@settings(max_examples=60, deadline=None)
+def test_first_ranks_give_what_the_run_gives(
+    qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]
+) -> None:
+    run = Run.of_order("x", orders)
+    names = ["MRR", "Hits@2", "HitsExclusive@2"]
+    ranks = FirstRanks("x", first_ranks(run, qrels))
+    assert of_ranks(ranks, [*names, "MAP"]) == per_query(run, qrels, names)
+
+
+@pytest.mark.parametrize("name", ["", "MRR@10", "nDCG", "P@0", "P@x", "F1@10", "Hits@-1", "R@10x"])
+def test_what_is_no_measure_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="no measure"):
+        Measure.parse(name)
+
+
+def test_names_are_read_in_any_case_and_written_in_one() -> None:
+    assert [str(Measure.parse(n)) for n in ("ndcg@10", "recall@5", "map", "HITSEXCLUSIVE@3")] == [
+        "nDCG@10",
+        "R@5",
+        "MAP",
+        "HitsExclusive@3",
+    ]

@@ -1,0 +1,245 @@
+"""What models write becomes single questions, and interruptions lose and repeat nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrag.evaluation.benchmark import ASK, Asking, ask_model, picked, write_benchmark
+from mrag.evaluation.building import Plan, build
+from mrag.evaluation.collections import read_collection
+from mrag.evaluation.questions import question_id, single_questions
+from mrag.evaluation.runs import read_qrels
+from mrag.generation.models import resolve
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from tests.conftest import ROOT
+from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
+from tests.generation.ollama_server import OllamaServer, Served
+
+Start = Callable[[Callable[[Sequence[dict[str, str]]], str | None]], OllamaServer]
+DOCUMENTS = {f"{E}{i}": f"A coat with {i} buttons." for i in range(12)}
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("What is red?", ["What is red?"]),
+        ("1. What is red?\n2. What is blue?", ["What is red?", "What is blue?"]),
+        ("1) What is red? 2) What is blue?", ["What is red?", "What is blue?"]),
+        ("(1) What is red?\n(b) What is blue?", ["What is red?", "What is blue?"]),
+        ("Question 1: What is red?\nQ2. What is blue?", ["What is red?", "What is blue?"]),
+        ("```text\n- What is red?\n\n* What is blue?\n```", ["What is red?", "What is blue?"]),
+        ("Sure! Here are the questions:\n\n**What is red?**\n\nHope this helps.", ["What is red?"]),
+        ('"What is red?"\n“What is blue?”', ["What is red?", "What is blue?"]),
+        ("What is red?\nWhat is red?", ["What is red?"]),
+        ("<think>What could I ask? Perhaps red.</think>\nWhat is red?", ["What is red?"]),
+        ("<think>What could I", []),
+        ("Show me red coats.\nHere:", ["Show me red coats."]),
+        ("What costs 3.50 in 1.5 hours?", ["What costs 3.50 in 1.5 hours?"]),
+        ("3.5 inch heels?", ["3.5 inch heels?"]),
+        ("Which kleine Röcke gibt es？\n何色ですか？", ["Which kleine Röcke gibt es？", "何色ですか？"]),
+        ("", []),
+        ("?\n??\n1. ?\n- \n```\n```", []),
+        ("A-line skirts?", ["A-line skirts?"]),
+    ],
+)
+def test_single_questions(text: str, questions: list[str]) -> None:
+    assert single_questions(text) == questions
+
+
+@given(st.text(st.sampled_from("?12.)-*`\n aBc:\"'<>/think é"), max_size=60))
+def test_no_question_is_ever_empty_or_comes_twice(text: str) -> None:
+    found = single_questions(text)
+    assert len(set(found)) == len(found)
+    for question in found:
+        assert sum(c.isalpha() for c in question) >= 3 and question == question.strip()
+        assert "\n" not in question and "```" not in question
+
+
+def scripted(messages: Sequence[dict[str, str]]) -> str:
+    [buttons] = re.findall(r"\d+", messages[-1]["content"])
+    if messages[0]["content"] == ASK:
+        return f"1. Which coat has {buttons} buttons, and which one is long?"
+    return f"```\n1. Which coat has {buttons} buttons?\n\n2. Which coat is long, not with {buttons} ?\n```"
+
+
+def test_a_model_behind_ollama_asks_for_every_entity_once(ollama: Start, tmp_path: Path) -> None:
+    server = ollama(scripted)
+    model = resolve("ollama:asker")
+    assert model is not None
+    done: list[tuple[int, int]] = []
+    made = ask_model(
+        DOCUMENTS, model, tmp_path / "a.jsonl", name="asker", on_progress=lambda *n: done.append(n)
+    )
+    assert list(made.questions) == sorted(DOCUMENTS) and made.failures == {} and made.asked == 12
+    assert made.questions[E + "3"] == ("Which coat has 3 buttons?", "Which coat is long, not with 3 ?")
+    assert done == [(i, 12) for i in range(1, 13)]
+    chats = [body for path, body in server.requests if path == "/api/chat"]
+    assert len(chats) == 24 and all(body["model"] == "asker:latest" for body in chats)
+    again = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    assert again.questions == made.questions and again.asked == 0
+    assert len([1 for path, _ in server.requests if path == "/api/chat"]) == 24
+    changed = {**DOCUMENTS, E + "3": "A coat with 99 buttons."}
+    third = ask_model(changed, model, tmp_path / "a.jsonl", name="asker")
+    assert third.asked == 1 and third.questions[E + "3"][0] == "Which coat has 99 buttons?"
+
+
+def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> None:
+    well = threading.Event()
+
+    def say(messages: Sequence[dict[str, str]]) -> str | None:
+        text = messages[-1]["content"]
+        if "with 5 " in text and not well.is_set():
+            return None
+        return "?" if "with 7 " in text and not well.is_set() else scripted(messages)
+
+    ollama(say)
+    model = resolve("ollama:asker")
+    assert model is not None
+    made = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    assert set(made.failures) == {E + "5", E + "7"} and len(made.questions) == 10
+    assert "The model failed" in made.failures[E + "5"]
+    assert made.failures[E + "7"] == "The model gave no question but '?'."
+    well.set()
+    made = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    assert made.failures == {} and made.asked == 2 and len(made.questions) == 12
+
+
+def test_no_more_requests_at_once_than_allowed(ollama: Start, tmp_path: Path) -> None:
+    now, most, lock = 0, 0, threading.Lock()
+
+    def say(messages: Sequence[dict[str, str]]) -> str:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        return scripted(messages)
+
+    ollama(say)
+    model = resolve("ollama:asker")
+    assert model is not None
+    ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker", knobs=Asking(concurrency=3, split=False))
+    assert 1 < most <= 3
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from mrag.evaluation.benchmark import ask_model
+from mrag.generation.models import resolve
+from tests.evaluation.test_questions import DOCUMENTS
+ask_model(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="asker")
+"""
+
+
+def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start, tmp_path: Path) -> None:
+    enough = threading.Event()
+
+    def say(messages: Sequence[dict[str, str]]) -> str:
+        path = tmp_path / "killed.jsonl"
+        if path.exists() and path.read_bytes().count(b"\n") > 4:
+            enough.set()
+            time.sleep(0.2)
+        return scripted(messages)
+
+    server = ollama(say)
+    path = tmp_path / "killed.jsonl"
+    process = subprocess.Popen([sys.executable, "-c", _KILLED, str(path)], cwd=ROOT)
+    assert enough.wait(60)
+    process.kill()
+    process.wait(10)
+    with path.open("ab") as file:
+        file.write(b'{"entity": "http://example.org/torn')
+    kept = path.read_bytes().count(b"\n") - 1
+    assert 4 <= kept < 12
+    model = resolve("ollama:asker")
+    assert model is not None
+    server.requests.clear()
+    made = ask_model(DOCUMENTS, model, path, name="asker")
+    whole = ask_model(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
+    assert made.asked == 12 - kept and made.questions == whole.questions
+    records = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    assert sorted(r["entity"] for r in records) == sorted(DOCUMENTS)
+
+
+def test_the_seed_and_the_iri_choose_the_question() -> None:
+    questions = {e: [f"{e} {i}?" for i in range(8)] for e in DOCUMENTS}
+    first = picked(questions, 1)
+    assert first == picked(dict(reversed(list(questions.items()))), 1) != picked(questions, 2)
+    fewer = {e: q for e, q in questions.items() if e != E + "1"}
+    assert picked(fewer, 1) == [a for a in first if a.entity != E + "1"]
+    assert picked({"urn:a": []}) == []
+
+
+def test_a_benchmark_is_a_folder_that_can_be_read(images: KnowledgeGraph, tmp_path: Path) -> None:
+    built = build(images, tmp_path / "b", Plan(shape=SHAPE, embedder="wordllama"))
+    assert [a.entity for a in built.questions] == [E + i for i in sorted(IMAGES) if IMAGES[i]]
+    assert sorted(built.qrels) == ["graph", "similar", "target"] and built.unjudged == ()
+    for name, qrels in built.qrels.items():
+        found = read_collection(tmp_path / "b", split=name)
+        assert found.qrels == qrels and found.documents == {}
+        assert all(question_id(entity) in qrels for entity in targets(built.qrels["target"]))
+    before = {p: p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file()}
+    build(images, tmp_path / "b", Plan(shape=SHAPE, embedder="wordllama"))
+    assert before == {p: p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file()}
+    limited = build(images, tmp_path / "c", Plan(shape=SHAPE, embedder="none", limit=2, seed=3))
+    assert limited.entities == 2 and sorted(limited.qrels) == ["graph", "target"]
+    with pytest.raises(Exception, match="no entities"):
+        build(images, tmp_path / "d", Plan(shape=type(SHAPE)(cls=E + "Nothing")))
+
+
+def targets(qrels: object) -> set[str]:
+    assert isinstance(qrels, dict)
+    return {entity for grades in qrels.values() for entity in grades}
+
+
+def test_a_models_questions_are_judged_by_the_graph(
+    ollama: Start, kg: KnowledgeGraph, tmp_path: Path
+) -> None:
+    kg.insert(garments())
+    said = {"image 1": "Which outfit has a red jacket?", "image 4": "What would you wear on a boat?"}
+
+    def say(messages: Sequence[dict[str, str]]) -> str:
+        text = messages[-1]["content"]
+        return said.get(text.split(". ")[0], "Who wears a skirt?") if messages[0]["content"] == ASK else text
+
+    ollama(say)
+    SimilarityIndexes.of(kg).build("main", model="none")
+    built = build(kg, tmp_path, Plan(model="ollama:asker", shape=SHAPE, embedder="none"))
+    graph = read_qrels(tmp_path / "qrels" / "graph.tsv")
+    assert graph[question_id(E + "image_1")] == {E + "image_1": 1, E + "image_3": 1}
+    assert graph[question_id(E + "image_2")] == {E + "image_1": 1, E + "image_2": 1}
+    assert built.unjudged == (question_id(E + "image_4"),)
+    assert built.to_json()["judged"] == {"target": 5, "graph": 4}
+
+
+@pytest.mark.model
+def test_a_real_small_model_asks_in_ollamas_protocol(
+    local_server: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with OllamaServer([Served("smollm2:latest")], chat=local_server) as server:  # type: ignore[arg-type]
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        model = resolve("ollama:smollm2", num_predict=40)
+        assert model is not None
+        documents = {E + "a": "A red leather jacket with a zip.", E + "b": "A long blue skirt of silk."}
+        made = ask_model(documents, model, tmp_path / "a.jsonl", name="smollm2")
+    assert set(made.questions) | set(made.failures) == set(documents)
+    for questions in made.questions.values():
+        assert questions and all(sum(c.isalpha() for c in q) >= 3 for q in questions)
+    again = picked(made.questions, 5)
+    write_benchmark(tmp_path / "b", again, {"target": {a.question: {a.entity: 1} for a in again}})
+    assert made.questions, "the model asked nothing at all"

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mrag.errors import ConfigError
+from mrag.evaluation.plot import intervals_svg, points_svg, tsne
+from mrag.evaluation.report import evaluate
+from mrag.evaluation.running import System, of_index, of_ranker, run_system
+from mrag.evaluation.runs import FirstRanks, Run, Scored
+from mrag.index.document_index import DocumentIndex
+from mrag.rankers import FusedRanker, Hit, Question, SimilarityRanker
+
+QRELS = {f"q{i}": {f"d{i}": 1} for i in range(20)}
+GOOD = Run.of_order("good", {f"q{i}": [f"d{i}", "x"] for i in range(20)})
+LATE = Run.of_order("late", {f"q{i}": ["x"] * 1 + [f"y{j}" for j in range(8)] + [f"d{i}"] for i in range(20)})
+POOR = Run.of_order("poor|", {f"q{i}": ["x", f"d{i}"] if i < 10 else ["x"] for i in range(20)})
+
+
+def test_systems_are_measured_compared_and_told() -> None:
+    found = evaluate([POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"], baseline="poor|", title="T")
+    assert [s.means["MRR"].mean for s in found.systems] == pytest.approx([0.25, 1.0, 0.1])
+    assert {(p.system, p.measure) for p in found.pairs} == {
+        (s, m) for s in ("good", "late") for m in ("MRR", "Hits@10", "P@1")
+    }
+    best = next(p for p in found.pairs if (p.system, p.measure) == ("good", "MRR"))
+    assert best.found.better == 20 and best.found.p < 0.001 and best.adjusted >= best.found.p
+    assert found.counting["late"] == {10: (1.0, 0.0)} and found.counting["good"] == {10: (1.0, 1.0)}
+    shown = found.to_markdown()
+    assert "| late | 10 | 1.0000 | 0.0000 | +1.0000 |" in shown and "poor\\|" in shown
+    assert "randomisation test" in shown and "seed 0" in shown
+    data = json.loads(json.dumps(found.to_json()))
+    assert data["systems"][1]["queries"]["MRR"]["q3"] == 1.0
+    assert data["hits_counting"][2] == {"system": "late", "k": 10, "inclusive": 1.0, "exclusive": 0.0}
+    assert "queries" not in found.to_json(queries=False)["systems"][0]
+    assert found == evaluate(
+        [POOR, GOOD, LATE], QRELS, ["MRR", "Hits@10", "P@1"], baseline="poor|", title="T"
+    )
+
+
+def test_systems_on_other_queries_are_measured_but_not_compared() -> None:
+    ranks = FirstRanks("published", {"a": 1, "b": 4})
+    found = evaluate([GOOD, ranks], QRELS, ["MRR", "MAP"])
+    assert found.systems[1].means["MRR"].mean == 0.625 and "MAP" not in found.systems[1].means
+    assert found.pairs == ()
+    same = FirstRanks("same", dict.fromkeys(QRELS, 2))
+    assert [p.measure for p in evaluate([GOOD, same], QRELS, ["MRR", "MAP"]).pairs] == ["MRR"]
+
+
+def test_what_is_missing_is_noted_or_refused() -> None:
+    half = Run("half", {q: hits for q, hits in GOOD.hits.items() if q < "q15"})
+    notes = evaluate([half], {**QRELS, "none": {"d": 0}}, ["MRR"]).notes
+    assert "1 judged queries have no relevant document and are left out." in notes
+    assert any(note.startswith("half gives nothing for") for note in notes)
+    for systems, qrels, options, words in (
+        ([], QRELS, {}, "names"),
+        ([GOOD, GOOD], QRELS, {}, "names"),
+        ([GOOD], {}, {}, "relevant"),
+        ([GOOD], QRELS, {"baseline": "other"}, "no system"),
+        ([Run("r", {"z": [Scored("d", 1.0)]})], QRELS, {}, "none of the judged"),
+        ([FirstRanks("f", {"a": 1})], None, {"measures": ["MAP"]}, "None of the measures"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            evaluate(systems, qrels, **options)  # type: ignore[arg-type]
+
+
+def test_the_pictures_are_svg_and_show_every_system() -> None:
+    found = evaluate([POOR, GOOD], QRELS, ["MRR", "P@1"], title="<T & co>")
+    picture = ET.fromstring(intervals_svg(found))
+    texts = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("good") == 2 and texts.count("poor|") == 2 and "MRR" in texts
+    dots = list(picture.iter("{http://www.w3.org/2000/svg}circle"))
+    assert len(dots) == 4 and picture.findtext("{http://www.w3.org/2000/svg}title") == "<T & co>"
+    points = np.array([[0.0, 1.0], [2.0, 3.0], [2.0, 1.0]])
+    drawn = ET.fromstring(points_svg(points, ["a <b>", "c", "d"], ["x", "y", "x"]))
+    titles = [t.text for t in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert "a <b> (x)" in titles
+    with pytest.raises(ConfigError, match="coordinates"):
+        points_svg(points, ["a"])
+
+
+def test_the_map_puts_like_questions_together_and_is_the_same_again() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    random = np.random.default_rng(0)
+    centres = np.repeat(np.eye(3, 16), 12, axis=0)
+    vectors = (centres + random.normal(0, 0.05, (36, 16))).astype(np.float32)
+    placed = tsne(vectors, seed=4)
+    assert placed.shape == (36, 2) and np.array_equal(placed, tsne(vectors, seed=4))
+    groups = placed.reshape(3, 12, 2)
+    middles = groups.mean(axis=1)
+    within = np.linalg.norm(groups - middles[:, None], axis=2).max()
+    between = min(np.linalg.norm(middles[i] - middles[j]) for i in range(3) for j in range(i))
+    assert within < between
+    with pytest.raises(ConfigError, match="too few"):
+        tsne(vectors[:3])
+
+
+DOCUMENTS = [("ex:1", "red leather shoes"), ("ex:2", "a blue coat"), ("ex:3", "the shoe of leather")]
+
+
+def index(model: object = None) -> DocumentIndex:
+    made = DocumentIndex.create(None, embedder=model)  # type: ignore[arg-type]
+    made.sync(DOCUMENTS, extra={})
+    return made
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    queries = {"1": "shoe", "2": "coat", "3": "leather"}
+    asked: list[str] = []
+
+    def stops(text: str, k: int) -> list[Scored]:
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append(text)
+        return [Scored("ex:" + text, 0.1 + 0.2)]
+
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        run_system(System("x", stops), queries, journal=path)
+
+    def goes_on(text: str, k: int) -> list[Scored]:
+        asked.append(text)
+        return [Scored("ex:" + text, 0.1 + 0.2)]
+
+    run = run_system(System("x", goes_on), queries, journal=path)
+    assert asked == ["shoe", "coat", "leather"]
+    assert run == run_system(System("x", goes_on), queries)
+    assert asked[3:] == ["shoe", "coat", "leather"]
+    for changed in (System("x", goes_on, about="a new index"), System("y", goes_on)):
+        asked.clear()
+        run_system(changed, queries, journal=path)
+        assert len(asked) == 3
+    asked.clear()
+    run_system(System("y", goes_on), {**queries, "4": "hat"}, journal=path)
+    assert len(asked) == 4
+    with pytest.raises(ConfigError, match="k is 1"):
+        run_system(System("y", goes_on), queries, k=0)
+
+
+def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
+    from mrag.index.embedders import embedder
+
+    files = index(embedder("wordllama"))
+    for kind, mode in (("bm25", "bm25"), ("dense", "dense"), ("hybrid", "hybrid")):
+        system = of_index(files, kind)
+        expected = [m.doc_id for m in files.search("leather shoe", 3, mode=mode)]  # type: ignore[arg-type]
+        assert [hit.doc for hit in system.search("leather shoe", 3)] == expected
+    assert [hit.doc for hit in of_index(files, "bm25-thesis").search("leather shoe", 3)] == ["ex:3", "ex:1"]
+    with pytest.raises(ConfigError, match="no ranker"):
+        of_index(files, "bm42")
+    with pytest.raises(ConfigError, match="no vectors"):
+        of_index(index(), "dense")
+    one, other = of_index(index(), "bm25"), DocumentIndex.create(None, embedder=None)
+    other.sync(DOCUMENTS[:2], extra={})
+    assert one.about == of_index(index(), "bm25").about != of_index(other, "bm25").about
+
+
+def test_any_ranker_can_be_measured(images: object) -> None:
+    class Backwards:
+        def rank(self, question: Question, k: int) -> list[Hit]:
+            return [Hit("ex:b", 0.1, 1), Hit("ex:a", 0.9, 2)][:k]
+
+    assert [h.doc for h in of_ranker("b", Backwards()).search("x", 5)] == ["ex:b", "ex:a"]
+    from mrag.index.similarity import SimilarityIndexes
+    from mrag.kg import KnowledgeGraph
+
+    assert isinstance(images, KnowledgeGraph)
+    SimilarityIndexes.of(images).build("main", model="none")
+    fused = FusedRanker([SimilarityRanker(images, mode="bm25"), SimilarityRanker(images)])
+    run = run_system(of_ranker("fused", fused), {"1": "jacket"}, 5)
+    assert [h.doc for h in run.hits["1"]] == [h.iri for h in fused.rank(Question("jacket"), 5)]

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrag.errors import LoadError
+from mrag.evaluation.collections import read_collection, read_documents, read_queries
+from mrag.evaluation.journal import Journal
+from mrag.evaluation.metrics import of_ranks
+from mrag.evaluation.runs import Run, Scored, read_qrels, read_ranks, read_run, write_qrels, write_run
+from tests.conftest import shared_data
+
+IDS = st.text(
+    st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=8
+).filter(lambda text: text.split() == [text])
+SCORES = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(-1e6, 1e6), min_size=1, max_size=6), min_size=1)
+
+
+@given(SCORES)
+@settings(max_examples=80, deadline=None)
+def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, scores: dict) -> None:
+    path = tmp_path_factory.mktemp("runs") / "run.trec"
+    run = Run.of_scores("my run", scores)
+    write_run(run, path)
+    again = read_run(path)
+    assert again.hits == dict(sorted(run.hits.items())) and again.name == "my_run"
+    before = path.read_bytes()
+    write_run(again, path)
+    assert path.read_bytes() == before
+
+
+@given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_judgements_are_read_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, qrels: dict
+) -> None:
+    path = tmp_path_factory.mktemp("qrels") / "qrels.tsv"
+    write_qrels(qrels, path)
+    assert read_qrels(path) == qrels
+
+
+def test_an_order_that_is_not_that_of_the_scores_survives_the_file(tmp_path: Path) -> None:
+    write_run(Run("x", {"1": [Scored("b", 0.1), Scored("a", 0.9)]}), tmp_path / "x.trec")
+    assert [hit.doc for hit in read_run(tmp_path / "x.trec").hits["1"]] == ["b", "a"]
+
+
+def test_scores_decide_over_the_ranks_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x.trec").write_text("1 Q0 a 1 0.5 me\n1 Q0 b 2 0.7 me\n1 Q0 0 3 0.5 me\n")
+    assert [hit.doc for hit in read_run(tmp_path / "x.trec").hits["1"]] == ["b", "0", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("1 Q0 a 1 0.5 me\n1 Q0 a 2 0.4 me\n", 2, "twice"),
+        ("1 Q0 a 1 nan me\n", 1, "not a number"),
+        ("\n1 Q0 a 1 0.5\n", 2, "6 columns"),
+        ("1 Q0 a 1 high me\n", 1, "not a number"),
+    ],
+)
+def test_a_run_that_is_not_well_formed_names_the_line(
+    tmp_path: Path, text: str, line: int, words: str
+) -> None:
+    (tmp_path / "x.trec").write_text(text)
+    with pytest.raises(LoadError, match=words) as caught:
+        read_run(tmp_path / "x.trec")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize("text", ["1 0 a\n", "1 0 a 1 2\n", "1 0 a 1\n1 0 a 2\n", "1 0 a 0.5\n"])
+def test_judgements_that_are_not_well_formed_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "q").write_text(text)
+    with pytest.raises(LoadError, match="not well formed"):
+        read_qrels(tmp_path / "q")
+
+
+def test_blanks_cannot_stand_in_the_files(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="cannot stand"):
+        write_run(Run.of_order("x", {"1": ["a b"]}), tmp_path / "x")
+    with pytest.raises(LoadError, match="cannot stand"):
+        write_qrels({"1 2": {"a": 1}}, tmp_path / "x")
+
+
+def test_ranks_counted_from_nought_give_the_measures_worked_out_by_hand(tmp_path: Path) -> None:
+    ranks = {
+        "http://example.org/image_1": 0,
+        "http://example.org/image_2": 9,
+        "image_3": 45623,
+        "image_4": None,
+    }
+    (tmp_path / "ranks.json").write_text(json.dumps(ranks))
+    found = of_ranks(read_ranks(tmp_path / "ranks.json"), ["MRR", "Hits@10", "HitsExclusive@10"])
+    means = {name: sum(values.values()) / 4 for name, values in found.items()}
+    assert means == pytest.approx(
+        {"MRR": (1 + 1 / 10 + 1 / 45624) / 4, "Hits@10": 0.5, "HitsExclusive@10": 0.25}
+    )
+    (tmp_path / "one.json").write_text(json.dumps({"a": 1, "b": 10}))
+    assert read_ranks(tmp_path / "one.json", first=1).ranks == {"a": 1, "b": 10}
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "[1, 2]", '{"a": -1}', '{"a": 1.5}', '{"a": true}', "nonsense"])
+def test_what_are_no_ranks_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ranks.json").write_text(text)
+    with pytest.raises(LoadError):
+        read_ranks(tmp_path / "ranks.json")
+
+
+def test_cranfield_is_read_as_it_is() -> None:
+    found = read_collection(shared_data("cranfield"))
+    assert (len(found.documents), len(found.queries), len(found.qrels)) == (1400, 225, 225)
+    assert sum(grade > 0 for grades in found.qrels.values() for grade in grades.values()) == 1612
+    assert found.queries["1"].startswith("what similarity laws must be obeyed")
+    assert found.documents["1"].count("experimental investigation of the aerodynamics of a wing") == 2
+    assert len(found.notes) == 1 and "in their order" in found.notes[0]
+
+
+def test_a_beir_folder_with_splits(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "1", "text": "a  coat"}\n\n{"_id": "2", "text": "hat"}\n'
+    )
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "title": "A", "text": "b c", "metadata": {}}\n')
+    for split in ("dev", "test"):
+        write_qrels({"1": {"d": 1}}, tmp_path / "qrels" / f"{split}.tsv")
+    found = read_collection(tmp_path)
+    assert found.documents == {"d": "A b c"} and found.queries["1"] == "a coat"
+    assert found.notes == ("1 of 2 queries have no judgements and are left out.",)
+    assert read_collection(tmp_path, split="dev").qrels == {"1": {"d": 1}}
+    with pytest.raises(Exception, match="no judgements 'train'; there are: dev, test"):
+        read_collection(tmp_path, split="train")
+
+
+def test_a_trec_folder_needs_one_file_of_each(tmp_path: Path) -> None:
+    (tmp_path / "topics").write_text(
+        "<top>\n<num> Number: 301\n<title> Topic: heat &amp; flow\n<desc> x </top>"
+    )
+    with pytest.raises(Exception, match="One file of judgements is needed"):
+        read_collection(tmp_path)
+    (tmp_path / "qrels.txt").write_text("301 0 D1 1\n")
+    (tmp_path / "docs").write_text(
+        "<DOC><DOCNO> D1 </DOCNO><TITLE>Heat</TITLE> <x>y</x> <TEXT>&lt;flow&gt;</TEXT></DOC>"
+    )
+    found = read_collection(tmp_path)
+    assert found.queries == {"301": "heat & flow"} and found.documents == {"D1": "Heat <flow>"}
+
+
+def test_queries_of_other_judgements_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"_id": "1", "text": "coat"}\n')
+    write_qrels({"7": {"d": 1}}, tmp_path / "qrels" / "test.tsv")
+    with pytest.raises(Exception, match=r"1 judged queries are not in queries\.jsonl, such as 7"):
+        read_collection(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.jsonl", '{"_id": "1"}\n'),
+        ("q.jsonl", '{"_id": "1", "text": " "}\n'),
+        ("q.tsv", "1 no tab\n"),
+        ("q.tsv", "1\ta\n1\tb\n"),
+        ("q.xml", "<top><num>1</num></top>"),
+    ],
+)
+def test_queries_that_are_not_well_formed_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(LoadError):
+        read_queries(tmp_path / name)
+    with pytest.raises(LoadError, match="cannot be read"):
+        list(read_documents(tmp_path / "absent"))
+
+
+def test_a_journal_keeps_whole_lines_and_forgets_what_is_about_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "journal.jsonl"
+    with Journal(path, {"k": 1}) as journal:
+        journal.add({"a": 1})
+        journal.add({"b": "é"})
+    whole = path.read_bytes()
+    for torn in range(len(whole) - 1, whole.index(b'{"b"') - 1, -1):
+        path.write_bytes(whole[:torn])
+        with Journal(path, {"k": 1}) as journal:
+            assert journal.found == [{"a": 1}]
+            journal.add({"b": "é"})
+        assert path.read_bytes() == whole
+    with Journal(path, {"k": 2}) as journal:
+        assert journal.found == []

@@ -1,0 +1,248 @@
+"""Answers with pictures, with and without a model that sees."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rdflib import Literal, URIRef
+from typer.testing import CliRunner
+
+import mrag
+from mrag import queries
+from mrag.asking import verify
+from mrag.cli import app
+from mrag.errors import LoadError, ModelError
+from mrag.images.answer import FOUND_ONLY, AnswerSettings, PictureAnswer, ask_pictures
+from mrag.images.enrich import describe
+from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
+from mrag.images.settings import EnrichSettings
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Question
+from mrag.terms import Triple
+from tests.generation.ollama_server import Served
+from tests.images.conftest import E, turtle
+from tests.images.seeing_server import SeeingServer, colour_of
+from tests.images.test_rankers import Colours
+from tests.test_cli import run
+
+Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
+
+
+class Looking(SeeingServer):
+    """Looks at any number of pictures and cites the first fact of the prompt."""
+
+    def talk(self, body: Mapping[str, Any], *, generate: bool) -> Iterator[dict[str, Any]]:
+        human = dict(body["messages"][-1])
+        pictures = [base64.b64decode(one) for one in human.get("images") or ()]
+        self.looked = pictures
+        self.prompt = body["messages"]
+        colours = ", ".join(colour_of(one) for one in pictures)
+        blank = io.BytesIO()
+        Image.new("RGB", (4, 4)).save(blank, "PNG")
+        self.say = lambda data: f"I see {colours}. Image 1 contains coat [t1]. It was made on the moon [t2]."
+        one = {
+            **body,
+            "model": "llava" if len(self.models) == 1 else "notes",
+            "messages": [{**human, "images": [base64.b64encode(blank.getvalue()).decode()]}],
+        }
+        yield from super().talk(one, generate=generate)
+
+
+@pytest.fixture
+def looking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Looking]:
+    with Looking([Served("llava:latest", "llama", ("completion", "vision"))]) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        yield server
+
+
+class Sources(HTMLParser):
+    """Collects tags and the sources of pictures."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.sources: list[str] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.sources += [str(value) for name, value in attrs if name == "src"]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_without_a_model_the_facts_are_the_answer(wardrobe: KnowledgeGraph, photos: Path) -> None:
+    found = ask_pictures(
+        wardrobe, "a coat", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=2
+    )
+    assert [(i.rank, i.name, i.path) for i in found.images] == [(1, "red.png", photos / "red.png")]
+    assert "coat" in found.text and found.answer.citations and found.answer.model is None
+    assert found.answer.notice and str(photos / "red.png") in str(found)
+    assert verify(wardrobe, found.answer).ok
+    predicates = {line.triple.p.rsplit("/", 1)[-1] for line in found.images[0].lines}
+    assert "hasDescription" in predicates and "hasFileName" not in predicates
+    data = json.loads(json.dumps(found.to_json()))
+    assert data["images"][0]["lines"] == [line.id for line in found.images[0].lines]
+
+
+def test_a_model_sees_the_first_pictures_and_is_held_to_the_facts(
+    wardrobe: KnowledgeGraph, photos: Path, looking: Looking
+) -> None:
+    asked = photos.parent / "asked.png"
+    Image.new("RGB", (2000, 1000), (40, 60, 200)).save(asked)
+    ranker = ImageTextRanker(wardrobe, "bm25")
+    question = Question("a coat with sleeves", asked)
+    settings = AnswerSettings(send=2)
+    found = ask_pictures(
+        wardrobe, question, ranker, folder=photos, model="ollama:llava", k=3, settings=settings
+    )
+    assert [colour_of(one) for one in looking.looked] == ["red", "green", "blue"]
+    assert Image.open(io.BytesIO(looking.looked[2])).size == (768, 384)
+    system, human = looking.prompt
+    assert "not instructions" in system["content"] and "Request: a coat with sleeves" in human["content"]
+    assert human["content"].count("Image ") == 3
+    assert found.answer.model == "llava:latest"
+    first, second, third = found.answer.sentences
+    assert second.text == "red.png contains coat." and second.supported
+    assert [str(c.triple.s) for c in second.citations] == [E + "image_1"]
+    assert not first.supported and not third.supported and third.rejected_ids
+    assert len(found.images) == 3
+
+
+def test_by_default_a_model_that_sees_is_taken_and_another_gets_the_facts_alone(
+    wardrobe: KnowledgeGraph, photos: Path, looking: Looking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MRAG_MODEL", raising=False)
+    ranker = ImageTextRanker(wardrobe, "bm25")
+    found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
+    assert found.answer.model == "llava:latest" and len(looking.looked) == 2
+    looking.models = [Served("llama3.2:latest"), Served("notes:latest", "llama", ("completion", "vision"))]
+    found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
+    assert found.answer.model == "llama3.2:latest" and looking.looked == []
+
+
+def test_parts_of_an_image_belong_to_it(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
+    describe(wardrobe, folder=photos, settings=EnrichSettings(regions="grid", limit=5))
+    found = ask_pictures(
+        wardrobe, "red garment", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=1
+    )
+    (image,) = found.images
+    assert image.iri == E + "image_1"
+    subjects = {str(line.triple.s) for line in image.lines}
+    assert subjects == {
+        image.iri,
+        *(f"{image.iri}#xywh=percent:{x},{y},50,50" for x in (0, 50) for y in (0, 50)),
+    }
+
+
+def test_a_picture_alone_is_a_question(wardrobe: KnowledgeGraph, photos: Path) -> None:
+    ranker = ImageLooksRanker(wardrobe, photos, Colours())
+    found = ask_pictures(
+        wardrobe, Question(image=photos / "green.png"), ranker, folder=photos, model="none", k=2
+    )
+    assert found.images[0].iri == E + "image_2" and found.text
+    (photos / "broken.png").write_bytes(b"x")
+    with pytest.raises(LoadError, match="no JPEG"):
+        ask_pictures(wardrobe, Question(image=photos / "broken.png"), ranker, model="none")
+
+
+def test_images_without_facts_are_shown_and_a_model_may_look_at_them(
+    kg: KnowledgeGraph, photos: Path, looking: Looking
+) -> None:
+    name = URIRef(E + "hasFileName")
+    kg.insert([Triple(URIRef(E + c), name, Literal(f"{c}.png")) for c in ("red", "blue")])
+    ranker = ImageLooksRanker(kg, photos, Colours())
+    found = ask_pictures(kg, "red", ranker, folder=photos, model="none", k=1)
+    assert found.text == FOUND_ONLY and found.images[0].path == photos / "red.png"
+    found = ask_pictures(kg, "red", ranker, folder=photos, model="ollama:llava", k=1)
+    assert len(looking.looked) == 1 and "I see red" in found.text and not found.answer.supported
+
+
+def test_a_failing_model_is_an_error_that_says_so(
+    wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
+) -> None:
+    with pytest.raises(ModelError, match="one picture at a time"):  # it is sent three
+        ask_pictures(
+            wardrobe, "sleeve", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="ollama:llava", k=3
+        )
+
+
+def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
+    wardrobe: KnowledgeGraph, photos: Path
+) -> None:
+    bad = '<script>alert(1)</script>"><img src=http://evil.example/x onerror=alert(1)> coat'
+    wardrobe.insert([Triple(URIRef(E + "image_1"), URIRef(E + "hasDescription"), Literal(bad))])
+    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
+    wardrobe.insert([Triple(URIRef(E + "image_1"), label, Literal('"><script>alert(2)</script>'))])
+    (photos / "green.png").unlink()
+    ranker = ImageTextRanker(wardrobe, "bm25")
+    found = ask_pictures(wardrobe, "coat dress script", ranker, folder=photos, model="none", k=2)
+    page = Sources(found._repr_html_())
+    assert "script" not in page.tags and page.tags.count("figure") == 2
+    assert len(page.sources) == 1 and page.sources[0].startswith("data:image/")
+    assert "<script>alert(1)</script>" in page.text
+    assert "Contains dress" in page.text and "[t1]" in page.text
+
+
+def test_nothing_found_is_said(wardrobe: KnowledgeGraph) -> None:
+    found = ask_pictures(wardrobe, "xylophone", ImageTextRanker(wardrobe, "bm25"), model="none")
+    assert isinstance(found, PictureAnswer) and found.images == () and "Nothing" in found.text
+
+
+def test_an_answer_is_read_back_from_json_and_replayed(wardrobe: KnowledgeGraph, photos: Path) -> None:
+    ranker = ImageTextRanker(wardrobe, "bm25")
+    found = ask_pictures(wardrobe, "a coat", ranker, folder=photos, model="none")
+    data = json.loads(json.dumps(found.to_json()))
+    assert verify(wardrobe, data).ok
+    gone = Triple(*found.answer.citations[0].triple)
+    wardrobe.store.update(
+        queries.get("update/change").bind(
+            graph_subject_predicate_object=[(URIRef(g), *gone) for g in wardrobe.record.asserted], g_s_p_o=[]
+        )
+    )
+    assert not verify(wardrobe, data).ok
+
+
+def test_a_ranker_of_images_serves_the_retriever(wardrobe: KnowledgeGraph, photos: Path) -> None:
+    ranker = ImageLooksRanker(wardrobe, photos, Colours())
+    retriever = mrag.TripleStoreRetriever(kg=wardrobe, ranker=ranker, k=2)
+    assert retriever.invoke("yellow")[0].id == E + "image_4"
+    found = mrag.ask(wardrobe, Question(image=photos / "blue.png"), model="none", retriever=retriever, k=1)
+    assert found.citations and str(found.citations[0].triple.s) == E + "image_3"
+
+
+def test_the_commands_find_and_answer_with_pictures(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "g.ttl").write_text(turtle(), encoding="utf-8")
+    (tmp_path / "b.rq").write_text(f"SELECT ?i {{ ?i <{E}hasFileName> 'green.png' }}", encoding="utf-8")
+    with mrag.connect(f"oxigraph:{tmp_path / 'mrag.db'}") as kg:
+        kg.load([tmp_path / "g.ttl"])
+    monkeypatch.chdir(tmp_path)
+
+    def said(*args: str) -> str:
+        done = CliRunner().invoke(app, [*args, "--media", "photos"])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    found = said("search", "coat", "--mode", "bm25").splitlines()
+    assert found[0].endswith("/red.png  <http://example.org/image_1>") and "words coat" in found[1]
+    only = said("search", "sleeve", "--mode", "bm25", "--only", "b.rq", "--json")
+    assert [one["label"] for one in json.loads(only)] == ["green.png"]
+    images = f"{E}Image"
+    assert len(json.loads(said("search", "sleeve", "--mode", "bm25", "--only", images, "--json"))) == 6
+    answer = json.loads(said("ask", "Which images show a coat?", "--model", "none", "--json"))
+    assert answer["images"][0]["path"].endswith("red.png")
+    done = run("search", "--image", "photos/red.png", cwd=tmp_path)
+    assert done.returncode == 1 and "--media" in done.stderr
+    assert CliRunner().invoke(app, ["search"]).exit_code == 2
+    assert CliRunner().invoke(app, ["ask"]).exit_code == 2
