@@ -22,6 +22,7 @@ from mrag.terms import Term, Triple
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+# Answers with pictures call an image by its file.
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
 
 
