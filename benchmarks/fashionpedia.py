@@ -4,7 +4,7 @@ python benchmarks/fashionpedia.py [--scale 1.0] [--file instances_attributes_tra
 
 Without a file one is made from a seed, with the published number of images, annotations and attributes;
 making it does not count. Four graphs: the annotations, images with sentences, and two for learning class
-expressions. Reasoning over the first and making the others go on two at a time, so that the seconds of these
+expressions. Reasoning over the first and making the others go on some at a time, so that the seconds of these
 steps overlap. BM25 indexes the sentences of each image, and with --index-all the texts of the other graphs.
 """
 

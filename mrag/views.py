@@ -30,6 +30,8 @@ from mrag.stores.oxigraph import OxigraphStore
 
 _BATCH = 20_000
 """Triples sent to a server at a time."""
+_LARGE = 100_000
+"""Triples of a source from which on views are worked out in a process of their own."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def make_all(
     after: Callable[[View, KnowledgeGraph], object] | None = None,
     *,
     also: Sequence[Callable[[], object]] = (),
-    threads: int = 2,
+    threads: int = 3,
 ) -> dict[str, KnowledgeGraph]:
     """Make several views at a time, those that are up to date left as they are.
 
@@ -172,7 +174,7 @@ def make_all(
         names: Name of the knowledge graph of each view, by the name of the view; the longest work first.
         after: Called with each view that was made anew and its knowledge graph, in the thread that made it.
         also: Other work for the same threads, such as to reason over the source.
-        threads: How many at a time; the embedded store answers queries on several cores.
+        threads: How many at a time; of a large graph the queries run in processes of their own.
 
     Returns:
         The views by the names of their knowledge graphs.
@@ -271,7 +273,10 @@ def _fill(kg: KnowledgeGraph, view: View, graph: str) -> None:
     if schema := "".join(schema_lines(view.ontology)):
         kg.store.insert(schema.encode(), graph)
     if isinstance(kg.store, OxigraphStore):
-        kg.store.insert(kg.store.serialise(text, kg.dataset("asserted")), graph)
+        # The engine lets one thread of a process work at a time, so a long query goes to another process.
+        apart = kg.store.path is not None and kg.record.triples > _LARGE
+        answer = kg.store.workers.serialise if apart else kg.store.serialise
+        kg.store.insert(answer(text, kg.dataset("asserted")), graph)
         return
     for batch in _elsewhere(kg, text):
         kg.store.insert(batch, graph)

@@ -422,6 +422,25 @@ def test_views_on_virtuoso_are_whole_or_refused(tmp_path: Path, kg: KnowledgeGra
             assert canonical(facts(made)) == canonical(facts(KnowledgeGraph(store, "images")))
 
 
+def test_a_large_view_is_worked_out_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_annotations(tmp_path / "a.json", scale=0.001)
+    with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
+        with Fashionpedia(tmp_path / "a.json").ntriples() as triples:
+            kg.load([triples])
+        here = views.make(kg, "fashion/garments", "here")
+        used: list[str] = []
+        apart = WorkerPool.serialise
+        monkeypatch.setattr(WorkerPool, "serialise", lambda *given: used.append(given[1]) or apart(*given))
+        monkeypatch.setattr(views, "_LARGE", 0)
+        there = views.make(kg, "fashion/garments", "there")
+        assert len(used) == 1
+        assert canonical(facts(here)) == canonical(facts(there))
+        assert isinstance(kg.store, OxigraphStore) and kg.store.workers.processes() == []
+    assert sorted(p.name for p in tmp_path.iterdir() if "snapshot" in p.name) == []
+
+
 CRASH = """
 import os, sys
 from mrag.stores.oxigraph import OxigraphStore

@@ -204,7 +204,7 @@ def _infer(done: dict[str, Any], graph: KnowledgeGraph) -> None:
 
 
 def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
-    """Make the views that are out of date, two at a time, and return the names of their graphs.
+    """Make the views that are out of date, some at a time, and return the names of their graphs.
 
     The source can be reasoned over meanwhile: views are made of what it asserts.
     """

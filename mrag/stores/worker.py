@@ -8,6 +8,7 @@ the triples that an update would change can be worked out on it. The child's sid
 from __future__ import annotations
 
 import atexit
+import pickle
 import shutil
 import tempfile
 import threading
@@ -26,6 +27,9 @@ from mrag.terms import XSD, Term, Triple
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
+
+
+_UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
 class Worker(Child):
@@ -101,6 +105,28 @@ class WorkerPool:
         if problem := refusal(reply, query, limits):
             raise problem
         return _unpack(reply)
+
+    def serialise(self, query: str, dataset: Dataset) -> bytes:
+        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on.
+
+        Raises:
+            QueryRefused: When the engine refuses.
+        """
+        worker = self.take(fresh=True)
+        parts: list[bytes] = []
+        reply: Reply = ()
+        try:
+            worker.send(request("document", query, dataset, _UNLIMITED, format="ntriples"))
+            for kind, content in worker.frames(time.monotonic() + _UNLIMITED.seconds, query):
+                if kind == b"D":
+                    parts.append(content)
+                else:
+                    reply = pickle.loads(content)
+        finally:
+            self.discard(worker)
+        if problem := refusal(reply, query, _UNLIMITED):
+            raise problem
+        return b"".join(parts)
 
     def keep(self, size: int) -> None:
         """Set how many workers stay between queries, and start them."""
