@@ -28,6 +28,7 @@ from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.worker import WorkerPool
 from mrag.terms import OWL, Triple, to_ox
 from tests.conftest import ROOT, shared_data
 from tests.fuseki_server import fuseki_server
