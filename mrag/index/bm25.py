@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -213,7 +212,11 @@ class Bm25Index:
 
     def _query(self, text: str) -> Mapping[str, int]:
         terms = self.params.analyser.terms
-        return Counter(term for token in self._meant(text) for term in terms(token))
+        counts: dict[str, int] = {}
+        for token in self._meant(text):
+            for term in terms(token):
+                counts[term] = counts.get(term, 0) + 1
+        return counts
 
     def search(self, text: str, k: int, mask: Mask | None = None) -> Ranking:
         """Rank the documents that share a term with a text.
@@ -227,19 +230,22 @@ class Bm25Index:
             Rows (int64) and scores (float32, above 0), best first, ties by document ID.
         """
         query = self._query(text) if self.rows.count else {}
-        terms = [(self._term(name), times) for name, times in query.items()]
-        if k < 1 or not any(len(term.rows) for term, _ in terms):
+        rows, impacts, whole = [], [], []
+        for name, times in query.items():
+            term = self._term(name)
+            if term.whole is not None:
+                whole.append(term.whole * times if times > 1 else term.whole)
+            elif len(term.rows):
+                rows.append(term.rows)
+                impacts.append(term.impacts * times if times > 1 else term.impacts)
+        if k < 1 or not (rows or whole):
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        rare = [(term, times) for term, times in terms if term.whole is None]
-        if rare:
-            rows = np.concatenate([term.rows for term, _ in rare])
-            impacts = np.concatenate([t.impacts * times if times > 1 else t.impacts for t, times in rare])
-            sums = self._column(rows, impacts)
+        if rows:
+            sums = self._column(np.concatenate(rows), np.concatenate(impacts))
         else:
             sums = np.zeros(self.rows.total)
-        for term, times in terms:
-            if term.whole is not None:
-                sums += term.whole * times if times > 1 else term.whole
+        for column in whole:
+            sums += column
         scores = sums.astype(np.float32)
         if mask is not None:
             scores[~mask] = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,12 @@ from mrag.index.rows import StringTable
 from mrag.index.text import Analyser
 
 if TYPE_CHECKING:
-    from scipy.sparse import csc_array
+    from scipy.sparse import csc_array, csr_array
 
 __all__ = ["Postings"]
+
+_PIECE: Final = re.compile(r"[^\n,;]+")
+"""What no token crosses: these three part words in every script, before and after normalisation."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +55,23 @@ class Postings:
             texts: One text per row.
             analyser: How a text becomes terms.
         """
-        # Token counts and the terms of each distinct token meet in one sparse product, so that
-        # stemming and bigrams are worked out once per distinct token and never per occurrence.
+        # Documents of a graph are made of few distinct pieces (a label, an attribute, a sentence about a
+        # kind of thing), so each piece is cut into tokens once, and each token into terms once. Sparse
+        # products then give what counting every word of every document would give.
         from scipy.sparse import csr_array
 
+        pieces: defaultdict[str, int] = defaultdict()
+        pieces.default_factory = pieces.__len__
+        made_of = [list(map(pieces.__getitem__, _PIECE.findall(text))) for text in texts]
         vocabulary: defaultdict[str, int] = defaultdict()
         vocabulary.default_factory = vocabulary.__len__
-        stream: list[npt.NDArray[np.int32]] = []
-        ends = np.zeros(len(texts) + 1, np.int64)
-        for row, text in enumerate(texts):
-            tokens = analyser.tokens(text)
-            stream.append(np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens)))
-            ends[row + 1] = ends[row] + len(tokens)
+        cut = [list(map(vocabulary.__getitem__, analyser.tokens(piece))) for piece in pieces]
         expanded = [analyser.terms(token) for token in vocabulary]
         names = sorted({term for terms in expanded for term in terms})
         number = {term: i for i, term in enumerate(names)}
-        tokens_of = np.concatenate([*stream, np.empty(0, np.int32)])
-        once = np.ones(len(tokens_of), np.int32)
-        in_text = csr_array((once, tokens_of, ends), shape=(len(texts), len(expanded)))
-        in_text.sum_duplicates()
-        columns = np.array([number[term] for terms in expanded for term in terms], np.int32)
-        once, borders = np.ones(len(columns), np.int32), np.cumsum([0, *map(len, expanded)])
-        of_token = csr_array((once, columns, borders), shape=(len(expanded), len(names)))
-        return cls._of_matrix((in_text @ of_token).tocsc(), names)
+        of_token = [[number[term] for term in terms] for terms in expanded]
+        counts = _counted(made_of, len(pieces)) @ _counted(cut, len(vocabulary))
+        return cls._of_matrix(csr_array(counts @ _counted(of_token, len(names))).tocsc(), names)
 
     @classmethod
     def merge(cls, parts: Sequence[tuple[Postings, npt.NDArray[np.int64]]], rows: int) -> Postings:
@@ -109,3 +108,14 @@ class Postings:
             counts=columns.data.astype(np.int32),
             lengths=np.asarray(columns.sum(axis=1), np.int32),
         )
+
+
+def _counted(lists: Sequence[Sequence[int]], columns: int) -> csr_array[Any]:
+    """Count numbers, one row per list."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    numbers = np.fromiter(chain.from_iterable(lists), np.int32, int(ends[-1]))
+    counts = csr_array((np.ones(len(numbers), np.int32), numbers, ends), shape=(len(lists), columns))
+    counts.sum_duplicates()
+    return counts

@@ -37,11 +37,17 @@ class StringTable(Sequence[str]):
         ('élan', 3, 0)
     """
 
-    __slots__ = ("blob", "offsets")
+    __slots__ = ("_places", "_text", "blob", "offsets")
 
     def __init__(self, blob: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
         self.blob = blob
         self.offsets = offsets
+        # Single strings are read through these: slices of numpy arrays cost several times as much.
+        self._text = np.ascontiguousarray(blob).data
+        self._places = np.ascontiguousarray(offsets).data
+
+    def __reduce__(self) -> tuple[type[StringTable], tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
+        return StringTable, (self.blob, self.offsets)
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> StringTable:
@@ -56,7 +62,7 @@ class StringTable(Sequence[str]):
         return len(self.offsets) - 1
 
     def _bytes(self, index: int) -> bytes:
-        return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()
+        return bytes(self._text[self._places[index] : self._places[index + 1]])
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -65,9 +71,10 @@ class StringTable(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"String {index} of {len(self)}.")
-        return self._bytes(index % len(self)).decode("utf-8", "surrogatepass")
+        size = len(self._places) - 1
+        if not -size <= index < size:
+            raise IndexError(f"String {index} of {size}.")
+        return str(self._bytes(index % size), "utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
         blob, offsets = self.blob.tobytes(), self.offsets.tolist()
@@ -117,6 +124,8 @@ class Rows:
 
     def id_of(self, row: int) -> str:
         """Give the document ID of a row."""
+        if len(self.ids) == 1:
+            return self.ids[0][row]
         for table, (start, end) in zip(self.ids, self.spans(), strict=True):
             if row < end:
                 return table[row - start]
