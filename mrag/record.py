@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias, cast
 
 from rdflib import Literal, URIRef
 
@@ -15,6 +17,11 @@ from mrag.terms import MRAG, RDF, Term
 
 SYSTEM = "urn:mrag:system"
 """The graph that holds the records; no query sees it but those of this module."""
+
+Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
+"""Where a triple comes from: the data, reasoning, a model that described something, or evidence."""
+
+_WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:]+:(enriched|completed)")
 
 LABELS: tuple[str, ...] = (
     "http://www.w3.org/2004/02/skos/core#prefLabel",
@@ -82,6 +89,23 @@ class Profile:
     predicates: Mapping[str, int] = field(default_factory=dict)
     triples: int = 0
     labels: tuple[str, ...] = ()
+
+
+def status_of(graph: str, *, inferred: bool = False) -> Status:
+    """Tell where the triples of a graph come from, by its IRI.
+
+    Args:
+        graph: IRI of the graph.
+        inferred: Whether it is one of the graphs of inferred triples.
+
+    Example:
+        >>> status_of("urn:mrag:kg:main:enriched:2"), status_of("urn:mrag:kg:main:asserted:0")
+        ('enriched', 'asserted')
+    """
+    written = _WRITTEN.fullmatch(graph)
+    if inferred or written is None:
+        return "inferred" if inferred else "asserted"
+    return cast(Status, written[1] or written[2])
 
 
 def read_record(store: TripleStore, iri: str) -> Record:

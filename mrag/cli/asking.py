@@ -79,7 +79,7 @@ def ask(
         if given.citations:
             show("")
         for citation in given.citations:
-            show(f"[{citation.line_id}] {citation.text}{' inferred' if citation.inferred else ''}")
+            show(f"[{citation.line_id}] {citation.text}{citation.mark}")
         for sentence in given.sentences:
             if not sentence.supported:
                 say(f"Not supported by the graph: {sentence.text}", style="yellow")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrag.record import Status, status_of
 from mrag.terms import Triple
 
 
@@ -36,6 +37,11 @@ class Line:
     score: float
     hop: int = 1
     path: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """Where the triple comes from."""
+        return status_of(self.graph, inferred=self.inferred)
 
 
 @dataclass(frozen=True)
@@ -109,13 +115,13 @@ def render(line: Line) -> str:
         >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c"), "urn:a", 1.0))
         '[t1] (a, b, c) inferred'
     """
-    return f"[{line.id}] {line.text}{' inferred' if line.inferred else ''}"
+    return f"[{line.id}] {line.text}{'' if line.status == 'asserted' else ' ' + line.status}"
 
 
 def triple_json(line: Line) -> list[str]:
     """Return `[s, p, o, graph, status]`, the terms in N-Triples form."""
     t = line.triple
-    return [t.s.n3(), t.p.n3(), t.o.n3(), line.graph, "inferred" if line.inferred else "asserted"]
+    return [t.s.n3(), t.p.n3(), t.o.n3(), line.graph, line.status]
 
 
 def tokens(texts: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from mrag.errors import ModelError
 from mrag.generation.lines import RecordedContext, RecordedLine, term_to_json
 from mrag.generation.sentences import with_ids
+from mrag.record import status_of
 from mrag.terms import Triple
 
 FORMAT = 1
@@ -32,6 +33,12 @@ class Citation:
     graph: str
     inferred: bool
     text: str
+
+    @property
+    def mark(self) -> str:
+        """What is put behind the line: nothing for an asserted triple, else ` inferred` and the like."""
+        status = status_of(self.graph, inferred=self.inferred)
+        return "" if status == "asserted" else f" {status}"
 
     @classmethod
     def of(cls, line: RecordedLine) -> Citation:
@@ -161,7 +168,7 @@ class Answer:
     def __str__(self) -> str:
         parts = [self.text]
         if self.citations:
-            shown = (f"[{c.line_id}] {c.text}{' inferred' if c.inferred else ''}" for c in self.citations)
+            shown = (f"[{c.line_id}] {c.text}{c.mark}" for c in self.citations)
             parts.append("\n".join(shown))
         unsupported = [s.text for s in self.sentences if not s.supported]
         if unsupported:

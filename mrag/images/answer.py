@@ -20,9 +20,9 @@ from mrag.images.graph import Vocabulary, file_names, files_of, names_of, region
 from mrag.images.pictures import Picture, PictureLimits, open_picture
 from mrag.images.prompts import answer_messages
 from mrag.images.work import default_model
-from mrag.images.writing import is_enriched
 from mrag.kg import KnowledgeGraph
 from mrag.rankers import Hit, Question, Ranker
+from mrag.record import status_of
 from mrag.terms import RDF
 
 if TYPE_CHECKING:
@@ -316,4 +316,4 @@ def _figure(image: ShownImage, cited: set[str]) -> str:
 def _origin(line: RecordedLine) -> str:
     if line.inferred:
         return " (inferred)"
-    return " (said by a model)" if is_enriched(line.graph) else ""
+    return " (said by a model)" if status_of(line.graph) == "enriched" else ""

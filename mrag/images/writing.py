@@ -190,16 +190,6 @@ def enriched_graph(kg: KnowledgeGraph) -> str | None:
     return next((g for g in kg.record.asserted if g.startswith(start)), None)
 
 
-def is_enriched(graph: str) -> bool:
-    """Tell whether a graph holds what models wrote, by its IRI.
-
-    Example:
-        >>> is_enriched("urn:mrag:kg:main:enriched:2"), is_enriched("urn:mrag:kg:main:asserted:0")
-        (True, False)
-    """
-    return re.fullmatch(r"urn:mrag:kg:[^:]+:enriched:\d+|urn:graph:[^:]+:enriched", graph) is not None
-
-
 def _name(kg: KnowledgeGraph) -> str:
     """Return a name that the record sorts behind the others; the first of them is where loads go."""
     numbers = (int(n) for graph in kg.record.asserted for n in re.findall(r"\d+", graph))

@@ -14,6 +14,7 @@ from mrag.context.neighbours import Direction, Statement, read
 from mrag.generation.lines import term_to_json
 from mrag.kg import KnowledgeGraph
 from mrag.reasoning.proofs import Proof
+from mrag.record import Status, status_of
 from mrag.terms import RDF, RDFS, SKOLEM, OxTerm, Term, Triple, curie, from_ox
 
 SCAN = 400
@@ -44,8 +45,8 @@ class PictureLine(Protocol):
         """The triple."""
 
     @property
-    def inferred(self) -> bool:
-        """Whether reasoning made it."""
+    def status(self) -> Status:
+        """Where it comes from."""
 
     @property
     def labels(self) -> tuple[str, str, str]:
@@ -89,7 +90,7 @@ def picture(lines: Iterable[PictureLine], centre: str, label: str) -> dict[str, 
                 "p": str(p),
                 "o": str(o),
                 "label": line.labels[1],
-                "status": status(line.inferred),
+                "status": line.status,
             }
         )
     return {"centre": centre, "nodes": list(nodes.values()), "edges": edges}
@@ -144,7 +145,7 @@ def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -
         "triple": {"s": _term(ox.NamedNode(s)), "p": _term(ox.NamedNode(p)), "o": _term(o)},
         "labels": [display.entity(s), display.predicate(p), display.term(o, 2_000)],
         "graph": graph,
-        "status": status(kg.is_inferred(graph)),
+        "status": status_of(graph, inferred=kg.is_inferred(graph)),
     }
 
 

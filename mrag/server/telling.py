@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from mrag.context.display import Display
 from mrag.context.neighbours import Statement, read
 from mrag.kg import KnowledgeGraph
+from mrag.record import status_of
 from mrag.server import media
-from mrag.server.picture import head, picture, status
+from mrag.server.picture import head, picture
 from mrag.terms import to_ox
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _whole(given: Answer, found: Retrieval, display: Display, folder: Path | Non
     for citation in answer["citations"]:
         citation["labels"] = labels[citation["id"]]
     for row in (*answer["citations"], *answer["context"]["lines"]):
-        row["status"] = status(row["inferred"])
+        row["status"] = status_of(row["graph"], inferred=row["inferred"])
     context = found.context
     cited = {c.line_id for c in given.citations}
 

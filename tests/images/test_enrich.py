@@ -11,7 +11,10 @@ import pytest
 from rdflib import URIRef
 
 from mrag import queries
+from mrag.context.expand import ContextSettings, expand
+from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
+from mrag.generation.result import Citation
 from mrag.images.enrich import describe
 from mrag.images.graph import described, image_texts
 from mrag.images.journal import Journal
@@ -77,6 +80,18 @@ def test_the_description_is_kept_letter_by_letter_with_its_provenance(
     assert wardrobe.query(f"ASK {{ GRAPH <{graph}> {{ ?i <{E}hasLLMDescription> ?t }} }}") is True
     first = wardrobe.record.asserted[0]
     assert wardrobe.query(f"ASK {{ GRAPH <{first}> {{ ?i <{E}hasLLMDescription> ?t }} }}") is False
+
+
+def test_what_a_model_said_is_marked_wherever_triples_are_shown(
+    wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
+) -> None:
+    describe(wardrobe, folder=photos, settings=QUICK)
+    context = expand(wardrobe, [(f"{E}image_1", 1.0)], ContextSettings())
+    said = [line for line in context.lines if str(line.triple.p) == f"{E}hasLLMDescription"]
+    stated = [line for line in context.lines if str(line.triple.p) == f"{E}hasFileName"]
+    assert [line.status for line in (*said, *stated)] == ["enriched", "asserted"]
+    assert render(said[0]).endswith(" enriched") and triple_json(said[0])[4] == "enriched"
+    assert Citation.of(said[0]).mark == " enriched" and Citation.of(stated[0]).mark == ""  # type: ignore[arg-type]
 
 
 def test_nothing_is_described_twice(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:

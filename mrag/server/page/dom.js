@@ -28,12 +28,19 @@ export function show(element, yes) {
   element.hidden = !yes;
 }
 
+const ORIGIN = {
+  asserted: "Stated in the data",
+  inferred: "Made by reasoning",
+  enriched: "Written by a model that described something",
+  completed: "Taken from evidence for a question, and accepted",
+};
+const SIGN = { inferred: "∴ ", enriched: "✎ ", completed: "＋ " };
+
 export function badge(status) {
-  const inferred = status === "inferred";
   return h(
     "span",
-    { class: `badge ${status}`, title: inferred ? "Made by reasoning" : "Stated in the data" },
-    h("span", { "aria-hidden": "true" }, inferred ? "∴ " : "● "),
+    { class: `badge ${status}`, title: ORIGIN[status] ?? "" },
+    h("span", { "aria-hidden": "true" }, SIGN[status] ?? "● "),
     status,
   );
 }
