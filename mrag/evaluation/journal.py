@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from mrag.errors import ConfigError
 
@@ -19,14 +19,15 @@ class Journal:
     """A file that takes one JSON object a line and forces each to the disk.
 
     The first line says what the rest belongs to. A line that a crash has left half written is cut off
-    at the next opening. One process writes at a time; this is for the caller to see to.
+    at the next opening. One process writes at a time: where the system has POSIX locks a second one is
+    refused, elsewhere this is for the caller to see to.
 
     Args:
         path: The file; its folder is made if need be.
         about: What the lines belong to, as JSON. A file about something else is begun anew.
 
     Raises:
-        ConfigError: If the file cannot be written.
+        ConfigError: If the file cannot be written, or another process is writing it.
 
     Example:
         >>> import tempfile
@@ -50,6 +51,13 @@ class Journal:
             self._file = path.open("a+b")
         except OSError as error:
             raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
+        if not _locked(self._file):
+            self._file.close()
+            raise ConfigError(
+                "Another process is writing the file.",
+                file=str(path),
+                hint="Wait for it, or name another file.",
+            )
         lines, whole = self._read()
         if lines and lines[0] == dict(about):
             self.found = lines[1:]
@@ -93,3 +101,19 @@ class Journal:
             lines.append(record)
             whole += len(raw)
         return lines, whole
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Take the lock of an open file, which goes when it is closed; tell whether nobody else has it."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # Some network file systems have no locks.
+        return True
+    return True

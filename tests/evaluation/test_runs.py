@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -186,3 +188,18 @@ def test_a_journal_keeps_whole_lines_and_forgets_what_is_about_something_else(tm
         assert path.read_bytes() == whole
     with Journal(path, {"k": 2}) as journal:
         assert journal.found == []
+
+
+def test_a_second_process_cannot_write_a_journal(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="this system has no POSIX locks")
+    path = tmp_path / "run.jsonl"
+    second = "import sys; from pathlib import Path; from mrag.evaluation.journal import Journal; "
+    second += "Journal(Path(sys.argv[1]), {'k': 1}).close()"
+    command = [sys.executable, "-c", second, str(path)]
+    with Journal(path, {"k": 1}) as journal:
+        journal.add({"query": "1"})
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert refused.returncode == 1 and "Another process is writing the file." in refused.stderr
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    with Journal(path, {"k": 1}) as journal:
+        assert journal.found == [{"query": "1"}]
