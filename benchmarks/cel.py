@@ -1,11 +1,11 @@
 """Class expression learning: published problems, and a graph of 45,623 images.
 
-python benchmarks/cel.py published [--learners search celoe tdl]
+python benchmarks/cel.py published [--learners search m-of-n celoe tdl] [--folds 10]
 python benchmarks/cel.py fashion [--problems 10] [--sizes 5 10 20 213] [--scale 1.0]
 python benchmarks/cel.py export FOLDER        the same graph and problems as files, for other programs
 
-Quality on the examples learnt from is printed for the published problems, as is usual for them; on the
-images it is measured on others as well.
+Quality on the examples learnt from is printed for the published problems, as is usual for them, and with
+`--folds` that on folds held out; on the images it is measured on others as well.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
+from mrag.cel.benchmark import folds
 from mrag.cel.counting import confusion, refinements
 from mrag.cel.expressions import Top
 from mrag.cel.instances import World
@@ -156,14 +157,14 @@ def load(kg: KnowledgeGraph, path: Path) -> None:
     reason(kg)
 
 
-def published(learners: list[str], seconds: float) -> None:
-    """Print what each learner finds on the published problems."""
+def published(learners: list[str], seconds: float, parts: int) -> None:
+    """Print what each learner finds on the published problems, and how it holds for folds held out."""
     for ontology, file in PUBLISHED:
         with mrag.connect() as kg:
             load(kg, shared_data("cel_kbs/" + ontology))
             problems = read_problems(shared_data("cel_kbs/" + file))
             for name in learners:
-                f1, times = [], []
+                f1, times, held = [], [], list[float]()
                 print(f"\n{ontology}, {name}")
                 for title, problem in problems.items():
                     work = learner(name, kg, seconds=seconds)
@@ -176,11 +177,25 @@ def published(learners: list[str], seconds: float) -> None:
                     said = to_dl(found[0].expression, name=_short)[:90] if found else "nothing learnt"
                     size = f"{len(problem.positives)}+{len(problem.negatives)}"
                     length = found[0].length if found else 0
+                    if parts:
+                        held.append(by_folds(kg, name, seconds, problem, parts))
+                        said = f"held out {held[-1]:.4f}  {said}"
                     print(
                         f"  {title:<20} {size:>7}  F1 {f1[-1]:.4f}  length {length:>2}  {times[-1]:6.3f} s"
                         f"  {work.report.tested:>9,} tested  {said}"
                     )
+                if parts:
+                    print(f"  mean F1 of folds held out {statistics.mean(held):.4f}")
                 print(f"  mean F1 {statistics.mean(f1):.4f}, most {max(times):.3f} s, all {sum(times):.2f} s")
+
+
+def by_folds(kg: KnowledgeGraph, name: str, seconds: float, problem: LearningProblem, parts: int) -> float:
+    """Return the mean F1 over folds that were held out, 0 for those without a concept; nan without folds."""
+    values = []
+    for train, test in folds(problem, parts, 0):
+        found = learner(name, kg, seconds=seconds).fit(train)
+        values.append(held_out(kg, found[0].expression, test) if found else 0.0)
+    return statistics.mean(values) if values else float("nan")
 
 
 def fashion(scale: float, sizes: list[int], problems: int, learners: list[str]) -> None:
@@ -194,6 +209,7 @@ def fashion(scale: float, sizes: list[int], problems: int, learners: list[str]) 
             "search, length 8": ("search", {"max_length": 8, "seconds": 30}),
             "search, length 12": ("search", {"max_length": 12, "seconds": 30}),
             "search, length 24": ("search", {"seconds": 30}),
+            "m-of-n": ("m-of-n", {"seconds": 30}),
             "tdl, 4 leaves": ("tdl", {"leaves": 4, "seconds": 30}),
             "tdl, 8 leaves": ("tdl", {"leaves": 8, "seconds": 30}),
             "tdl, any leaves": ("tdl", {"leaves": None, "simplify": False, "seconds": 60}),
@@ -254,12 +270,12 @@ def speed(kg: KnowledgeGraph, problem: LearningProblem) -> None:
     print(f"the store: counts of {min(40, len(layer))} hypotheses in one query, {took:.3f} s")
 
 
-def export(folder: Path, scale: float, sizes: list[int], problems: int) -> None:
+def export(folder: Path, scale: float, sizes: list[int], problems: int, seed: int = 1) -> None:
     """Write the graph and the problems, with what is held out, as files."""
     folder.mkdir(parents=True, exist_ok=True)
     places = write_graph(folder / "fashion-cel.nt", scale)
     for size in sizes:
-        drawn = splits(places, size, problems)
+        drawn = splits(places, size, problems, seed)
         rows = [
             {"train": [s.train.positives, s.train.negatives], "test": [s.test.positives, s.test.negatives]}
             for s in drawn
@@ -276,14 +292,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("what", choices=("published", "fashion", "export"))
     options.add_argument("folder", nargs="?", type=Path)
-    options.add_argument("--learners", nargs="+", default=["search", "celoe", "tdl"])
+    options.add_argument("--learners", nargs="+", default=["search", "m-of-n", "celoe", "tdl"])
     options.add_argument("--seconds", type=float, default=30.0)
     options.add_argument("--scale", type=float, default=1.0)
     options.add_argument("--sizes", nargs="+", type=int, default=[5, 10, 20, 213])
     options.add_argument("--problems", type=int, default=10)
+    options.add_argument("--folds", type=int, default=0, help="with published: folds held out")
     args = options.parse_args()
     if args.what == "published":
-        published(args.learners, args.seconds)
+        published(args.learners, args.seconds, args.folds)
     elif args.what == "fashion":
         fashion(args.scale, args.sizes, args.problems, args.learners)
     elif args.folder is None:

@@ -3,6 +3,10 @@
 python benchmarks/ontolearn_peer.py family ONTOLOGY.owl PROBLEMS.json [--seconds 10] [--learners TDL CELOE]
 python benchmarks/ontolearn_peer.py images FOLDER [--size 213] [--problems 4]      FOLDER from `cel.py export`
 
+`python benchmarks/cel.py peer FOLDER --ontolearn PYTHON` runs `images` beside mrag, with PYTHON that of the
+environment. It is made by
+    python -m venv FOLDER && FOLDER/bin/pip install torch ontolearn owlready2
+
 It imports nothing of mrag. Seconds are of processor, and loading the ontology is not part of any. Held-out
 images are judged by a reading of the expression in this file: Ontolearn's own retrieval goes through all
 individuals and takes about a minute on this graph.
@@ -99,8 +103,11 @@ def family(ontology: Path, problems: Path, seconds: float, learners: list[str]) 
         print(f"{name} mean F1 {statistics.mean(values):.4f}, all {sum(times):.1f} s", flush=True)
 
 
-def images(folder: Path, size: int, problems: int, learners: list[str], seconds: float) -> None:
+def images(
+    folder: Path, size: int, problems: int, learners: list[str], seconds: float, rows_to: Path | None
+) -> None:
     """Print F1 on examples and on held-out images, length and time."""
+    written: list[dict[str, Any]] = []
     path = folder / "fashion-cel.nt"
     graph = Statements(path)
     started = time.process_time()
@@ -116,12 +123,31 @@ def images(folder: Path, size: int, problems: int, learners: list[str], seconds:
             test.append(f1(held, *row["test"]))
             lengths.append(_LENGTH.length(e))
             times.append(took)
+            written.append(
+                {"learner": name, "train": train[-1], "test": test[-1], "length": lengths[-1],
+                 "names": named(e), "seconds": took}
+            )  # fmt: skip
             facts = f"train {train[-1]:.3f} held out {test[-1]:.3f} length {lengths[-1]}"
             print(f"{name} {facts} {took:.2f} s {tested} tested", flush=True)
         error = statistics.stdev(test) / len(test) ** 0.5 if len(test) > 1 else 0.0
         print(f"{name} {size}+{size}: F1 train {statistics.mean(train):.3f}", end=", ")
         print(f"held out {statistics.mean(test):.3f} ± {error:.3f}", end=", ")
         print(f"length {statistics.mean(lengths):.0f}, median {statistics.median(times):.2f} s", flush=True)
+    if rows_to is not None:
+        rows_to.write_text(json.dumps(written), encoding="utf-8")
+
+
+def named(e: Any) -> int:
+    """Count the individuals that an expression names, each as often as it does."""
+    if isinstance(e, OWLObjectOneOf):
+        return len(list(e.individuals()))
+    if isinstance(e, OWLObjectHasValue):
+        return 1
+    if isinstance(e, OWLObjectComplementOf):
+        return named(e.get_operand())
+    if isinstance(e, OWLObjectIntersectionOf | OWLObjectUnionOf):
+        return sum(named(o) for o in e.operands())
+    return named(e.get_filler()) if hasattr(e, "get_filler") else 0
 
 
 class Statements:
@@ -173,11 +199,12 @@ def main() -> None:
     options.add_argument("--learners", nargs="+", default=["TDL", "CELOE", "EvoLearner"])
     options.add_argument("--size", type=int, default=213)
     options.add_argument("--problems", type=int, default=4)
+    options.add_argument("--json", type=Path, help="with images: write all results to this file")
     args = options.parse_args()
     if args.what == "family":
         family(args.path, args.file, args.seconds, args.learners)
     else:
-        images(args.path, args.size, args.problems, args.learners, args.seconds)
+        images(args.path, args.size, args.problems, args.learners, args.seconds, args.json)
 
 
 if __name__ == "__main__":

@@ -87,3 +87,24 @@ def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
     for column in range(1, ones.shape[-1]):
         total += ones[..., column]
     return total
+
+
+def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Return a number for each row of booleans that equal rows share, and others all but never.
+
+    Example:
+        >>> a, b, c = fingerprints(np.array([[True, False], [False, True], [True, False]]))
+        >>> bool(a == c), bool(a == b)
+        (True, False)
+    """
+    packed = np.packbits(table, axis=1)
+    words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    found = np.zeros(len(packed), dtype=np.uint64)
+    for word in words.view(np.uint64).T:
+        # The finaliser of MurmurHash3, over what came before and the next word.
+        found ^= word
+        for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+            found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+        found ^= found >> np.uint64(33)
+    return found

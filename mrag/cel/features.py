@@ -7,7 +7,7 @@ hold the same examples the shortest is kept. Expressions are only written out fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.bits import Numbers
+from mrag.cel.bits import Numbers, fingerprints
 from mrag.cel.expressions import (
     And,
     AtLeast,
@@ -97,18 +97,30 @@ class Conditions:
         table: Which terms each holds.
     """
 
-    def __init__(self, recipes: Sequence[tuple[_Recipe, bool]], lengths: Numbers, table: Table) -> None:
-        self.recipes, self.lengths, self.table = recipes, lengths, table
+    def __init__(
+        self,
+        recipe: Callable[[int], tuple[_Recipe, bool]],
+        lengths: Numbers,
+        table: Table,
+        simple: Table | None = None,
+    ) -> None:
+        self._recipe, self.lengths, self.table = recipe, lengths, table
+        # Which are a class or the negation of one.
+        self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
         self._written: dict[int, Expression] = {}
 
     def __len__(self) -> int:
-        return len(self.recipes)
+        return len(self.lengths)
+
+    def chosen(self, places: Places) -> Conditions:
+        """Return those at some places."""
+        return Conditions(lambda at: self._recipe(int(places[at])), self.lengths[places], self.table[places])
 
     def expression(self, at: int) -> Expression:
         """Return a condition in normal form."""
         found = self._written.get(at)
         if found is None:
-            recipe, negated = self.recipes[at]
+            recipe, negated = self._recipe(at)
             match recipe:
                 case _Counted(n, p, of, place):
                     found = normal(AtLeast(n, p, of.expression(place)))
@@ -136,15 +148,34 @@ def features(board: Board, settings: FeatureSettings, steps: int) -> Conditions:
     return _Features(board, settings).conditions(board.at, steps, outermost=True)
 
 
-class _Part:
-    """Conditions as they are made, before the same ones are taken out."""
+def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places]:
+    """Return which of the terms that come up as values each row has, and where these terms stand.
 
-    def __init__(self, recipes: Sequence[_Recipe], lengths: Numbers, table: Table) -> None:
-        self.recipes, self.lengths, self.table = recipes, lengths, table
+    Args:
+        world: The statements.
+        p: The property.
+        rows: Where the terms stand that have the values.
+    """
+    sources, values = world.pairs(p)
+    place = np.full(world.size, -1, dtype=np.intp)
+    place[rows] = np.arange(rows.size)
+    chosen = place[sources] >= 0
+    sources, values = place[sources[chosen]], values[chosen]
+    found, columns = np.unique(values, return_inverse=True)
+    ones = np.ones(sources.size, dtype=np.int32)
+    return csr_array((ones, (sources, columns)), shape=(rows.size, found.size)), found
+
+
+class _Part:
+    """Conditions as they are made, before the same ones are taken out; few are ever asked for."""
+
+    def __init__(self, recipe: Callable[[int], _Recipe], lengths: Numbers, table: Table) -> None:
+        self.recipe, self.lengths, self.table = recipe, lengths, table
 
     @classmethod
     def written(cls, expressions: Sequence[Expression], table: Table) -> _Part:
-        return cls(expressions, np.array([length(e) for e in expressions], dtype=np.int64), table)
+        lengths = np.array([length(e) for e in expressions], dtype=np.int64)
+        return cls(expressions.__getitem__, lengths, table)
 
 
 class _Features:
@@ -153,6 +184,7 @@ class _Features:
         self.world: World = board.world
         ways = (False, True) if self.world.inverse else (False,)
         self.roles = [Property(p, inverse) for p in self.world.roles for inverse in ways]
+        self.inner: dict[tuple[bytes, int], Conditions] = {}
 
     def conditions(self, rows: Places, steps: int, *, outermost: bool = False) -> Conditions:
         """Return the conditions on the terms at some places, with their negations."""
@@ -165,8 +197,16 @@ class _Features:
                 parts.extend(self.restrictions(p, rows, steps, outermost=outermost))
         return self.distinct(parts, rows.size)
 
+    def within(self, rows: Places, steps: int) -> Conditions:
+        """Return the conditions on values; other properties may have led to the same ones."""
+        key = rows.tobytes(), steps
+        found = self.inner.get(key)
+        if found is None:
+            found = self.inner[key] = self.conditions(rows, steps)
+        return found
+
     def restrictions(self, p: Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
-        edges, values = self.edges(p, rows)
+        edges, values = edges_of(self.world, p, rows)
         if not values.size:
             return
         terms: list[Term] = [self.world.terms[at] for at in values]
@@ -174,41 +214,29 @@ class _Features:
         if self.settings.data:
             yield from self.limits(p, edges, terms)
         things = any(not isinstance(t, Literal) for t in terms)
-        inner = self.conditions(values, steps - 1) if things else self.distinct([], values.size)
-        everything = Conditions([(Top(), False)], np.array([1]), np.ones((1, values.size), dtype=bool))
+        inner = self.within(values, steps - 1) if things else self.distinct([], values.size)
+        everything = Conditions(
+            lambda _: (Top(), False), np.array([1]), np.ones((1, values.size), dtype=bool)
+        )
         yield self.counted(p, edges, everything, range(1, self.settings.cardinality + 1))
         yield self.counted(p, edges, inner, range(1, 2))
-        simple = [at for at in range(len(inner)) if isinstance(inner.recipes[at][0], Named)]
-        if simple and self.settings.cardinality > 1:
-            some = Conditions(
-                [inner.recipes[at] for at in simple], inner.lengths[simple], inner.table[simple]
-            )
+        simple = np.flatnonzero(inner.simple)
+        if simple.size and self.settings.cardinality > 1:
+            some = inner.chosen(simple)
             yield self.counted(p, edges, some, range(2, self.settings.cardinality + 1))
         if outermost and self.settings.pairs > 1 and len(inner):
             yield self.counted(p, edges, self.pairs(edges, inner), range(1, 2))
 
-    def edges(self, p: Property, rows: Places) -> tuple[csr_array, Places]:
-        """Return which of the terms that come up as values each row has, and where these terms stand."""
-        sources, values = self.world.pairs(p)
-        place = np.full(self.world.size, -1, dtype=np.intp)
-        place[rows] = np.arange(rows.size)
-        chosen = place[sources] >= 0
-        sources, values = place[sources[chosen]], values[chosen]
-        found, columns = np.unique(values, return_inverse=True)
-        ones = np.ones(sources.size, dtype=np.int32)
-        return csr_array((ones, (sources, columns)), shape=(rows.size, found.size)), found
-
     def counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
-        width = 2 if p.inverse else 1
-        recipes: list[_Recipe] = []
-        tables: list[Table] = []
-        lengths: list[Numbers] = []
-        for n in numbers:
-            recipes.extend(_Counted(n, p, of, at) for at in range(len(of)))
-            tables.append(counts >= n)
-            lengths.append(of.lengths + width + (1 if n == 1 else 2))
-        return _Part(recipes, np.concatenate(lengths), np.vstack(tables))
+        width, size = (2 if p.inverse else 1), max(len(of), 1)
+        tables = [counts >= n for n in numbers]
+        lengths = [of.lengths + width + (1 if n == 1 else 2) for n in numbers]
+        return _Part(
+            lambda at: _Counted(numbers[at // size], p, of, at % size),
+            np.concatenate(lengths),
+            np.vstack(tables),
+        )
 
     def pairs(self, edges: csr_array, of: Conditions) -> Conditions:
         """Join the conditions of each pair of those that tell most, where both hold a value."""
@@ -223,8 +251,9 @@ class _Features:
         joined = of.table[left] & of.table[right]
         new = joined.any(axis=1) & (joined != of.table[left]).any(axis=1)
         new &= (joined != of.table[right]).any(axis=1)
-        recipes = [(_Both(of, int(a), int(b)), False) for a, b in zip(left[new], right[new], strict=True)]
-        return Conditions(recipes, of.lengths[left[new]] + of.lengths[right[new]] + 1, joined[new])
+        left, right = left[new], right[new]
+        lengths = of.lengths[left] + of.lengths[right] + 1
+        return Conditions(lambda at: (_Both(of, int(left[at]), int(right[at])), False), lengths, joined[new])
 
     def single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
@@ -277,25 +306,27 @@ class _Features:
 
     def distinct(self, parts: list[_Part], width: int) -> Conditions:
         """Add negations and keep the shortest of the conditions that hold the same terms."""
-        recipes = [recipe for part in parts for recipe in part.recipes]
+        starts = np.cumsum([0, *(part.lengths.size for part in parts)])
+        size = int(starts[-1])
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
         table = np.vstack([np.zeros((0, width), dtype=bool), *(part.table for part in parts)])
-        size = len(recipes)
         if self.settings.negation:
             lengths = np.append(lengths, lengths + 1)
             table = np.vstack([table, ~table])
-        packed = np.packbits(table, axis=1)
-        trivial = np.packbits(np.array([[False] * width, [True] * width], dtype=bool), axis=1)
-        seen = {row.tobytes() for row in trivial}
-        kept: list[int] = []
-        for at in map(int, np.argsort(lengths, kind="stable")):
-            row = packed[at].tobytes()
-            if row not in seen:
-                seen.add(row)
-                kept.append(at)
-                if len(kept) == self.settings.most:
-                    break
-        return Conditions([(recipes[at % size], at >= size) for at in kept], lengths[kept], table[kept])
+        held = np.count_nonzero(table, axis=1)
+        order = np.argsort(lengths, kind="stable")
+        order = order[(held[order] > 0) & (held[order] < width)]
+        _, first = np.unique(fingerprints(table[order]), return_index=True)
+        kept = order[np.sort(first)[: self.settings.most]]
+
+        def recipe(place: int) -> tuple[_Recipe, bool]:
+            negated, at = divmod(int(kept[place]), size)
+            part = int(np.searchsorted(starts, at, side="right")) - 1
+            return parts[part].recipe(at - int(starts[part])), bool(negated)
+
+        # The first part has the classes.
+        simple = kept % max(size, 1) < (starts[1] if len(parts) else 0)
+        return Conditions(recipe, lengths[kept], table[kept], simple)
 
 
 def _having(edges: csr_array, chosen: list[int]) -> Table:

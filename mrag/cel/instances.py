@@ -42,7 +42,7 @@ from mrag.cel.values import by_value, condition, equal, holds
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
 from mrag.patterns import var
-from mrag.terms import OWL, SKOLEM, Term
+from mrag.terms import OWL, SKOLEM, OxTerm, Term
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One boolean for each term of a world."""
@@ -86,21 +86,25 @@ class World:
         steps: int | None = None,
         inverse: bool = True,
     ) -> None:
-        classes: dict[str, set[Term]] = defaultdict(set)
-        roles: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
-        seen: set[Term] = set()
+        places: dict[Term, int] = {}
+        classes: dict[str, list[int]] = defaultdict(list)
+        roles: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for term, kind in types:
-            classes[str(kind)].add(term)
-            seen.add(term)
+            classes[str(kind)].append(places.setdefault(term, len(places)))
         for s, p, o in edges:
-            roles[str(p)].add((s, o))
-            seen.update((s, o))
+            sources, values = roles[str(p)]
+            sources.append(places.setdefault(s, len(places)))
+            values.append(places.setdefault(o, len(places)))
         self.steps, self.inverse = steps, inverse
-        self.terms: list[Term] = sorted(seen, key=lambda t: t.n3())
+        self.terms: list[Term] = sorted(places, key=lambda t: t.n3())
         self.index = {t: at for at, t in enumerate(self.terms)}
         self.size = len(self.terms)
-        self.classes = {kind: self._mask(classes[kind]) for kind in sorted(classes)}
-        self.roles: dict[str, _Pairs] = {p: self._pairs(roles[p]) for p in sorted(roles)}
+        # From the order in which the terms came up to the order in which they stand.
+        moved = np.array([self.index[t] for t in places], dtype=np.intp)
+        self.classes = {kind: self._marks(moved[classes[kind]]) for kind in sorted(classes)}
+        self.roles: dict[str, _Pairs] = {
+            p: self._pairs(*(moved[at] for at in roles[p])) for p in sorted(roles)
+        }
         self.literals = [at for at, t in enumerate(self.terms) if isinstance(t, Literal)]
         named = np.array([isinstance(t, URIRef) for t in self.terms], dtype=bool)
         kinds = [m for kind, m in self.classes.items() if kind not in _SCHEMA]
@@ -134,11 +138,12 @@ class World:
         """
         edges: list[tuple[Term, str, Term]] = []
         types: list[tuple[Term, str]] = []
+        made: dict[OxTerm, Term] = {}
         at: list[str] = list(dict.fromkeys(individuals))
         seen = set(at)
         reached = 0
         while True:
-            kinds, found = statements(kg, at)
+            kinds, found = statements(kg, at, made)
             types.extend(kinds)
             new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
             if reached == steps or (reached and len(new) > most):
@@ -275,15 +280,17 @@ class World:
         return found
 
     def _mask(self, terms: Iterable[Term]) -> Mask:
+        return self._marks([self.index[t] for t in terms if t in self.index])
+
+    def _marks(self, places: Sequence[int] | npt.NDArray[np.intp]) -> Mask:
         found = np.zeros(self.size, dtype=bool)
-        found[[self.index[t] for t in terms if t in self.index]] = True
+        found[places] = True
         return found
 
-    def _pairs(self, pairs: set[tuple[Term, Term]]) -> _Pairs:
-        flat = np.fromiter((self.index[t] for pair in pairs for t in pair), np.intp, 2 * len(pairs))
-        sources, values = flat[::2], flat[1::2]
-        order = np.lexsort((values, sources))
-        return sources[order], values[order]
+    def _pairs(self, sources: npt.NDArray[np.intp], values: npt.NDArray[np.intp]) -> _Pairs:
+        """Return pairs in order, each once."""
+        sources, values = np.divmod(np.unique(sources * self.size + values), self.size)
+        return sources, values
 
     def _check(self, e: Expression) -> None:
         if self.steps is not None and depth(e) > self.steps:

@@ -6,7 +6,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -154,18 +154,26 @@ class Board:
         rows = [m[self.at] for m in masks]
         return self.bits.pack(np.array(rows, dtype=bool).reshape(len(rows), len(self.at)))
 
-    def offer(self, expression: Expression, counts: Counts, *, shaped: bool = False) -> float:
+    def offer(
+        self,
+        expression: Expression,
+        counts: Counts,
+        *,
+        shaped: bool = False,
+        estimate: float | None = None,
+    ) -> float:
         """Propose a hypothesis and return its quality; what tells nothing is not kept.
 
         Args:
             expression: The hypothesis.
             counts: Its counts.
             shaped: Whether it is in normal form already.
+            estimate: Its quality on examples not learnt from, if that was estimated.
         """
         value = quality(counts, self.settings.measure)
         if counts.tells and (len(self._found) < self._kept or value >= self.worst):
             shape = expression if shaped else normal(expression)
-            self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure))
+            self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
             if len(self._found) > 2 * self._kept:
                 self._found = {h.expression: h for h in self.best()}
                 self.worst = min(h.quality for h in self._found.values())
@@ -271,7 +279,7 @@ class Learner(ABC):
             return found
         logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
         checked = [
-            Hypothesis(h.expression, quality(counts, h.measure), counts, h.measure)
+            replace(h, quality=quality(counts, h.measure), counts=counts)
             for h, counts in zip(found, counted(found), strict=True)
             if counts.tells
         ]

@@ -15,6 +15,7 @@ LEARNERS: dict[str, tuple[str, str, str]] = {
     "search": ("mrag.cel.search", "BeamSearch", "SearchSettings"),
     "celoe": ("mrag.cel.celoe", "Celoe", "CeloeSettings"),
     "tdl": ("mrag.cel.tdl", "TreeLearner", "TreeSettings"),
+    "m-of-n": ("mrag.cel.mofn", "MOfN", "MOfNSettings"),
     "evolearner": ("mrag.cel.evolearner", "EvoLearner", "EvoSettings"),
     "drill": ("mrag.cel.drill", "Drill", "DrillSettings"),
 }

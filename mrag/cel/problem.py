@@ -175,12 +175,15 @@ class Hypothesis:
         quality: Of the measure that was learnt by, from 0 to 1, on the examples learnt from.
         counts: The counts on these examples.
         measure: The measure.
+        estimate: What the quality is expected to be on other examples, by cross-validation within those
+            learnt from; None where the learner did not estimate it.
     """
 
     expression: Expression
     quality: float
     counts: Counts
     measure: Measure = "f1"
+    estimate: float | None = None
 
     @property
     def length(self) -> int:
@@ -194,8 +197,12 @@ class Hypothesis:
 
     @property
     def order(self) -> tuple[float, int, str]:
-        """Return what hypotheses are sorted by: the best, then the shortest, then the text."""
-        return -round(self.quality, 9), self.length, key(self.expression)
+        """Return what hypotheses are sorted by: the best, then the shortest, then the text.
+
+        The best is that with the highest estimate where there is one, else with the highest quality.
+        """
+        value = self.quality if self.estimate is None else self.estimate
+        return -round(value, 9), self.length, key(self.expression)
 
 
 def upper_bound(tp: int, positives: int, negatives: int, measure: Measure) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from mrag.cel.counting import holding
+from mrag.cel.expressions import Expression
 from mrag.cel.learner import Learner
 from mrag.cel.problem import Hypothesis, LearningProblem
 from mrag.cel.sparql import individuals_among
@@ -58,7 +59,7 @@ class Reranking:
 
     Attributes:
         hits: The hits, best first.
-        hypothesis: The concept; None where nothing was learnt, and the order is then the old one.
+        hypothesis: The concept that was learnt; None where nothing was, and the order is then the old one.
         problem: The examples; None where there were too few.
         covered: IRIs of the hits that the concept holds.
         note: What was learnt, or why nothing was, in one sentence.
@@ -118,6 +119,9 @@ class ClassExpressionReranker:
     ) -> Reranking:
         """Re-rank by what a person liked and did not like.
 
+        A learner of short concepts serves best, such as `learner("search", kg, max_length=7)`: longer ones
+        learn the few examples by heart (figures in `docs/class-expressions.md`).
+
         Args:
             hits: The list.
             liked: IRIs of hits that are to the person's liking.
@@ -158,27 +162,57 @@ class ClassExpressionReranker:
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
             return self._unchanged(hits, problem, note)
-        best = learnt[0]
-        said = sentence(self.kg, best, self.settings.language, noun=self.settings.noun)
-        covered = holding(self.kg, best.expression, [h.iri for h in hits])
-        front = [h for h in hits if h.iri in covered]
-        if self.order is not None:
-            scores = self.order(problem.positives, [h.iri for h in front])
-            front = sorted(
-                (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front),
-                key=lambda h: -h.score,
-            )
-        back = [h for h in hits if h.iri not in covered]
-        inside, outside = ("Concept", "Not in the concept")
-        if self.settings.language == "de":
-            inside, outside = ("Begriff", "Nicht im Begriff")
-        ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {said}")) for h in front]
-        ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {said}")) for h in back]
-        return Reranking(_numbered(ranked, len(front)), best, problem, frozenset(covered), said)
+        found = by_concept(
+            self.kg, hits, learnt[0], self.settings, order=self.order, positives=problem.positives
+        )
+        return replace(found, problem=problem)
 
     def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
         told = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
         return Reranking(told, None, problem, frozenset(), note)
+
+
+def by_concept(
+    kg: KnowledgeGraph,
+    hits: Sequence[Hit],
+    concept: Hypothesis | Expression,
+    settings: RerankSettings | None = None,
+    *,
+    order: Order | None = None,
+    positives: Sequence[str] = (),
+) -> Reranking:
+    """Re-rank a list of hits by a concept that is known, such as a kept one.
+
+    Args:
+        kg: The knowledge graph.
+        hits: The list.
+        concept: The concept; a hypothesis says in the reasons how many examples it holds.
+        settings: Its language and noun are used.
+        order: Orders the covered hits otherwise than by their score.
+        positives: IRIs of positive examples for `order`; without any, the order stays.
+
+    Returns:
+        A permutation of the list.
+    """
+    knobs = settings or RerankSettings()
+    known = concept if isinstance(concept, Hypothesis) else None
+    expression = concept.expression if isinstance(concept, Hypothesis) else concept
+    said = sentence(kg, concept, knobs.language, noun=knobs.noun)
+    covered = holding(kg, expression, [h.iri for h in hits])
+    front = [h for h in hits if h.iri in covered]
+    if order is not None and positives:
+        scores = order(positives, [h.iri for h in front])
+        front = sorted(
+            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front),
+            key=lambda h: -h.score,
+        )
+    back = [h for h in hits if h.iri not in covered]
+    inside, outside = ("Concept", "Not in the concept")
+    if knobs.language == "de":
+        inside, outside = ("Begriff", "Nicht im Begriff")
+    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {said}")) for h in front]
+    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {said}")) for h in back]
+    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), said)
 
 
 def _numbered(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:

@@ -11,8 +11,8 @@ part, so its part bounds its quality.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ class SearchSettings(LearnerSettings):
     Attributes:
         steps: How many properties may follow one another in a hypothesis.
         max_length: Longest hypothesis.
-        beam: How many combinations are built on at each round.
+        beam: How many combinations are built on at each round; half as many before the deepest conditions.
         penalty: Quality that each symbol of length costs while searching.
         exact: Most combinations that branch and bound tries.
         features: Which conditions are worked out.
@@ -99,19 +99,25 @@ class BeamSearch(Learner):
         depth = min(self.search_settings.steps, board.world.steps or self.search_settings.steps)
         for steps in range(depth + 1):
             found = features(board, self.search_settings.features, steps)
-            if not len(found) or (tried is not None and np.array_equal(found.table, tried)):
-                if steps < depth or run is None:
-                    continue
-            else:
-                run = _Run(board, self.search_settings, found)
-                run.beam()
+            same = tried is not None and np.array_equal(found.table, tried)
+            if (not len(found) or same) and (steps < depth or run is None):
+                continue
+            if len(found):
+                # A solution with fewer properties in a row is mostly found by a narrow beam, or not at all.
+                beam = self.search_settings.beam // (1 if steps == depth else 2)
+                run = _Run(board, replace(self.search_settings, beam=max(beam, 4)), found)
+                try:
+                    run.beam()
+                finally:
+                    run.flush()
             tried = found.table
             solved = any(h.solved for h in board.best()[:1])
             if solved or steps == depth:
                 # To make sure of the best; before the deepest conditions there is no need to.
+                assert run is not None
                 done = run.exact(conjunction=True) & run.exact(conjunction=False)
             best = board.best()[:3]
-            for h in best:
+            for h in best if solved or steps == depth else ():
                 simple = shortened(board, h.expression)
                 board.offer(simple, board.count(board.world.extension(simple)))
             if best and best[0].solved:
@@ -126,6 +132,7 @@ class _Run:
         self.rows: Bits = board.bits.pack(conditions.table)
         self.lengths: Numbers = conditions.lengths
         self.made: list[_State] = []
+        self.notes: list[tuple[float, _State, Counts]] = []
         self.best = -1.0
 
     def beam(self) -> None:
@@ -162,33 +169,49 @@ class _Run:
         # negative one: `⊓` makes good ones of the first, `⊔` of the second.
         half = self.settings.beam // 2
         shares = (self.settings.beam - 2 * (half // 2), half // 2, half // 2)
-        candidates: list[list[tuple[float, int, int, int]]] = [[], [], []]
-        for group, (_, _, rows, lengths) in enumerate(made):
-            tp, fp = self.bits.count(rows)
-            useless = (lengths > self.settings.max_length) | ~self.bits.tell(tp, fp)
-            cost = self.settings.penalty * lengths
-            held, wrong = tp / self.bits.positives, fp / self.bits.negatives
-            kinds = (self.scores(tp, fp, lengths), 4 * held - wrong - cost, held - 4 * wrong - cost)
-            for found, scores, share in zip(candidates, kinds, shares, strict=True):
-                scores[useless] = -np.inf
-                found.extend(
-                    (-float(scores[at]), int(lengths[at]), group, int(at))
-                    for at in _largest(scores, share)
-                    if scores[at] > -np.inf
-                )
+        starts = np.cumsum([0, *(len(rows) for _, _, rows, _ in made)])
+        sizes = np.concatenate([lengths for _, _, _, lengths in made])
+        counted = [self.bits.count(rows) for _, _, rows, _ in made]
+        tp, fp = (np.concatenate(found) for found in zip(*counted, strict=True))
+        of = np.flatnonzero((sizes <= self.settings.max_length) & self.bits.tell(tp, fp))
+        tp, fp, sizes = tp[of], fp[of], sizes[of]
+        cost = self.settings.penalty * sizes
+        held, wrong = tp / self.bits.positives, fp / self.bits.negatives
+        kinds = (self.scores(tp, fp, sizes), 4 * held - wrong - cost, held - 4 * wrong - cost)
         best: dict[bytes, _State] = {}
-        for found, share in zip(candidates, shares, strict=True):
+        for scores, share in zip(kinds, shares, strict=True):
             end = len(best) + share
-            for _, size, group, at in sorted(found):
+            for at in _first(scores, sizes, 4 * share):
                 if len(best) == end:
                     break
+                group = int(np.searchsorted(starts, of[at], side="right")) - 1
                 state, conjunction, rows, _ = made[group]
-                row = rows[at]
+                place = int(of[at] - starts[group])
+                row = rows[place]
                 if row.tobytes() not in best:
-                    new = _State(at if state is None else (state, at), conjunction, row, size)
+                    parts = place if state is None else (state, place)
+                    new = _State(parts, conjunction, row, int(sizes[at]))
                     best[row.tobytes()] = new
-                    self.best = max(self.best, self.offer(new))
+                    self.best = max(self.best, self.noted(new, int(tp[at]), int(fp[at])))
         return list(best.values())
+
+    def noted(self, state: _State, tp: int, fp: int) -> float:
+        """Remember a combination for the board, and return its score."""
+        counts = Counts(tp, fp, self.bits.positives, self.bits.negatives)
+        if counts.perfect:
+            # Whether to go on depends on its real length.
+            return self.offered(self.written(state), counts)
+        value = quality(counts, self.settings.measure)
+        if value >= self.board.worst:
+            self.notes.append((value, state, counts))
+        return value - self.settings.penalty * state.length
+
+    def flush(self) -> None:
+        """Offer the best of the combinations remembered to the board; to write all out would take long."""
+        self.notes.sort(key=lambda note: (-note[0], note[1].length))
+        for _, state, counts in self.notes[: 2 * max(self.settings.top, 20)]:
+            self.offered(self.written(state), counts)
+        self.notes.clear()
 
     def written(self, state: _State | int) -> Expression:
         """Return the expression of a combination or of the condition at a place."""
@@ -199,14 +222,6 @@ class _Run:
             return self.written(state.parts)
         parts = tuple(map(self.written, state.parts))
         return And(parts) if state.conjunction else Or(parts)
-
-    def offer(self, state: _State) -> float:
-        """Offer a combination to the board, if it can be among the best, and return its score."""
-        tp, fp = self.bits.count(state.bits)
-        counts = Counts(int(tp), int(fp), self.bits.positives, self.bits.negatives)
-        if quality(counts, self.settings.measure) < self.board.worst:
-            return -1.0
-        return self.offered(self.written(state), counts)
 
     def offered(self, name: Expression, counts: Counts) -> float:
         shape = normal(name)
@@ -259,14 +274,23 @@ class _Run:
         return True
 
 
-def _largest(scores: Qualities, n: int) -> npt.NDArray[np.intp]:
-    """Return where the largest scores stand, the first of equal ones first."""
-    if len(scores) > n:
-        limit = np.partition(scores, len(scores) - n)[len(scores) - n]
-        places = np.flatnonzero(scores >= limit)
-    else:
-        places = np.arange(len(scores))
-    return places[np.argsort(-scores[places], kind="stable")][:n]
+def _first(scores: Qualities, sizes: Numbers, n: int) -> Iterator[int]:
+    """Yield where the largest scores stand, of equal ones the shortest first.
+
+    Few are ever asked for, so they are not sorted but in steps of at least `n`, cut off at one of 256 levels.
+    """
+    if not scores.size:
+        return
+    low, high = float(scores.min()), float(scores.max())
+    levels = ((scores - low) * (255 / max(high - low, 1e-12))).astype(np.uint8)
+    reached = np.cumsum(np.bincount(levels, minlength=256)[::-1])
+    above = 256
+    while above > 0:
+        done = int(reached[255 - above]) if above < 256 else 0
+        level = 255 - int(np.searchsorted(reached, min(done + n, int(reached[-1]))))
+        places = np.flatnonzero((levels >= level) & (levels < above))
+        yield from map(int, places[np.lexsort((places, sizes[places], -scores[places]))])
+        above, n = level, 8 * n
 
 
 def measure_scoring(board: Board, *, seconds: float = 1.0) -> tuple[int, float]:

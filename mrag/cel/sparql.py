@@ -191,7 +191,9 @@ class _Translator:
             case Named(name):
                 return [TriplePattern(x, _TYPE, _iri(name))], []
             case OneOf(names):
-                return [_rows(x, names)], []
+                # What is bound already is tested: beside the rows of the given individuals, an engine may
+                # take rows of values for where to begin, and go through all that have one of them.
+                return [Filter(In(x, tuple(map(_iri, names)))) if anchor else _rows(x, names)], []
             case Value(p, value):
                 return self.value(x, p, value), []
             case And(conjuncts):
@@ -235,6 +237,8 @@ class _Translator:
                 if isinstance(filler, Bottom):
                     return [edge]
                 inner = self.bound(anchor, edge)
+                if isinstance(filler, Not) and isinstance(filler.of, OneOf):
+                    return [edge, *self.parts(filler.of, y, inner, inner)[0]]
                 if isinstance(filler, Not) and not isinstance(filler.of, DataOnly):
                     return [edge, *self.group(filler.of, y, (), ())]
                 return [edge, Minus(Group(tuple(self.group(filler, y, inner, (*anchor, edge)))))]

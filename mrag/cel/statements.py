@@ -19,7 +19,9 @@ Edges: TypeAlias = list[tuple[Term, str, Term]]
 _TYPE = RDF + "type"
 
 
-def statements(kg: KnowledgeGraph, subjects: Sequence[str] | None = None) -> tuple[Types, Edges]:
+def statements(
+    kg: KnowledgeGraph, subjects: Sequence[str] | None = None, made: dict[OxTerm, Term] | None = None
+) -> tuple[Types, Edges]:
     """Read the types and the statements that are not of the schema.
 
     Where the store can be scanned in process that is done, else there are two queries for each batch.
@@ -27,12 +29,13 @@ def statements(kg: KnowledgeGraph, subjects: Sequence[str] | None = None) -> tup
     Args:
         kg: The knowledge graph.
         subjects: IRIs of whose statements to read; None for all.
+        made: Terms that were made before, to be used again; those made here are added.
 
     Returns:
         Pairs of a term and a class, and triples.
     """
     if kg.store.capabilities.edges:
-        return _scanned(kg, subjects)
+        return _scanned(kg, subjects, {} if made is None else made)
     types: Types = []
     edges: Edges = []
     if subjects is None:
@@ -45,32 +48,33 @@ def statements(kg: KnowledgeGraph, subjects: Sequence[str] | None = None) -> tup
     return types, edges
 
 
-def _scanned(kg: KnowledgeGraph, subjects: Sequence[str] | None) -> tuple[Types, Edges]:
+def _scanned(
+    kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term]
+) -> tuple[Types, Edges]:
     types: Types = []
     edges: Edges = []
     schema: dict[str, bool] = {}
-    made: dict[OxTerm, Term] = {}
 
     def term(found: OxTerm) -> Term:
-        known = made.get(found)
-        if known is None:
-            known = made[found] = from_ox(found)
-        return known
+        made[found] = new = from_ox(found)
+        return new
 
     for graph in kg.dataset().default:
         for subject in (None,) if subjects is None else subjects:
-            for quad in kg.store.edges(graph, s=subject):
-                p, o = quad.predicate.value, quad.object
-                if isinstance(o, ox.Triple) or isinstance(quad.subject, ox.Triple):
+            for s, p, o, _ in kg.store.edges(graph, s=subject):
+                name = p.value
+                if name == _TYPE:
+                    if isinstance(o, ox.NamedNode) and not isinstance(s, ox.Triple):
+                        types.append((made.get(s) or term(s), o.value))
                     continue
-                if p == _TYPE:
-                    if isinstance(o, ox.NamedNode):
-                        types.append((term(quad.subject), o.value))
+                told = schema.get(name)
+                if told is None:
+                    told = schema[name] = name.startswith((RDF, RDFS, OWL))
+                if told or isinstance(o, ox.Triple) or isinstance(s, ox.Triple):
                     continue
-                if p not in schema:
-                    schema[p] = p.startswith((RDF, RDFS, OWL))
-                if not schema[p]:
-                    edges.append((term(quad.subject), p, term(o)))
+                value = made.get(o)
+                # An empty text is false.
+                edges.append((made.get(s) or term(s), name, term(o) if value is None else value))
     return types, edges
 
 

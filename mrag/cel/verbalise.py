@@ -112,19 +112,26 @@ def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: La
 
 
 def sentence(
-    kg: KnowledgeGraph, hypothesis: Hypothesis, language: Language = "en", *, noun: str | None = None
+    kg: KnowledgeGraph,
+    concept: Hypothesis | Expression,
+    language: Language = "en",
+    *,
+    noun: str | None = None,
 ) -> str:
-    """Say in one sentence what a hypothesis holds and which examples.
+    """Say in one sentence what a concept holds and, of a hypothesis, which examples.
 
     Args:
         kg: The knowledge graph, for labels.
-        hypothesis: The hypothesis.
+        concept: The hypothesis or expression.
         language: `en` or `de`.
         noun: What the examples are, in the plural, such as `images`.
     """
-    said = verbalise(hypothesis.expression, names_of(kg, [hypothesis.expression], language), language)
+    e = concept.expression if isinstance(concept, Hypothesis) else concept
     start = "Whatever" if language == "en" else "Alles, was"
-    return f"{start} {said}: {counted(hypothesis.counts, language, noun=noun)}."
+    said = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
+    if isinstance(concept, Hypothesis):
+        said += f": {counted(concept.counts, language, noun=noun)}"
+    return f"{said}."
 
 
 def counted(counts: Counts, language: Language = "en", *, noun: str | None = None) -> str:
@@ -185,14 +192,21 @@ class _English:
     def some(self, filler: Expression) -> str:
         if isinstance(filler, Named):
             return f"some {self.plain(filler.iri)}"
+        if isinstance(filler, OneOf):
+            return f"one of {self.listed(filler)}"
         return "something" if isinstance(filler, Top) else f"something that ({self.clause(filler)})"
 
     def what(self, filler: Expression) -> str:
         return f"some {self.plain(filler.iri)}" if isinstance(filler, Named) else f"({self.clause(filler)})"
 
     def things(self, n: int, filler: Expression) -> str:
+        if isinstance(filler, OneOf):
+            return f"{n} of {self.listed(filler)}"
         things = f"{n} thing" if n == 1 else f"{n} things"
         return things if isinstance(filler, Top) else f"{things} that ({self.clause(filler)})"
+
+    def listed(self, names: OneOf) -> str:
+        return f"({', '.join(self.value(m) for m in names.members)})"
 
     def noun(self, iri: str) -> str:
         word = self.plain(iri)
@@ -241,6 +255,8 @@ class _German:
                 return f"{self.role(p)} {text} hat"
             case Some(p, Named(iri)):
                 return f"{self.role(p)} etwas aus {self.quoted(iri)} hat"
+            case Some(p, OneOf() as names):
+                return f"{self.role(p)} eines von {self.listed(names)} hat"
             case Some(p, filler):
                 return f"{self.role(p)} etwas hat{self.that(filler)}"
             case Only(p, Bottom()):
@@ -248,11 +264,11 @@ class _German:
             case Only(p, filler):
                 return f"{self.role(p)} nur hat, was ({self.clause(filler)})"
             case AtLeast(n, p, filler):
-                return f"{self.role(p)} mindestens {n}-mal etwas hat{self.that(filler)}"
+                return f"{self.role(p)} mindestens {self.times(n, filler)}"
             case AtMost(n, p, filler):
-                return f"{self.role(p)} höchstens {n}-mal etwas hat{self.that(filler)}"
+                return f"{self.role(p)} höchstens {self.times(n, filler)}"
             case Exactly(n, p, filler):
-                return f"{self.role(p)} genau {n}-mal etwas hat{self.that(filler)}"
+                return f"{self.role(p)} genau {self.times(n, filler)}"
             case DataSome(p, range):
                 return f"{self.role(p)} einen Wert hat: {_range(range, 'de')}"
             case DataOnly(p, range):
@@ -263,6 +279,14 @@ class _German:
 
     def that(self, filler: Expression) -> str:
         return "" if isinstance(filler, Top) else f", das ({self.clause(filler)})"
+
+    def times(self, n: int, filler: Expression) -> str:
+        if isinstance(filler, OneOf):
+            return f"{n} von {self.listed(filler)} hat"
+        return f"{n}-mal etwas hat{self.that(filler)}"
+
+    def listed(self, names: OneOf) -> str:
+        return f"({', '.join(map(self.quoted, names.members))})"
 
     def role(self, p: Property) -> str:
         return f"umgekehrt bei {self.quoted(p.iri)}" if p.inverse else f"bei {self.quoted(p.iri)}"

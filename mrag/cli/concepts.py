@@ -14,9 +14,10 @@ from mrag.cel.rdf import to_turtle
 from mrag.cel.satisfied import satisfied
 from mrag.cel.sparql import instances_query
 from mrag.cel.syntax import to_dl, to_manchester
-from mrag.cel.verbalise import names_of, sentence, verbalise
+from mrag.cel.verbalise import Language, sentence
 from mrag.cel.whynot import why_not
 from mrag.cli.common import say, show, show_json
+from mrag.cli.reranking import WithModel
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
@@ -101,6 +102,7 @@ def _quality(h: Hypothesis) -> dict[str, Any]:
     return {
         "measure": h.measure,
         "quality": h.quality,
+        **({} if h.estimate is None else {"estimate": h.estimate}),
         "length": h.length,
         "positives": c.positives,
         "positives_held": c.tp,
@@ -117,6 +119,7 @@ def to_json(
     stored: KeptConcept | None,
     explain: str | None,
     format: str,
+    more: WithModel | None = None,
 ) -> dict[str, Any]:
     """Return all that was learnt as values of JSON."""
     return {
@@ -134,6 +137,7 @@ def to_json(
         if report
         else None,
         "kept": stored.iri if stored else None,
+        **(more.to_json() if more else {}),
         "explanation": why(graph, expression, explain)[1] if explain is not None else None,
     }
 
@@ -144,6 +148,7 @@ def show_learnt(
     found: list[Hypothesis],
     report: Report | None,
     format: str,
+    more: WithModel | None = None,
 ) -> None:
     """Print what was learnt for people; beside Turtle, the rest goes where notes go."""
     put = say if format == "turtle" else show
@@ -151,10 +156,11 @@ def show_learnt(
     if not found or report is None:
         put(_sentence(graph, expression))
         return
-    put(_sentence(graph, found[0]))
+    put(more.polished.text if more and more.polished else _sentence(graph, found[0]))
     best = found[0]
     solved = "" if best.solved else "; no concept without mistakes was found, this is the best"
-    put(f"{best.measure} {best.quality:.3f}, length {best.length}{solved}")
+    expected = "" if best.estimate is None else f", {best.estimate:.3f} expected on other examples"
+    put(f"{best.measure} {best.quality:.3f}{expected}, length {best.length}{solved}")
     for h in found[1:]:
         put(f"  {h.quality:.3f}  length {h.length:>2}  {_written(graph, h.expression, 'dl')}")
     say(f"{report.tested} hypotheses in {report.seconds:.2f} s; ended: {report.stopped}.", style="dim")
@@ -175,12 +181,13 @@ def why(graph: KnowledgeGraph, expression: Expression, individual: str) -> tuple
     return f"{text}\n{missing.render(label)}", {"satisfied": value, "why_not": missing.to_json()}
 
 
+def language_of(graph: KnowledgeGraph) -> Language:
+    """Return the language that sentences are in, by that of the labels."""
+    return "de" if graph.languages and graph.languages[0].startswith("de") else "en"
+
+
 def _sentence(graph: KnowledgeGraph, what: Hypothesis | Expression) -> str:
-    language: Any = "de" if graph.languages and graph.languages[0].startswith("de") else "en"
-    if isinstance(what, Hypothesis):
-        return sentence(graph, what, language)
-    said = verbalise(what, names_of(graph, [what], language), language)
-    return f"{'Alles, was' if language == 'de' else 'Whatever'} {said}."
+    return sentence(graph, what, language_of(graph))
 
 
 def _written(graph: KnowledgeGraph, expression: Expression, format: str) -> str:

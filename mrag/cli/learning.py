@@ -55,11 +55,24 @@ def learn(
             help="Learn nothing; take this concept: a kept one by name, or one in DL or Manchester syntax.",
         ),
     ] = None,
+    rerank: Annotated[
+        int,
+        typer.Option("--rerank", min=0, metavar="N", help="With --question: print N of its hits, re-ranked."),
+    ] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="A chat model: it polishes the sentence and, with --rerank, orders hits.",
+        ),
+    ] = None,
     learner: Annotated[
         str,
         typer.Option(
             "--learner",
-            help="search, celoe, tdl, evolearner or drill; for a benchmark also several, with commas.",
+            help="search, m-of-n, celoe, tdl, evolearner or drill; with --benchmark several, with commas.",
         ),
     ] = "search",
     policy: Annotated[
@@ -108,6 +121,7 @@ def learn(
     Examples:
       mrag learn -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
       mrag learn --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
+      mrag learn --question "triple store with reasoning" --rerank 10 --model ollama:llama3.2
       mrag learn --concept reasoners --explain ex:MySQL
       mrag learn --concept "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
       mrag learn --kept
@@ -117,13 +131,16 @@ def learn(
 
     if format not in _FORMATS:
         raise ConfigError(f"There is no format {format!r}.", hint=f"Use {', '.join(_FORMATS)}.")
+    if rerank and question is None:
+        raise ConfigError("There are no hits to re-rank.", hint="--rerank goes with --question.")
     if benchmark is not None:
         from mrag.cli.benchmarking import run_benchmark
 
         run_benchmark(benchmark, data, learner, seconds, seed, measure, folds, results, as_json=as_json)
         return
     from mrag.cel.sparql import instances_query
-    from mrag.cli.concepts import concept_of, keep_as, kept_concepts, show_learnt, to_json, why
+    from mrag.cli.concepts import concept_of, keep_as, kept_concepts, language_of, show_learnt, to_json, why
+    from mrag.cli.reranking import with_model
 
     with opened(store, kg, lang) as graph:
         if kept or forget is not None:
@@ -132,6 +149,7 @@ def learn(
         expression: Expression
         found: list[Hypothesis] = []
         report: Report | None = None
+        problem: LearningProblem | None = None
         if concept is not None:
             expression = concept_of(graph, concept)
         else:
@@ -140,15 +158,19 @@ def learn(
             expression = found[0].expression
         if rq is not None:
             _write(rq, instances_query(expression))
+        best = found[0] if found else expression
+        examples = problem.positives if problem else ()
+        more = with_model(graph, best, examples, question, index, rerank, model, language_of(graph))
         stored = None
         if keep is not None:
-            stored = keep_as(graph, found[0] if found else expression, keep, learner if found else "", report)
+            stored = keep_as(graph, best, keep, learner if found else "", report)
         if query and not as_json:
             show(instances_query(expression))
         elif as_json:
-            show_json(to_json(graph, expression, found, report, stored, explain, format))
+            show_json(to_json(graph, expression, found, report, stored, explain, format, more))
         else:
-            show_learnt(graph, expression, found, report, format)
+            show_learnt(graph, expression, found, report, format, more)
+            more.show()
         if explain is not None and not as_json:
             show("")
             show(why(graph, expression, explain)[0])

@@ -14,6 +14,7 @@ import pytest
 from rdflib import Graph
 
 from mrag.cli import main
+from tests.cel.test_summary import Server
 from tests.test_cli import run
 
 E = "http://example.org/photos/"
@@ -68,6 +69,7 @@ def learn(home: Path, *args: str, code: int = 0) -> Done:
         return call("learn", *args, code=code)
 
 
+COATS = ("--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
 LIKES = ("--positives", "likes.txt", "--negatives", "dislikes.txt")
 
 
@@ -213,3 +215,43 @@ def test_drill_learns_by_a_policy_that_was_trained(home: Path) -> None:
         assert "damaged" in call("train", "drill", "--out", "broken.npz", code=1).stderr
         assert (home / "broken.npz").read_bytes() == b"no policy"
     assert "nothing" in call("train", "nothing", code=1).stderr
+
+
+def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
+    asked = ("--question", "summer", "--rerank", "8")
+    done = learn(home, *asked, "--concept", "p:shows some p:Jacket")
+    rows = [line.split() for line in done.stdout.splitlines() if "✓" in line or "✗" in line]
+    assert [r[1] for r in rows] == ["✓"] * 4 + ["✗"] * 4
+    assert [r[0] for r in rows] == [str(n) for n in range(1, 9)]
+    found = json.loads(learn(home, *COATS, "--rerank", "8", "--json").stdout)
+    assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
+    assert "--question" in learn(home, *LIKES, "--rerank", "3", code=1).stderr
+
+
+def test_a_model_polishes_the_sentence_and_orders_the_hits(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("langchain_ollama")
+    server = Server(monkeypatch)
+    try:
+        server.say = lambda messages: (
+            "A summary." if "summar" in str(messages[0]).lower() else "Whatever shows some jacket"
+        )
+        asked = (*COATS, "--rerank", "8", "--model", "ollama:asker")
+        found = json.loads(learn(home, *asked, "--json").stdout)
+        assert found["polished"]["accepted"], found["polished"]
+        assert found["polished"]["text"].endswith("3 of your 3 examples, 0 of 3 others.")
+        assert len(server.asked) == 2
+        assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
+        server.say = lambda messages: "Whatever shows no jacket"
+        done = learn(home, *LIKES, "--model", "ollama:asker")
+        assert "was not polished" in done.stderr
+        assert "Whatever shows" in done.stdout and "no jacket" not in done.stdout
+    finally:
+        server.front.close()
+        server.behind.close()
+
+
+def test_what_is_expected_of_other_examples_is_said(home: Path) -> None:
+    done = learn(home, *LIKES, "--learner", "m-of-n")
+    assert "expected on other examples" in done.stdout

@@ -1,0 +1,99 @@
+"""Class expressions as HermiT reads them, where the world is closed for it by what is asserted."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from types import new_class
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from rdflib import Graph, URIRef
+from rdflib.namespace import OWL, RDF
+
+from mrag.cel.expressions import And, Expression, OneOf, walk
+from mrag.cel.instances import World
+from mrag.cel.normal_form import normal
+from mrag.cel.owlready import to_owlready
+from mrag.terms import Triple
+from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, graphs
+
+owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="HermiT needs Java")
+
+
+def of_links(e: Expression) -> bool:
+    """Tell whether an expression speaks of links alone; literals are compared otherwise by HermiT."""
+    on = (getattr(part, "property", None) for part in walk(e))
+    return not any(p is not None and p.iri in DATA for p in on)
+
+
+def world_of(triples: frozenset[Triple]) -> World:
+    """Return the statements as the learners evaluate them."""
+    types = [(s, str(o)) for s, p, o in triples if p == RDF.type]
+    return World(types, [(s, str(p), o) for s, p, o in triples if p != RDF.type])
+
+
+def closed(triples: frozenset[Triple]) -> Any:
+    """Return an ontology of the links and classes in which whatever is not stated is denied."""
+    graph = Graph()
+    graph.add((URIRef(E), RDF.type, OWL.Ontology))
+    for names, kind in (
+        (CLASSES, OWL.Class),
+        (ROLES, OWL.ObjectProperty),
+        (INDIVIDUALS, OWL.NamedIndividual),
+    ):
+        for name in names:
+            graph.add((URIRef(name), RDF.type, kind))
+    for t in triples:
+        if str(t.p) in ROLES or (t.p == RDF.type and str(t.o) in CLASSES):
+            graph.add(t)
+    source = io.BytesIO(graph.serialize(format="nt").encode())
+    ontology = owlready2.World().get_ontology(E).load(fileobj=source)
+    world = ontology.world
+    with ontology:
+        owlready2.AllDifferent([world[x] for x in INDIVIDUALS])
+        for x in INDIVIDUALS:
+            for name in CLASSES:
+                if Triple(URIRef(x), RDF.type, URIRef(name)) not in triples:
+                    world[x].is_a.append(owlready2.Not(world[name]))
+            for name in ROLES:
+                role = world[name]
+                for way, values in (
+                    (role, {o for s, p, o in triples if str(s) == x and str(p) == name}),
+                    (owlready2.Inverse(role), {s for s, p, o in triples if str(o) == x and str(p) == name}),
+                ):
+                    inside = [world[str(v)] for v in sorted(values)]
+                    world[x].is_a.append(way.only(owlready2.OneOf(inside) if inside else owlready2.Nothing))
+    return ontology
+
+
+different = st.lists(expressions.filter(of_links), min_size=6, max_size=6, unique_by=normal)
+
+
+@settings(
+    max_examples=6,
+    deadline=None,
+    # Each example starts a Java machine, so none is made smaller.
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+)
+@given(graphs(), different)
+def test_hermit_holds_the_same_individuals(triples: frozenset[Triple], several: list[Expression]) -> None:
+    plain, world, ontology = Plain(triples), world_of(triples), closed(triples)
+    # Of what is equivalent to everything owlready2 does not tell all members.
+    named = OneOf(tuple(INDIVIDUALS))
+    asked = {f"Q{at}": normal(And((e, named))) for at, e in enumerate(several)}
+    with ontology:
+        for name, e in asked.items():
+            made = new_class(name, (owlready2.Thing,))
+            made.equivalent_to.append(to_owlready(e, ontology))
+    owlready2.sync_reasoner_hermit(ontology.world, debug=0)
+    individuals = {str(x) for x in plain.individuals}
+    assert len(asked) == 6
+    for name, e in asked.items():
+        inferred = {x.iri for x in ontology[name].instances()} & individuals
+        assert inferred == plain.instances(e) == set(world.instances(e)), e
