@@ -14,7 +14,7 @@ from tests.conftest import PRODUCTS
 
 COMMANDS = (
     "load import create reason index views describe ask search query explain verify learn train eval"
-    " benchmark doctor mcp serve"
+    " benchmark complete codes clues doctor mcp serve"
 ).split()
 
 

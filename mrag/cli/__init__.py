@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from mrag.cli import asking, data, evaluating, images, learning, pictures, serving, training
+from mrag.cli import (
+    asking,
+    completing,
+    data,
+    evaluating,
+    generative,
+    graphcodes,
+    images,
+    learning,
+    pictures,
+    serving,
+    training,
+)
 from mrag.cli.health import doctor
 from mrag.cli.tools import mcp
 
@@ -57,6 +69,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     asking.query,
     asking.explain,
     asking.verify,
+    completing.complete,
     learning.learn,
     training.train,
     doctor,
@@ -66,8 +79,10 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 for _command in _COMMANDS:
     app.command()(_command)
 app.command("import")(images.import_)
+app.add_typer(graphcodes.app, name="codes")
 app.command("eval")(evaluating.evaluate)
 app.command("benchmark")(evaluating.benchmark)
+app.add_typer(generative.clues)
 
 
 def main() -> None:

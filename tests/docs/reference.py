@@ -23,12 +23,19 @@ def reference() -> str:
     parts = [INTRO]
     command = get_command(app)
     for name in command.list_commands(None):  # type: ignore[attr-defined, arg-type]
-        shown = CliRunner().invoke(
-            app, [name, "--help"], env={**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100"}
-        )
-        text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
-        parts.append(f"## mrag {name}\n\n```\n{text.replace('Usage: root', 'Usage: mrag')}\n```\n")
+        known = command.get_command(None, name)  # type: ignore[attr-defined, arg-type]
+        parts.append(_section(name))
+        below = known.list_commands(None) if hasattr(known, "list_commands") else ()
+        parts += [_section(name, inner) for inner in below]
     return "\n".join(parts)
+
+
+def _section(*names: str) -> str:
+    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100"}
+    shown = CliRunner().invoke(app, [*names, "--help"], env=environment)
+    text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
+    title = f"{'#' * (len(names) + 1)} mrag {' '.join(names)}"
+    return f"{title}\n\n```\n{text.replace('Usage: root', 'Usage: mrag')}\n```\n"
 
 
 if __name__ == "__main__":

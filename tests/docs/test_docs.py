@@ -38,6 +38,28 @@ PRINTED = {
         "15 members; differences from its query: False",
         "removed: True",
     ),
+    "07_graph_codes": (
+        "1. GraphDB: 1.000",
+        "2. Eclipse RDF4J",
+        "man → ride → horse",
+        "The other way round: cat chase dog.",
+        "both: [('ex:2', 2.0)",
+    ),
+    "06_complete_a_graph": (
+        "state: proposed",
+        "in the graph: False",
+        "the graph alone: ('Ystad',)",
+        "written when asked again: None",
+        "refused: born in has one value only, and it is Lund",
+        "answers: ['Moss', 'The Reeds'] written: 2",
+        "after rolling back: ()",
+    ),
+    "08_generative_retrieval": (
+        "clues in one document each: True",
+        "all hits are companies: True",
+        "Ontotext of Sofia",
+        "6 questions measured",
+    ),
 }
 
 

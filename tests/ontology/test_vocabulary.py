@@ -15,7 +15,14 @@ ONTOLOGY = URIRef("https://w3id.org/mrag")
 MRAG = Namespace("https://w3id.org/mrag#")
 OWLRL_ERROR = URIRef("http://www.daml.org/2002/03/agents/agent-ont#error")
 
-CLASSES = {MRAG.GraphLayer, MRAG.KnowledgeGraph, MRAG.Proof}
+CLASSES = {
+    MRAG.CompletedStatement,
+    MRAG.CompletionRun,
+    MRAG.GraphLayer,
+    MRAG.KnowledgeGraph,
+    MRAG.Passage,
+    MRAG.Proof,
+}
 LAYERS = {
     MRAG.addedGraph,
     MRAG.assertedGraph,
@@ -27,13 +34,20 @@ LAYERS = {
 }
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise}
 DATATYPE_PROPERTIES = {
+    MRAG.confidence: (MRAG.CompletedStatement, XSD.decimal),
+    MRAG.endOffset: (MRAG.Passage, XSD.integer),
+    MRAG.objection: (MRAG.CompletedStatement, MRAG.verbatim),
     MRAG.pendingOperation: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.prefixes: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.profile: (MRAG.KnowledgeGraph, XSD.string),
+    MRAG.question: (MRAG.CompletionRun, MRAG.verbatim),
     MRAG.reasonedRevision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.revision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.rule: (MRAG.Proof, XSD.string),
+    MRAG.runState: (MRAG.CompletionRun, XSD.string),
+    MRAG.startOffset: (MRAG.Passage, XSD.integer),
     MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
+    MRAG.verdict: (MRAG.CompletedStatement, XSD.string),
 }
 ANNOTATIONS = {
     MRAG.classExpression,
@@ -47,7 +61,7 @@ ANNOTATIONS = {
     MRAG.qualityMeasure,
     MRAG.worldAssumption,
 }
-DATATYPES = {MRAG.manchester, MRAG.sparql}
+DATATYPES = {MRAG.manchester, MRAG.sparql, MRAG.verbatim}
 TERMS = {*CLASSES, *OBJECT_PROPERTIES, *DATATYPE_PROPERTIES, *ANNOTATIONS, *DATATYPES}
 
 KG = URIRef("urn:example:kg")
@@ -93,7 +107,7 @@ def test_the_terms_are_exactly_these(vocabulary: Graph) -> None:
 
 def test_each_term_is_declared_with_its_kind(vocabulary: Graph) -> None:
     for kind, terms in (
-        (OWL.Class, CLASSES | {PROV.Entity}),
+        (OWL.Class, CLASSES | {PROV.Activity, PROV.Entity}),
         (OWL.ObjectProperty, OBJECT_PROPERTIES | {PROV.wasDerivedFrom}),
         (OWL.DatatypeProperty, set(DATATYPE_PROPERTIES)),
         (OWL.AnnotationProperty, ANNOTATIONS | {DCTERMS.description, DCTERMS.license, DCTERMS.title}),

@@ -1,0 +1,253 @@
+"""Questions over MetaQA's films: gold plans, and plans made with and without a language model.
+
+    python benchmarks/metaqa.py gold                # plans from the typed paths: exact answer sets
+    python benchmarks/metaqa.py paths               # without a model, before and after calibration
+    python benchmarks/metaqa.py model --gguf FILE   # the planner with a model file, on a sample
+
+A question is of the half to calibrate on, or of the half to measure on, by a digest of its text. Both halves
+are made of the same templates, as all of MetaQA is: the figures say how well a planner learns a domain's ways
+of asking. With `--split template` the digest is of the question without the name in it, so that no way of
+asking is in both halves. Times are from the question to its answers, of one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import quote
+
+from common import row, shared_data
+from rdflib import RDFS, Literal, URIRef
+
+from mrag.completion.graph import complete_from_graph
+from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.metrics import score
+from mrag.completion.paths import Step
+from mrag.completion.patterns import Grounded, IncompleteTriple, Plan, Planner, Unknown, with_slots
+from mrag.completion.planner_paths import Example, PathPlanner, calibrate
+from mrag.errors import ModelError
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Term, Triple
+
+E = "http://example.org/metaqa/entity/"
+R = "http://example.org/metaqa/"
+RELATIONS = {
+    "actor": "starred_actors",
+    "director": "directed_by",
+    "genre": "has_genre",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+    "language": "in_language",
+    "tag": "has_tags",
+    "tags": "has_tags",
+    "writer": "written_by",
+    "year": "release_year",
+}
+"""The relation that leads from a film to each kind of thing in the type of a question."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the answers and the path that the collection gives.
+
+    Attributes:
+        text: The question.
+        entity: What it names.
+        steps: Relation and direction, True for from subject to object.
+        answers: The gold set.
+    """
+
+    text: str
+    entity: str
+    steps: tuple[tuple[str, bool], ...]
+    answers: frozenset[str]
+
+
+def entity(name: str) -> URIRef:
+    """Return the IRI of a name: one string of the knowledge base is one entity."""
+    return URIRef(E + quote(name, safe=""))
+
+
+def relation(name: str) -> URIRef:
+    """Return the IRI of a relation."""
+    return URIRef(R + name)
+
+
+def triples(kb: Path, *, without: frozenset[tuple[str, str, str]] = frozenset()) -> Iterator[Triple]:
+    """Yield the triples of `kb.txt`, and a label for every entity and relation."""
+    names: set[str] = set()
+    relations: set[str] = set()
+    for line in kb.read_text(encoding="utf-8").splitlines():
+        s, p, o = line.split("|")
+        if (s, p, o) in without:
+            continue
+        names |= {s, o}
+        relations.add(p)
+        yield Triple(entity(s), relation(p), entity(o))
+    for name in sorted(names):
+        yield Triple(entity(name), RDFS.label, Literal(name))
+    for name in sorted(relations):
+        yield Triple(relation(name), RDFS.label, Literal(name.replace("_", " ")))
+
+
+def load(folder: Path, *, without: frozenset[tuple[str, str, str]] = frozenset()) -> KnowledgeGraph:
+    """Load the knowledge base into a store in memory."""
+    kg = KnowledgeGraph(OxigraphStore())
+    kg.insert(triples(folder / "kb.txt", without=without))
+    return kg
+
+
+def steps_of(kind: str) -> tuple[tuple[str, bool], ...]:
+    """Return the path that the type of a question names, such as `movie_to_actor_to_movie`."""
+    kinds = kind.split("_to_")
+    return tuple((RELATIONS[b], True) if a == "movie" else (RELATIONS[a], False) for a, b in pairwise(kinds))
+
+
+def questions(file: Path) -> list[Asked]:
+    """Read a file of questions."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [Asked(r["question"], r["entity"], steps_of(r["qtype"]), frozenset(r["answers"])) for r in rows]
+
+
+def gold_plan(asked: Asked) -> Plan:
+    """Return the plan of the typed path; no unknown is the entity that the question names."""
+    start = entity(asked.entity)
+    nodes: list[URIRef | Unknown] = [start, *(Unknown(f"x{n}") for n in range(1, len(asked.steps) + 1))]
+    path = []
+    for (name, forward), (a, b) in zip(asked.steps, pairwise(nodes), strict=True):
+        path.append(IncompleteTriple(*((a, relation(name), b) if forward else (b, relation(name), a))))
+    return Plan(asked.text, (), tuple(path), Unknown(f"x{len(asked.steps)}"), "gold", excluded=(start,))
+
+
+def spoken(plan: Plan, asked: Asked) -> Plan:
+    """Return a gold plan in words, as a planner would write it."""
+    words = {relation(name): name.replace("_", " ") for name in RELATIONS.values()}
+    words[entity(asked.entity)] = asked.entity
+    return with_slots(plan, lambda slot, _: words.get(slot, slot) if isinstance(slot, URIRef) else slot)
+
+
+def calibrates(asked: Asked, split: str = "question") -> bool:
+    """Tell whether a question is of the half to calibrate on; split by question or by its template."""
+    text = asked.text if split == "question" else asked.text.replace(asked.entity, "@")
+    return hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 2 == 0
+
+
+def names_of(kg: KnowledgeGraph, terms: list[Term]) -> list[str]:
+    """Return the labels of entities as answers."""
+    labels = kg.labels(str(t) for t in terms)
+    return [labels[str(t)] or str(t) for t in terms]
+
+
+def example(asked: Asked) -> Example:
+    """Return a question as one to calibrate on."""
+    path = tuple(Step(relation(name), forward) for name, forward in asked.steps)
+    return Example(asked.text, entity(asked.entity), path)
+
+
+Answerer = Callable[[Asked], Sequence[Term]]
+
+
+def measure(name: str, kg: KnowledgeGraph, sets: dict[int, list[Asked]], answers: Answerer) -> None:
+    """Print the scores and times of a way to answer, for each number of hops."""
+    for hops, asked in sets.items():
+        found, times = {}, []
+        for one in asked:
+            started = time.perf_counter()
+            terms = list(answers(one))
+            times.append((time.perf_counter() - started) * 1000)
+            found[one.text] = names_of(kg, terms)
+        scores = score(found, {one.text: one.answers for one in asked})
+        print(f"{name}, {hops} hops: {scores}")
+        print(row("", times))
+
+
+def gold(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
+    """Complete the plans of the typed paths, and hold the answer sets against the gold ones, term by term."""
+    measure("gold plans", kg, sets, lambda asked: complete_from_graph(kg, Grounded(gold_plan(asked))).answers)
+    for hops, asked in sets.items():
+        exact = sum(
+            set(complete_from_graph(kg, Grounded(gold_plan(q))).answers) == {entity(a) for a in q.answers}
+            for q in asked
+        )
+        print(f"gold plans, {hops} hops: {exact} of {len(asked)} answer sets exact")
+
+
+def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
+    """Measure the planner without a language model on one half, as it comes and calibrated on the other."""
+    model = None if options.embedder == "none" else options.embedder
+    split = options.split
+    half = {hops: [q for q in asked if not calibrates(q, split)] for hops, asked in sets.items()}
+    examples = [example(q) for asked in sets.values() for q in asked if calibrates(q, split)]
+    planner = PathPlanner(kg, model=model)
+    planner.plan(examples[0].question)
+
+    def answers(asked: Asked) -> Sequence[Term]:
+        return complete_from_graph(kg, ground(kg, planner.plan(asked.text))).answers
+
+    if split == "question":
+        measure("as it comes", kg, half, answers)
+    started = time.perf_counter()
+    planner.weights = calibrate(kg, examples, model=model)
+    print(f"calibrated on {len(examples)} questions in {time.perf_counter() - started:.1f} s")
+    measure("calibrated", kg, half, answers)
+
+
+def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
+    """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
+    from mrag.completion.planner_model import ModelPlanner
+    from mrag.generation.local import LocalServer
+
+    with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
+        planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)
+        unread = 0
+
+        def answers(asked: Asked) -> Sequence[Term]:
+            nonlocal unread
+            try:
+                plan = planner.plan(asked.text)
+            except ModelError:
+                unread += 1
+                return []
+            return complete_from_graph(kg, ground(kg, plan, GroundingSettings(index=""))).answers
+
+        sample = {
+            hops: sorted((q for q in asked if not calibrates(q)), key=_digest)[: options.sample]
+            for hops, asked in sets.items()
+        }
+        measure("model", kg, sample, answers)
+        print(f"{unread} of {sum(map(len, sample.values()))} plans could not be read")
+
+
+def _digest(asked: Asked) -> bytes:
+    return hashlib.blake2b(asked.text.encode(), digest_size=8).digest()
+
+
+def main() -> None:
+    """Run one part."""
+    parts = {"gold": gold, "paths": paths, "model": by_model}
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("part", choices=parts)
+    options.add_argument("--embedder", default="minilm", help="minilm, wordllama or none")
+    options.add_argument("--split", choices=("question", "template"), default="question")
+    options.add_argument("--gguf", type=Path, help="a model file")
+    options.add_argument("--sample", type=int, default=20, help="questions of each set for the model")
+    options.add_argument("--form", choices=("json", "lines"), default="lines")
+    options.add_argument("--tokens", type=int, default=60, help="most tokens of a plan")
+    options.add_argument("--threads", type=int, default=1)
+    args = options.parse_args()
+    folder = shared_data("metaqa")
+    kg = load(folder)
+    sets = {hops: questions(folder / f"dev_{hops}hop.jsonl") for hops in (1, 2, 3)}
+    parts[args.part](kg, sets, args)
+    kg.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,346 @@
+"""Texts in folders to passages: each a piece of a file, with where it stands and a digest of what it says.
+
+A passage is `text[start:end]` of its file to the letter, so that a quote can be found again. Paragraphs
+stay whole where they fit; longer ones are cut behind sentences. As RDF a passage is a `mrag:Passage`, part of
+its document:
+
+    <urn:mrag:passage:…>   prov:value text; mrag:startOffset, mrag:endOffset; dcterms:isPartOf its document
+    <urn:mrag:document:…>  dcterms:title; dcterms:source, its path in the folder; dcterms:identifier, SHA-256
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mrag.errors import ConfigError, LoadError
+from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
+from mrag.loaders.rdf import Progress
+from mrag.terms import MRAG
+
+ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
+"""Endings of the files that are read."""
+
+_DCTERMS = "http://purl.org/dc/terms/"
+_PROV = "http://www.w3.org/ns/prov#"
+_ENTITY = f"{TYPE} <{_PROV}Entity> .\n"
+_BREAK = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
+_NOT_AN_END = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Inc|Co|Ltd|e\.g|i\.e|etc))\.\s+\Z")
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How texts are cut.
+
+    Attributes:
+        most: Most characters of a passage.
+        overlap: Whether the last sentence of a passage is the first of the next one of the same paragraph.
+
+    Raises:
+        ConfigError: If passages would be too short to say anything.
+    """
+
+    most: int = 800
+    overlap: bool = True
+
+    def __post_init__(self) -> None:
+        if self.most < 40:
+            raise ConfigError(f"Passages of {self.most} characters say nothing.", hint="Use 40 or more.")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text with what it is called.
+
+    Attributes:
+        source: Where it comes from: a path below the folder, or a URL.
+        title: What it is about, in a few words.
+        text: The whole text.
+    """
+
+    source: str
+    title: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def iri(self) -> str:
+        """Return the IRI of this text under this source; another text there is another document."""
+        named = hashlib.sha256(f"{self.source}\n{self.digest}".encode("utf-8", "surrogatepass")).hexdigest()
+        return f"urn:mrag:document:{named[:32]}"
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A passage of a document: `document.text[start:end]`."""
+
+    document: Document
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Return what it says."""
+        return self.document.text[self.start : self.end]
+
+    @property
+    def iri(self) -> str:
+        """Return its IRI, which follows from its document and its place."""
+        return f"{self.document.iri.replace('document', 'passage')}-{self.start}-{self.end}"
+
+
+@dataclass
+class Snippets:
+    """The texts of a folder and of those below it, as passages.
+
+    Files are read in order of name. Links that lead out of the folder, files that are not text and files that
+    are too large are left out and counted.
+
+    Args:
+        folder: The folder, or a single file.
+        cutting: How texts are cut.
+        max_bytes: Larger files are left out.
+        on_progress: Called with the bytes read and the bytes in all.
+
+    Attributes:
+        report: What the last pass read and left out.
+
+    Raises:
+        LoadError: If there is no such folder.
+    """
+
+    folder: Path
+    cutting: Cutting = field(default_factory=Cutting)
+    max_bytes: int = 20 << 20
+    on_progress: Progress | None = None
+    report: RecordReport = field(default_factory=RecordReport, init=False)
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.folder)
+        if not self.folder.exists():
+            raise LoadError("There is no such folder.", file=str(self.folder), hint="Check the path.")
+
+    def documents(self) -> Iterator[Document]:
+        """Yield the texts, in order of their paths."""
+        self.report = RecordReport()
+        files = self._files()
+        total, done = sum(size for _, size in files), 0
+        for path, size in files:
+            if (found := self._read(path, size)) is not None:
+                self.report.count("documents")
+                yield found
+            done += size
+            if self.on_progress is not None:
+                self.on_progress(done, total)
+
+    def snippets(self) -> Iterator[Snippet]:
+        """Yield the passages of all texts, in order of path and place."""
+        for document in self.documents():
+            for snippet in cut(document, self.cutting):
+                self.report.count("passages")
+                yield snippet
+
+    def lines(self) -> Iterator[str]:
+        """Yield documents and passages as lines of N-Triples."""
+        last = ""
+        for snippet in self.snippets():
+            if snippet.document.iri != last:
+                last = snippet.document.iri
+                yield from document_lines(snippet.document)
+            for line in passage_lines(snippet):
+                self.report.triples += 1
+                yield line
+
+    @contextmanager
+    def ntriples(self) -> Iterator[Path]:
+        """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards."""
+        with TemporaryDirectory(prefix="mrag-snippets-") as folder:
+            path = Path(folder) / "passages.nt"
+            with path.open("w", encoding="utf-8", newline="\n") as out:
+                out.writelines(self.lines())
+            yield path
+
+    def _files(self) -> list[tuple[Path, int]]:
+        if self.folder.is_file():
+            return [(self.folder, self.folder.stat().st_size)]
+        root = self.folder.resolve()
+        found: list[tuple[Path, int]] = []
+        for at, folders, names in os.walk(self.folder):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(at) / name
+                if not name.lower().endswith(ENDINGS):
+                    continue
+                if not path.resolve().is_relative_to(root) or not path.is_file():
+                    self._leave("link", path, "it leads out of the folder, or nowhere")
+                else:
+                    found.append((path, path.stat().st_size))
+        return sorted(found)
+
+    def _read(self, path: Path, size: int) -> Document | None:
+        name = path.relative_to(self.folder).as_posix() if path != self.folder else path.name
+        if size > self.max_bytes:
+            self._leave("size", path, f"it has more than {self.max_bytes:,} bytes")
+            return None
+        try:
+            said = path.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            self._leave("file", path, f"it cannot be read: {error.strerror or error}")
+            return None
+        except UnicodeDecodeError:
+            self._leave("encoding", path, "it is not text in UTF-8")
+            return None
+        if "\x00" in said:
+            self._leave("encoding", path, "it is not text")
+            return None
+        if not said.strip():
+            self._leave("empty", path, "it says nothing")
+            return None
+        return Document(name, title_of(said, Path(name).stem), said)
+
+    def _leave(self, kind: str, path: Path, why: str) -> None:
+        self.report.note(Problem(kind, str(path), why))
+
+
+def cut(document: Document, cutting: Cutting | None = None) -> Iterator[Snippet]:
+    r"""Cut a text into passages.
+
+    Args:
+        document: The text.
+        cutting: How it is cut.
+
+    Example:
+        >>> text = "One.\n\nTwo is longer. It has three sentences. This is the last one of them."
+        >>> [s.text for s in cut(Document("a", "", text), Cutting(40, overlap=False))]
+        ['One.', 'Two is longer. It has three sentences.', 'This is the last one of them.']
+    """
+    cutting = cutting or Cutting()
+    start = end = -1
+    for first, last in _paragraphs(document.text):
+        if start >= 0 and last - start <= cutting.most:
+            end = last
+            continue
+        if start >= 0:
+            yield Snippet(document, start, end)
+            start = -1
+        if last - first <= cutting.most:
+            start, end = first, last
+            continue
+        yield from (Snippet(document, a, b) for a, b in _pieces(document.text, first, last, cutting))
+    if start >= 0:
+        yield Snippet(document, start, end)
+
+
+def title_of(said: str, name: str) -> str:
+    r"""Return what a text is called: a heading in its first line, else the name of its file in words.
+
+    Example:
+        >>> title_of("# Beau Geste\n\nA film.", "x"), title_of("A film.", "beau_geste-1939")
+        ('Beau Geste', 'beau geste 1939')
+    """
+    first = said.lstrip().splitlines()[0].strip()
+    if first.startswith("#") and first.strip("# "):
+        return first.strip("# ")[:200]
+    return " ".join(re.split(r"[_\-\s]+", name)).strip()[:200]
+
+
+def document_lines(document: Document) -> Iterator[str]:
+    """Yield a document as lines of N-Triples."""
+    node = f"<{document.iri}>"
+    yield f"{node} {_ENTITY}"
+    yield f"{node} <{_DCTERMS}title> {verbatim(document.title)} .\n"
+    yield f"{node} <{_DCTERMS}source> {verbatim(document.source)} .\n"
+    yield f'{node} <{_DCTERMS}identifier> "{document.digest}" .\n'
+
+
+def passage_lines(snippet: Snippet) -> Iterator[str]:
+    """Yield a passage as lines of N-Triples."""
+    node = f"<{snippet.iri}>"
+    yield f"{node} {TYPE} <{MRAG}Passage> .\n"
+    yield f"{node} {_ENTITY}"
+    yield f"{node} <{_PROV}value> {verbatim(snippet.text)} .\n"
+    yield f'{node} <{MRAG}startOffset> "{snippet.start}"{INTEGER} .\n'
+    yield f'{node} <{MRAG}endOffset> "{snippet.end}"{INTEGER} .\n'
+    yield f"{node} <{_DCTERMS}isPartOf> <{snippet.document.iri}> .\n"
+
+
+def verbatim(value: str) -> str:
+    """Print a text as a literal that indexes of words leave out."""
+    return f"{text(value)}^^<{MRAG}verbatim>"
+
+
+def _paragraphs(said: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    whole = len(said) if end is None else end
+    for found in [*_BREAK.finditer(said, start, whole), None]:
+        first, last = _trimmed(said, start, found.start() if found else whole)
+        if first < last:
+            yield first, last
+        start = found.end() if found else whole
+
+
+def _pieces(said: str, start: int, end: int, cutting: Cutting) -> Iterator[tuple[int, int]]:
+    """Cut a paragraph that is too long behind sentences, and a sentence that is too long at its spaces."""
+    sentences: list[tuple[int, int]] = []
+    for first, last in sentence_spans(said, start, end):
+        while last - first > cutting.most:
+            space = said.rfind(" ", first + 1, first + cutting.most)
+            stop = space if space > first else first + cutting.most
+            sentences.append((first, stop))
+            first = _trimmed(said, stop, last)[0]
+        sentences.append((first, last))
+    at = 0
+    while at < len(sentences):
+        upto = at + 1
+        while upto < len(sentences) and sentences[upto][1] - sentences[at][0] <= cutting.most:
+            upto += 1
+        yield sentences[at][0], sentences[upto - 1][1]
+        again = cutting.overlap and upto < len(sentences) and upto - at > 1
+        fits = again and sentences[upto][1] - sentences[upto - 1][0] <= cutting.most
+        at = upto - 1 if fits else upto
+
+
+def sentence_spans(said: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """Return where the sentences of a part of a text begin and end; a blank line ends one.
+
+    Example:
+        >>> said = "Dr. Who met J. R. Smith. They talked."
+        >>> [said[a:b] for a, b in sentence_spans(said)]
+        ['Dr. Who met J. R. Smith.', 'They talked.']
+    """
+    end = len(said) if end is None else end
+    return [span for a, b in _paragraphs(said, start, end) for span in _sentences(said, a, b)]
+
+
+def _sentences(said: str, start: int, end: int) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    first = start
+    for mark in _SENTENCE.finditer(said, start, end):
+        if _NOT_AN_END.search(said, first, mark.end()):
+            continue
+        span = _trimmed(said, first, mark.end())
+        if span[0] < span[1]:
+            found.append(span)
+        first = mark.end()
+    span = _trimmed(said, first, end)
+    if span[0] < span[1]:
+        found.append(span)
+    return found
+
+
+def _trimmed(said: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and said[start].isspace():
+        start += 1
+    while end > start and said[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,198 @@
+"""Commands of generative retrieval: a clue index, its state, and finding by clues."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json, status
+
+if TYPE_CHECKING:
+    from mrag.generative.models import LanguageModel
+
+clues = typer.Typer(
+    name="clues",
+    help="Find by clues: words that a language model writes and only one document holds.",
+    epilog='Example: mrag clues build -m local:model.gguf && mrag clues search "Who develops GraphDB?"',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        help="local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).",
+        envvar="MRAG_CLUE_MODEL",
+    ),
+]
+FolderOption = Annotated[
+    Path | None, typer.Option("--folder", help="Folder of the clue index. Default: beside the store.")
+]
+
+
+@clues.command("build")
+def build_(
+    model: ModelOption,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    folder: FolderOption = None,
+    query: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Catalogue queries of ?documentID ?documentText, such as kg/sentences; repeatable."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the clue index of a graph's documents, for the tokens of a model.
+
+    \b
+    Example:
+      mrag clues build --model local:model.gguf
+    """
+    from mrag.generative.documents import build_clues
+    from mrag.index.documents import Definition
+
+    with opened(store, kg) as graph, ExitStack() as stack:
+        found = _model(model, stack)
+        definition = Definition(languages=graph.languages)
+        if query:
+            definition = Definition(queries=tuple(query), languages=graph.languages)
+        started = time.perf_counter()
+        with status("Building"):
+            index = build_clues(graph, found.tokeniser, definition=definition, folder=folder)
+        seconds = time.perf_counter() - started
+        if as_json:
+            show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
+        else:
+            show(f"{len(index):,} documents of {index.tokens:,} tokens, {seconds:.1f} s")
+
+
+@clues.command("search")
+def search_(
+    question: Annotated[str, typer.Argument(help="What is asked, in words.")],
+    model: ModelOption,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    folder: FolderOption = None,
+    image: Annotated[Path | None, typer.Option(help="A picture that goes with the question.")] = None,
+    results: Annotated[int, typer.Option("--results", "-k", min=1, max=100, help="Most hits.")] = 5,
+    within: Annotated[
+        str | None,
+        typer.Option("--in", help="Only instances of a class: a kept concept, IRI, CURIE, DL or Manchester."),
+    ] = None,
+    mask: Annotated[
+        str | None, typer.Option("--mask", help="Only what a SPARQL query selects in its first variable.")
+    ] = None,
+    beams: Annotated[int, typer.Option(min=1, max=64, help="Clues written side by side.")] = 8,
+    groups: Annotated[int, typer.Option(min=1, help="Groups of beams that are kept apart.")] = 2,
+    prior: Annotated[
+        float, typer.Option("--prior", min=0.0, help="Share of a clue's likelihood without the question.")
+    ] = 1.0,
+    start: Annotated[
+        str, typer.Option(help="Clues start at the beginning of documents, or anywhere.")
+    ] = "anywhere",
+    as_json: JsonOption = False,
+) -> None:
+    """Find entities by the clues that a model writes; each hit names its clue.
+
+    \b
+    Examples:
+      mrag clues search "Who develops GraphDB?" --model local:model.gguf
+      mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
+    """
+    from mrag.generative.decoding import DecodingSettings
+    from mrag.generative.documents import build_clues, clue_folder, open_clues
+    from mrag.generative.ranker import GenerativeRanker
+    from mrag.rankers import Question
+
+    settings = DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
+    with opened(store, kg) as graph, ExitStack() as stack:
+        found = _model(model, stack)
+        if folder is None and clue_folder(graph) is None:
+            say("A store in memory keeps no clue index, so one is built now.", style="dim")
+            index = build_clues(graph, found.tokeniser)
+        else:
+            index = open_clues(graph, folder=folder)
+        ranker = GenerativeRanker(graph, index, found, settings=settings, concept=within, query=mask)
+        started = time.perf_counter()
+        with status("Writing clues"):
+            hits = ranker.rank(Question(question, image), results)
+        seconds = time.perf_counter() - started
+        labels = graph.labels([hit.iri for hit in hits])
+        if as_json:
+            show_json(
+                {
+                    "hits": [
+                        {
+                            "rank": hit.rank,
+                            "iri": hit.iri,
+                            "label": labels[hit.iri],
+                            "score": hit.score,
+                            "reasons": list(hit.reasons),
+                        }
+                        for hit in hits
+                    ],
+                    "seconds": round(seconds, 3),
+                }
+            )
+            return
+        if not hits:
+            show("No clue that occurs in one document alone was written, so nothing is found.")
+        for hit in hits:
+            show(f"{hit.rank:>3}. {labels[hit.iri] or hit.iri}  <{hit.iri}>")
+            for reason in hit.reasons:
+                show(f"     {reason}")
+
+
+@clues.command("status")
+def status_(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    folder: FolderOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what the clue index holds and whether it is up to date.
+
+    \b
+    Example:
+      mrag clues status
+    """
+    from mrag.generative.documents import is_stale, open_clues
+
+    with opened(store, kg) as graph:
+        index = open_clues(graph, folder=folder)
+        size = sum(size for _, size in index.manifest.segments)
+        found: dict[str, Any] = {
+            "documents": len(index),
+            "tokens": index.tokens,
+            "bytes": size,
+            "segments": len(index.segments),
+            "model": index.extra.get("model"),
+            "stale": is_stale(graph, index),
+        }
+        if as_json:
+            show_json(found)
+            return
+        show(f"documents  {found['documents']:,}")
+        show(f"tokens     {found['tokens']:,}")
+        show(f"on disk    {size:,} bytes in {found['segments']} segments")
+        show(f"tokeniser  {found['model']}")
+        show(f"state      {'older than the graph' if found['stale'] else 'up to date'}")
+
+
+def _model(name: str, stack: ExitStack) -> LanguageModel:
+    from mrag.generative.models import language_model
+
+    with status(f"Loading {name}"):
+        model = language_model(name)
+    close = getattr(model, "close", None)
+    if close is not None:
+        stack.callback(close)
+    return model

@@ -1,0 +1,1 @@
+"""Completion of a knowledge graph while a question is answered."""

@@ -1,0 +1,219 @@
+"""An answer from completed triples, with citations to triples, passages and regions of images.
+
+Without a language model the answer is the values themselves; with one, the model writes it from the triples
+alone. Either way citations are computed: each sentence is held against the triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from rdflib import BNode, Literal, URIRef
+
+from mrag.completion.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
+from mrag.context.display import Display
+from mrag.generation.answer import answer as generate
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.result import Answer, Citation, Sentence
+from mrag.kg import KnowledgeGraph
+from mrag.terms import SKOLEM, Term, Triple
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["CompletedAnswer", "answer"]
+
+_MOST_LINES = 160
+_MOST_ANSWERS = 50
+_MOST_CITED = 6
+_MOST_MISSING = 5
+
+
+@dataclass(frozen=True)
+class CompletedAnswer:
+    """An answer and all that it rests on.
+
+    Attributes:
+        answer: The text with its citations.
+        answers: The values that answer the question, as a person reads them, best supported first.
+        completion: The triples and solutions.
+        evidence: For the id of each cited line that was read in evidence, where.
+    """
+
+    answer: Answer
+    answers: tuple[str, ...]
+    completion: Completion
+    evidence: Mapping[str, tuple[EvidenceRef, ...]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Return the answer in words, with the ids of what it rests on."""
+        return self.answer.text
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the answer in types that JSON has."""
+        return {
+            **self.answer.to_json(),
+            "answers": list(self.answers),
+            "evidence": {
+                line: [{"iri": r.iri, "quote": r.quote, "kind": r.kind, "source": r.source} for r in refs]
+                for line, refs in self.evidence.items()
+            },
+            "missing": [str(triple) for triple in self.completion.missing],
+            "ungrounded": [text for text, _ in self.completion.ungrounded],
+            "truncated": self.completion.truncated,
+        }
+
+    def __str__(self) -> str:
+        quoted = [
+            f"[{line}] {ref.kind} of {ref.source}: “{ref.quote}”"
+            for line, refs in self.evidence.items()
+            for ref in refs
+        ]
+        return "\n\n".join(part for part in (str(self.answer), "\n".join(quoted)) if part)
+
+
+def answer(
+    kg: KnowledgeGraph,
+    completion: Completion,
+    model: BaseChatModel | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+) -> CompletedAnswer:
+    """Answer a question from its completed triples.
+
+    Args:
+        kg: The knowledge graph, for labels.
+        completion: What completing the question's plan gave.
+        model: A chat model that words the answer; without one the values are given as they are.
+        names: Names of entities that the graph does not know yet, by IRI.
+
+    Returns:
+        The answer. Where triples are missing it says which, and no model is asked.
+
+    Raises:
+        ModelError: If the model cannot be reached or gives no text.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.completion.graph import complete_from_graph
+        >>> from mrag.completion.grounding import ground
+        >>> from mrag.completion.patterns import Plan, Unknown
+        >>> kg, x = mrag.demo(model="none"), Unknown("x")
+        >>> plan = Plan("Who makes it?", (), (IncompleteTriple("GraphDB", "developed by", x),), x, "hand")
+        >>> found = answer(kg, complete_from_graph(kg, ground(kg, plan)))
+        >>> print(found.text, found.answer.citations[0].text)
+        Ontotext [t1]. (GraphDB, developed by, Ontotext)
+        >>> kg.close()
+    """
+    called = _Names(kg, names or {})
+    answers = tuple(called.of(term) for term in completion.answers)
+    lines, ids = _lines(completion, called)
+    context = RecordedContext(
+        tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
+    )
+    if not completion.answers:
+        text = _nothing(completion, called)
+        given = Answer(completion.question, text, (Sentence(text, (), True),), (), None, None, context)
+    elif model is None:
+        given = _listed(completion, answers, lines, ids, context)
+    else:
+        given = generate(completion.question, context, model)
+    cited = {citation.line_id for citation in given.citations}
+    evidence = {ids[t.terms]: t.evidence for t in completion.triples if t.evidence and t.terms in ids}
+    kept = {line: refs for line, refs in evidence.items() if line in cited}
+    return CompletedAnswer(given, answers, completion, kept)
+
+
+class _Names:
+    """What terms are called: by the graph, or where it does not know them, by themselves."""
+
+    def __init__(self, kg: KnowledgeGraph, new: Mapping[str, str]) -> None:
+        self._kg = kg
+        self._new = new
+        self._display = Display(kg)
+
+    def of(self, term: Term) -> str:
+        if isinstance(term, Literal):
+            return str(term)
+        if isinstance(term, BNode):
+            return "something"
+        return self._new.get(str(term)) or self._display.entity(str(term))
+
+    def slot(self, slot: Slot, *, relation: bool) -> str:
+        if isinstance(slot, URIRef | Literal | BNode):
+            return self._display.predicate(str(slot)) if relation else self.of(slot)
+        return str(slot)
+
+    def triple(self, triple: CompletedTriple) -> tuple[str, str, str]:
+        return self.of(triple.subject), self._display.predicate(str(triple.predicate)), self.of(triple.object)
+
+    def prepare(self, terms: Iterable[Term]) -> None:
+        self._kg.labels(sorted({str(t) for t in terms if isinstance(t, URIRef) and not t.startswith(SKOLEM)}))
+
+
+def _lines(
+    completion: Completion, names: _Names
+) -> tuple[list[RecordedLine], dict[tuple[Term, Term, Term], str]]:
+    """Return the triples as lines of a context, those of the first answers first."""
+    order: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+    for found in completion.answers:
+        for triple in completion.support.get(found, ()):
+            order.setdefault(triple.terms, triple)
+    for triple in completion.triples:
+        order.setdefault(triple.terms, triple)
+    kept = list(order.values())[:_MOST_LINES]
+    names.prepare(term for triple in kept for term in triple.terms)
+    lines, ids = [], {}
+    for number, triple in enumerate(kept, start=1):
+        labels = names.triple(triple)
+        # Citations say themselves what is inferred.
+        said = f" {triple.status}" if triple.status not in ("asserted", "inferred") else ""
+        text = f"({', '.join(labels)}){said}"
+        graph = triple.evidence[0].iri if triple.evidence else ""
+        terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
+        inferred = triple.status == "inferred"
+        lines.append(RecordedLine(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
+        ids[triple.terms] = f"t{number}"
+    return lines, ids
+
+
+def _listed(
+    completion: Completion,
+    answers: tuple[str, ...],
+    lines: list[RecordedLine],
+    ids: Mapping[tuple[Term, Term, Term], str],
+    context: RecordedContext,
+) -> Answer:
+    by_id = {line.id: line for line in lines}
+    sentences: list[Sentence] = []
+    for term, name in list(zip(completion.answers, answers, strict=True))[:_MOST_ANSWERS]:
+        ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MOST_CITED]
+        cited = tuple(Citation.of(by_id[one]) for one in ways)
+        sentences.append(Sentence(f"{name.rstrip('.')}.", cited, True, "\n" if sentences else ""))
+    notice = None
+    if len(answers) > _MOST_ANSWERS:
+        notice = f"{len(answers) - _MOST_ANSWERS} more answers are not shown."
+    if completion.truncated:
+        notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
+    text = "".join(sentence.before + str(sentence) for sentence in sentences)
+    every = {c.line_id: c for sentence in sentences for c in sentence.citations}
+    return Answer(completion.question, text, tuple(sentences), tuple(every.values()), None, notice, context)
+
+
+def _nothing(completion: Completion, names: _Names) -> str:
+    """Say what is missing."""
+    said = [f"The graph knows nothing called “{text}”." for text, _ in completion.ungrounded]
+    shown = [_shown(triple, names) for triple in completion.missing[:_MOST_MISSING]]
+    if shown:
+        more = len(completion.missing) - len(shown)
+        said.append("Nothing was found for " + ", ".join(shown) + (f" and {more} more." if more else "."))
+    return " ".join(said) or "Nothing was found."
+
+
+def _shown(triple: IncompleteTriple, names: _Names) -> str:
+    s, p, o = triple.slots
+    parts = names.slot(s, relation=False), names.slot(p, relation=True), names.slot(o, relation=False)
+    return f"({', '.join(parts)})"

@@ -1,0 +1,207 @@
+"""The whole way: a question is planned, completed from the graph and from evidence, answered, written back.
+
+`Completer` is the one object that commands, notebooks and chains use. Nothing it reads enters the graph by
+itself: what it found is proposed as a run, to be accepted (`mrag.completion.writeback`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mrag.completion.answer import CompletedAnswer, answer
+from mrag.completion.calibration import Weights
+from mrag.completion.checks import CheckSettings
+from mrag.completion.choices import FEATURES
+from mrag.completion.evidence import Evidence
+from mrag.completion.graph import complete
+from mrag.completion.grounding import Grounder, GroundingSettings
+from mrag.completion.patterns import CompletedTriple, Planner
+from mrag.completion.planner_paths import PathPlanner
+from mrag.completion.runs import Run, written
+from mrag.completion.writeback import accept, propose
+from mrag.kg import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
+
+
+@dataclass(frozen=True)
+class CompleteSettings:
+    """The knobs of answering with completion.
+
+    Attributes:
+        k: Most passages and regions to read for each triple.
+        always: Whether evidence is read also where the graph has matches, which may not be all.
+        write: `propose` keeps what was read for review, `accept` also puts it into the graph, `none` neither.
+        update: Whether reasoning and indexes catch up after acceptance.
+    """
+
+    k: int = 8
+    always: bool = False
+    write: str = "propose"
+    update: bool = True
+
+
+@dataclass(frozen=True)
+class CompletedQuestion:
+    """An answer, and what became of what was read for it.
+
+    Attributes:
+        answer: The answer with its citations.
+        run: What was read, as it was proposed or accepted; None where nothing new was read.
+        entered: Triples that came into the graph.
+    """
+
+    answer: CompletedAnswer
+    run: Run | None = None
+    entered: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the answer in words."""
+        return self.answer.text
+
+    @property
+    def read(self) -> list[CompletedTriple]:
+        """Return the triples that were read in evidence."""
+        return [t for t in self.answer.completion.triples if t.status == "completed" and t.evidence]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in types that JSON has."""
+        return {
+            **self.answer.to_json(),
+            "completed": [
+                {
+                    "triple": [written(term) for term in t.terms],
+                    "confidence": t.confidence,
+                    "evidence": [
+                        {"iri": e.iri, "quote": e.quote, "kind": e.kind, "source": e.source}
+                        for e in t.evidence
+                    ],
+                }
+                for t in self.read
+            ],
+            "run": None if self.run is None else self.run.to_json(),
+            "entered": self.entered,
+        }
+
+
+@dataclass
+class Completer:
+    """Answers questions over a knowledge graph, completed from evidence.
+
+    Args:
+        kg: The knowledge graph.
+        evidence: Texts and images; the graph alone when None.
+        planner: Makes plans; the planner without a language model by default.
+        model: A chat model that words the answers; the values as they are when None.
+        settings: The knobs.
+        checks: The knobs of the checks of what is written.
+        grounding: The knobs of grounding.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.completion.passages import Passage, Passages
+        >>> kg = mrag.demo(model="none")
+        >>> text = "Stardog was developed by Rainer Weiss."
+        >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
+        >>> completer = Completer(kg, evidence, settings=CompleteSettings(always=True))
+        >>> found = completer.ask("Who is Stardog developed by?")
+        >>> found.run.state, [s.verdict for s in found.run.statements]
+        ('proposed', ['fits', 'fits'])
+        >>> kg.close()
+    """
+
+    kg: KnowledgeGraph
+    evidence: Evidence | None = None
+    planner: Planner | None = None
+    model: BaseChatModel | None = None
+    settings: CompleteSettings = field(default_factory=CompleteSettings)
+    checks: CheckSettings = field(default_factory=CheckSettings)
+    grounding: GroundingSettings | None = None
+
+    def ask(self, question: str) -> CompletedQuestion:
+        """Answer a question, and propose or write what was read for it.
+
+        Raises:
+            ModelError: If a model that was asked for cannot be had or gives nothing that can be used.
+            ConfigError: If the graph cannot be written, where that was asked for.
+        """
+        if self.planner is None:
+            self.planner = PathPlanner(self.kg) if self.evidence is None else open_planner(self.kg)
+        plan = self.planner.plan(question)
+        grounded = Grounder(self.kg, self.grounding).ground(plan)
+        s = self.settings
+        completion = complete(self.kg, grounded, self.evidence, k=s.k, always=s.always)
+        said = answer(
+            self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
+        )
+        read = [t for t in completion.triples if t.status == "completed" and t.evidence]
+        if self.evidence is None or s.write == "none" or not read:
+            return CompletedQuestion(said)
+        run = propose(
+            self.kg,
+            question,
+            read,
+            model=self.evidence.reader.name,
+            names=self.evidence.names,
+            settings=self.checks,
+        )
+        if run is None or s.write != "accept" or run.state in ("rejected", "rolled back"):
+            # What a person decided against is not brought in again without being asked for.
+            return CompletedQuestion(said, run)
+        report = accept(self.kg, run, settings=self.checks, update=s.update)
+        return CompletedQuestion(said, report.run, len(report.entered))
+
+    def ask_all(
+        self,
+        questions: Sequence[str],
+        on_progress: Callable[[int, int | None], None] | None = None,
+    ) -> list[CompletedQuestion]:
+        """Answer several questions, each of them done before the next begins."""
+        done = []
+        for number, question in enumerate(questions, start=1):
+            done.append(self.ask(question))
+            if on_progress is not None:
+                on_progress(number, len(questions))
+        return done
+
+
+def open_planner(kg: KnowledgeGraph) -> PathPlanner:
+    """Return the planner without a language model, for a graph that may lack what a question asks for.
+
+    By itself it prefers relations that the graph has of an entity; with evidence at hand the words decide.
+
+    Args:
+        kg: The knowledge graph.
+    """
+    weights = Weights()
+    base = weights.base.copy()
+    base[FEATURES.index("no such step")] = 0.0
+    return PathPlanner(kg, replace(weights, base=base), slack=0.0)
+
+
+def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:
+    """Return a chain of LangChain: a question, or a mapping with `question`, to the answer and its evidence.
+
+    Args:
+        completer: What answers.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> chain = completion_chain(Completer(kg, grounding=GroundingSettings(model=None)))
+        >>> chain.invoke({"question": "Who is GraphDB developed by?"})["answers"]
+        ['Ontotext']
+        >>> kg.close()
+    """
+    from langchain_core.runnables import RunnableLambda
+
+    def run(asked: Any) -> dict[str, Any]:
+        question = asked["question"] if isinstance(asked, dict) else asked
+        return completer.ask(str(question)).to_json()
+
+    return RunnableLambda(run).with_config(run_name="complete")

@@ -1,0 +1,319 @@
+"""A grounded plan completed from the graph: every pattern looked up, all joined over shared unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from rdflib.term import Node
+
+from mrag.completion.lookup import Known, Lookup
+from mrag.completion.patterns import (
+    ROLES,
+    Candidate,
+    CompletedTriple,
+    Completion,
+    EvidenceSource,
+    Grounded,
+    IncompleteTriple,
+    Role,
+    Slot,
+    Unknown,
+    is_text,
+    with_terms,
+)
+from mrag.kg import KnowledgeGraph
+from mrag.terms import Term
+
+
+@dataclass(frozen=True)
+class CompletionSettings:
+    """Every knob of completing from the graph.
+
+    Attributes:
+        limit: Most solutions of the join; also most triples of one lookup, up to 10,000.
+        either_direction: Whether a triple that was planned in words is also looked for with subject and
+            object swapped, where it is not found as it stands; planners often have a relation the other way.
+        missing: Most forms of one triple that are reported as missing or asked.
+    """
+
+    limit: int = 20_000
+    either_direction: bool = True
+    missing: int = 20
+
+
+def complete_from_graph(
+    kg: KnowledgeGraph,
+    grounded: Grounded,
+    *,
+    facts: Sequence[CompletedTriple] = (),
+    settings: CompletionSettings | None = None,
+) -> Completion:
+    """Complete a plan from the graph.
+
+    Inferred triples count as asserted ones do, and are marked. The closest candidates of each text are tried
+    first, and the others where those give nothing. Two places of a pattern, one of them a predicate, may be
+    unknown as well as one; of a pattern with nothing known nothing is looked up.
+
+    Args:
+        kg: The knowledge graph.
+        grounded: The plan; `Grounded(plan)` for one that was written in terms of the graph.
+        facts: Triples read in evidence, which count as if they stood in the graph.
+        settings: The knobs.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.completion.patterns import Plan
+        >>> from mrag.terms import Triple
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> film, by, who, born, rome = (URIRef("urn:x:" + n) for n in ("film", "by", "who", "born", "rome"))
+        >>> _ = kg.insert([Triple(film, by, who), Triple(who, born, rome)])
+        >>> x, y = Unknown("x"), Unknown("y")
+        >>> triples = (IncompleteTriple(film, by, x), IncompleteTriple(x, born, y))
+        >>> complete_from_graph(kg, Grounded(Plan("Where?", (), triples, y, "hand"))).answers
+        [rdflib.term.URIRef('urn:x:rome')]
+        >>> kg.close()
+    """
+    settings = settings or CompletionSettings()
+    lookup = Lookup(kg, facts, limit=settings.limit)
+    closest = _Join(grounded, lookup, settings, closest=True).run()
+    if closest.bindings or all(len(kept) < 2 for kept in grounded.candidates.values()):
+        return closest
+    wider = _Join(grounded, lookup, settings, closest=False).run()
+    return wider if wider.bindings else closest
+
+
+def complete(
+    kg: KnowledgeGraph,
+    grounded: Grounded,
+    evidence: EvidenceSource | None = None,
+    *,
+    k: int = 5,
+    always: bool = False,
+    settings: CompletionSettings | None = None,
+) -> Completion:
+    """Complete a plan from the graph, and from evidence where the graph has nothing.
+
+    What the evidence gives binds the unknowns of the triples after it, which are then looked up in the graph
+    and, where it has nothing, in the evidence again.
+
+    Args:
+        kg: The knowledge graph.
+        grounded: The plan.
+        evidence: Where to read; the graph alone when None.
+        k: Most passages and regions for each triple.
+        always: Read for every triple, also for those that the graph has matches for, since a graph may hold
+            some of the answers only.
+        settings: The knobs.
+    """
+    facts: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+    done: set[IncompleteTriple] = set()
+    # Evidence for one triple brings the next one in reach, so a chain takes as many rounds as it has triples.
+    for left in range(2 * len(grounded.planned.triples), -1, -1):
+        completion = complete_from_graph(kg, grounded, facts=list(facts.values()), settings=settings)
+        todo = completion.asked if always else completion.missing
+        todo = [triple for triple in todo if triple not in done]
+        if evidence is None or not todo or not left:
+            break
+        for triple in todo:
+            done.add(triple)
+            for found in evidence.complete(kg, triple, k):
+                facts.setdefault(found.terms, found)
+                grounded = _given(grounded, triple, found)
+    return completion
+
+
+def _given(grounded: Grounded, triple: IncompleteTriple, found: CompletedTriple) -> Grounded:
+    """Take what evidence put in the place of a text as what the text means."""
+    kept = dict(grounded.candidates)
+    for slot, role, term in zip(triple.slots, ROLES, found.terms, strict=True):
+        if is_text(slot) and all(c.term != term for c in kept.get((slot, role), ())):
+            kept[slot, role] = (
+                *kept.get((slot, role), ()),
+                Candidate(term, found.confidence, slot, "given"),
+            )
+    best = {key: candidates[0].term for key, candidates in kept.items() if candidates}
+    return replace(
+        grounded, plan=with_terms(grounded.planned, best), candidates=kept, source=grounded.planned
+    )
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A solution of the patterns joined so far."""
+
+    binding: Mapping[str, Term]
+    triples: tuple[CompletedTriple, ...] = ()
+
+
+@dataclass
+class _Join:
+    grounded: Grounded
+    lookup: Lookup
+    settings: CompletionSettings
+    closest: bool
+    rows: list[_Row] = field(default_factory=lambda: [_Row({})])
+    absent: list[int] = field(default_factory=list)
+    asked: dict[int, list[IncompleteTriple]] = field(default_factory=dict)
+    truncated: bool = False
+
+    def __post_init__(self) -> None:
+        plan = self.grounded.planned
+        self.patterns = plan.triples
+        self.domains: dict[str, tuple[Term, ...]] = {}
+        self.scores: dict[tuple[str, Term], float] = {}
+        for triple in self.patterns:
+            for slot, role in zip(triple.slots, ROLES, strict=True):
+                if not isinstance(slot, Unknown):
+                    self._learn(slot, role)
+        self.excluded = {t for slot in plan.excluded for t in self.grounded.terms(slot, "entity")}
+        self.unknowns = {u.name for triple in self.patterns for u in triple.unknowns()}
+
+    def _learn(self, slot: Slot, role: Role) -> None:
+        name = _name(slot, role)
+        if not is_text(slot):
+            self.domains[name] = self.grounded.terms(slot, role)
+            return
+        kept = self.grounded.candidates.get((slot, role), ())
+        if self.closest and kept:
+            kept = tuple(c for c in kept if c.score == kept[0].score)
+        self.domains[name] = tuple(c.term for c in kept)
+        self.scores.update({(name, c.term): c.score for c in kept})
+
+    def run(self) -> Completion:
+        """Join the patterns, those with most known places first, then in order of the plan."""
+        left = [at for at in range(len(self.patterns)) if not self._nameless(at)]
+        self.absent = [at for at in range(len(self.patterns)) if at not in left]
+        while left:
+            at = max(left, key=lambda i: (self._known(i), -i))
+            left.remove(at)
+            if self.absent and not self._known(at)[0]:
+                continue  # nothing leads there yet, and any triple of its predicate would do
+            if not self._step(at):
+                self.absent.append(at)
+        return self._completion()
+
+    def _known(self, at: int) -> tuple[int, int]:
+        bound = self.rows[0].binding
+        known = [bool(bound.get(n) or self.domains.get(n)) for n in self._names(at)]
+        # A predicate alone narrows little down: any end comes before it.
+        return int(known[0] or known[2]), sum(known)
+
+    def _nameless(self, at: int) -> bool:
+        """Tell whether a pattern has a text that was not grounded."""
+        pairs = zip(self.patterns[at].slots, self._names(at), strict=True)
+        return any(is_text(slot) and not self.domains[name] for slot, name in pairs)
+
+    def _names(self, at: int) -> tuple[str, str, str]:
+        s, p, o = (_name(x, role) for x, role in zip(self.patterns[at].slots, ROLES, strict=True))
+        return s, p, o
+
+    def _step(self, at: int) -> bool:
+        """Join one pattern; the rows stay as they are where nothing matches."""
+        triple, names = self.patterns[at], self._names(at)
+        self.asked[at] = self._bound(at)
+        rows = self._joined(at, names)
+        if not rows and self.settings.either_direction and is_text(triple.predicate):
+            rows = self._joined(at, (names[2], names[1], names[0]))
+        if rows:
+            self.rows = rows
+        return bool(rows)
+
+    def _joined(self, at: int, names: tuple[str, str, str]) -> list[_Row]:
+        keys = [list(self._keys(row, names)) for row in self.rows]
+        found = self.lookup.find(key for several in keys for key in several)
+        rows: list[_Row] = []
+        for row, several in zip(self.rows, keys, strict=True):
+            for key in several:
+                for triple in found[key]:
+                    binding = self._agrees(row, names, triple)
+                    if binding is None:
+                        continue
+                    if len(rows) >= self.settings.limit:
+                        self.truncated = True
+                        return rows
+                    rows.append(_Row(binding, (*row.triples, triple)))
+        return rows
+
+    def _keys(self, row: _Row, names: tuple[str, str, str]) -> Iterator[Known]:
+        choices: list[tuple[Term | None, ...]] = []
+        for name in names:
+            bound = row.binding.get(name)
+            choices.append((bound,) if bound is not None else self.domains.get(name) or (None,))
+        for s, p, o in product(*choices):
+            if s is not None or p is not None or o is not None:
+                yield s, p, o
+
+    def _agrees(
+        self, row: _Row, names: tuple[str, str, str], triple: CompletedTriple
+    ) -> dict[str, Term] | None:
+        binding = dict(row.binding)
+        for name, term in zip(names, triple.terms, strict=True):
+            if binding.setdefault(name, term) != term:
+                return None
+            if name in self.unknowns and term in self.excluded:
+                return None
+        return binding
+
+    def _bound(self, at: int) -> list[IncompleteTriple]:
+        """Return a pattern as it is looked for, for each row, the closest candidates in place of texts."""
+        triple = self.grounded.plan.triples[at]
+        forms = dict.fromkeys(
+            triple.bind({n: t for n, t in r.binding.items() if n in self.unknowns}) for r in self.rows
+        )
+        return sorted(forms, key=str)[: self.settings.missing]
+
+    def _completion(self) -> Completion:
+        plan = self.grounded.plan
+        triples: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+        for row in self.rows:
+            for triple in row.triples:
+                triples.setdefault(triple.terms, triple)
+        missing = {at: self._bound(at) for at in sorted(self.absent)}
+        self.asked.update(missing)
+        bindings: dict[tuple[tuple[str, Term], ...], dict[str, Term]] = {}
+        worth: dict[Term, tuple[float, int]] = {}
+        support: dict[Term, dict[CompletedTriple, None]] = {}
+        for row in self.rows if not missing and self.patterns else ():
+            shown = {name: row.binding[name] for name in sorted(self.unknowns)}
+            key = tuple(shown.items())
+            if key not in bindings:
+                bindings[key] = shown
+            if (answer := row.binding.get(plan.answer.name)) is not None:
+                best, count = worth.get(answer, (0.0, 0))
+                worth[answer] = (max(best, self._score(row)), count + 1)
+                support.setdefault(answer, {}).update(dict.fromkeys(row.triples))
+        answers = sorted(worth, key=lambda t: (-worth[t][0], -worth[t][1], t.n3()))
+        return Completion(
+            question=plan.question,
+            plan=plan,
+            bindings=[bindings[key] for key in sorted(bindings, key=_order)],
+            triples=[triples[key] for key in sorted(triples, key=lambda terms: [t.n3() for t in terms])],
+            missing=[form for forms in missing.values() for form in forms],
+            answers=answers,
+            asked=list(dict.fromkeys(form for at in sorted(self.asked) for form in self.asked[at])),
+            support={answer: tuple(support[answer]) for answer in answers},
+            ungrounded=self.grounded.ungrounded,
+            truncated=self.truncated or self.lookup.truncated,
+        )
+
+    def _score(self, row: _Row) -> float:
+        score = 1.0
+        for name, term in row.binding.items():
+            score *= self.scores.get((name, term), 1.0)
+        for triple in row.triples:
+            score *= triple.confidence
+        return score
+
+
+def _name(slot: Slot, role: Role) -> str:
+    """Name a place for the join: unknowns by their name, texts and terms by what cannot be one."""
+    if isinstance(slot, Unknown):
+        return slot.name
+    return f"{role} {slot}" if not isinstance(slot, Node) else f"term {slot.n3()}"
+
+
+def _order(key: tuple[tuple[str, Term], ...]) -> list[str]:
+    return [term.n3() for _, term in key]

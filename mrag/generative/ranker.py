@@ -1,0 +1,154 @@
+"""A ranker that looks documents up by the clues that a language model writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mrag.cel.expressions import Expression
+from mrag.errors import ConfigError
+from mrag.generative import mask
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.cursor import Restriction
+from mrag.generative.decoding import Clue, DecodingSettings, check_tokeniser, decode
+from mrag.generative.models import LanguageModel, PictureModel
+from mrag.generative.scores import Aggregation, Found, aggregate
+from mrag.generative.training.data import prompt
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Hit, Question
+
+__all__ = ["GenerativeRanker"]
+
+
+@dataclass
+class GenerativeRanker:
+    """Ranks entities by the clues that a language model writes for a question.
+
+    Every hit rests on a clue that occurs in its document and in no other; where the model writes none,
+    there is no hit. There are at most about twice as many hits as beams, however large `k` is.
+
+    Args:
+        kg: The knowledge graph.
+        index: The clue index of its documents; see `mrag.generative.documents.build_clues`.
+        model: The language model whose tokeniser made the index.
+        settings: The knobs of decoding.
+        aggregation: How the clues of one document make its score.
+        concept: Only instances of this class expression may be hits: an expression, the name of a kept
+            concept, an IRI or CURIE, or DL or Manchester syntax.
+        query: Only what this SPARQL query selects may be hits; not together with `concept`.
+        describe: What says in words what a picture shows, where the model cannot see: a function of the
+            file, a chat model of LangChain, or a model's name as for `mrag describe`, such as `labels`.
+        prompt: Turns a question's words into what the model reads.
+
+    Raises:
+        ConfigError: If both `concept` and `query` are given.
+        IndexMismatch: If another tokeniser made the index.
+    """
+
+    kg: KnowledgeGraph
+    index: ClueIndex
+    model: LanguageModel
+    settings: DecodingSettings = field(default_factory=DecodingSettings)
+    aggregation: Aggregation = "best"
+    concept: Expression | str | None = None
+    query: str | None = None
+    describe: Callable[[Path], str] | Any | str = "labels"
+    prompt: Callable[[str], str] = prompt
+    _mask: tuple[int, Restriction, str] | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.concept is not None and self.query is not None:
+            raise ConfigError("A mask is a class or a query, not both.", hint="Give one of them.")
+        check_tokeniser(self.model, self.index)
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first, each with its clue among the reasons.
+
+        Raises:
+            ModelError: If the picture cannot be described, or the question is too long for the model.
+            LoadError: If the picture cannot be read.
+        """
+        restriction, shown = self._restriction()
+        words, picture, note = self._words(question)
+        clues = decode(
+            self.model,
+            self.index,
+            self.prompt(words),
+            self.settings,
+            restriction=restriction,
+            picture=picture,
+        )
+        allowed = None if restriction is None else restriction.ids
+        hits: list[Hit] = []
+        seen: set[str] = set()
+        for found in aggregate(clues, self.aggregation):
+            reasons = (*self._reasons(found), *([shown] if shown else []), *([note] if note else []))
+            for doc_id in found.ids:
+                if doc_id not in seen and (allowed is None or doc_id in allowed):
+                    seen.add(doc_id)
+                    hits.append(Hit(doc_id, found.score, len(hits) + 1, reasons))
+        return hits[:k]
+
+    def clues(self, question: Question) -> list[Clue]:
+        """Return the clues that the model writes for a question, best first.
+
+        Raises:
+            ModelError: As `rank` does.
+        """
+        restriction, _ = self._restriction()
+        words, picture, _ = self._words(question)
+        return decode(
+            self.model,
+            self.index,
+            self.prompt(words),
+            self.settings,
+            restriction=restriction,
+            picture=picture,
+        )
+
+    def _reasons(self, found: Found) -> list[str]:
+        reasons = []
+        for clue in found.clues[: 3 if self.aggregation == "sum" else 1]:
+            probability = math.exp(clue.log_probability)
+            reasons.append(
+                f'clue "{clue.text}" (probability {probability:.1e}) occurs in this document alone'
+            )
+        return reasons
+
+    def _words(self, question: Question) -> tuple[str, Path | None, str]:
+        """Return the words, the picture if the model can see it, and what to say of it."""
+        if question.image is None:
+            return question.text, None, ""
+        if isinstance(self.model, PictureModel):
+            return question.text, question.image, f"{self.model.name} saw the picture"
+        said = self._described(question.image)
+        words = f"{question.text} {said}".strip()
+        return words, None, f'{self.model.name} cannot see; the picture\'s description stood in: "{said}"'
+
+    def _described(self, picture: Path) -> str:
+        if callable(self.describe) and not hasattr(self.describe, "invoke"):
+            return str(self.describe(picture))
+        from mrag.images.pictures import open_picture
+        from mrag.images.prompts import description_prompt
+        from mrag.images.work import Work
+
+        model: Any = self.describe
+        return Work(model, description_prompt("general")).say(open_picture(picture))
+
+    def _restriction(self) -> tuple[Restriction | None, str]:
+        """Return the mask and how to name it; it is asked again when the graph has changed."""
+        if self.concept is None and self.query is None:
+            return None, ""
+        revision = self.kg.revision
+        if self._mask is None or self._mask[0] != revision:
+            if self.concept is not None:
+                expression, name = mask.read_concept(self.kg, self.concept)
+                found = mask.of_class(self.kg, self.index, expression)
+                self._mask = revision, found, f"is in {name}"
+            else:
+                found = mask.of_query(self.kg, self.index, self.query or "")
+                self._mask = revision, found, "is a result of the mask's query"
+        return self._mask[1], self._mask[2]

@@ -1,0 +1,1 @@
+"""Graph Codes: documents and questions as typed feature graphs, compared by structure."""

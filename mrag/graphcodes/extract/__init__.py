@@ -1,0 +1,1 @@
+"""Graph codes of texts, scene graphs, knowledge graphs and pictures."""

@@ -1,0 +1,229 @@
+"""What a sentence is about: things, who does what, and where prepositions lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from mrag.graphcodes.extract import lexicon
+from mrag.graphcodes.extract.parsed import Sentence
+
+__all__ = ["EACH_OTHER", "Kind", "Reading", "Relation", "Things"]
+
+Kind: TypeAlias = Literal["verb", "passive", "preposition"]
+
+EACH_OTHER: Final = -(10**6)
+"""Stands for `each other` until the subject is known."""
+
+_SUBJECTS: Final = ("nsubj", "nsubjpass", "csubj")
+_INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
+_RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
+_POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
+_NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
+_STRANDED: Final = frozenset("on in off through under at down".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation between two mentions.
+
+    Attributes:
+        subject: Position of the subject's head word.
+        words: The relation without its voice, such as `sit on`.
+        kind: Whether a verb in the active or the passive says it, or a preposition alone.
+        object: Position of the object's head word; -n stands for another thing like the one at n - 1, as in
+            `two dogs near each other`.
+    """
+
+    subject: int
+    words: str
+    kind: Kind
+    object: int
+
+
+@dataclass
+class Reading:
+    """What a sentence says.
+
+    Attributes:
+        things: Position of each thing's head word, in order of mention.
+        attributes: Things with what is said of them.
+        parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
+        relations: The relations, in the order in which they were found.
+        spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
+    """
+
+    things: list[int] = field(default_factory=list)
+    attributes: list[tuple[int, str]] = field(default_factory=list)
+    parts: list[tuple[int, str, str]] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    spoken_for: set[int] = field(default_factory=set)
+
+
+class Things:
+    """Finds things, subjects and the objects of prepositions in one sentence.
+
+    Args:
+        sentence: The sentence.
+    """
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.s = sentence
+        self.found = Reading()
+        self._said: set[tuple[int, str, int]] = set()
+
+    def is_thing(self, at: int) -> bool:
+        """Tell whether a word names a thing that the sentence says to be there."""
+        word = self.s[at]
+        if not word.noun or word.dep in _NO_THING:
+            return False
+        return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
+
+    def is_denied(self, at: int) -> bool:
+        """Tell whether a noun says what is not there."""
+        return any(self.s[child].text == "no" for child in self.s.children(at, "det"))
+
+    def is_place(self, at: int) -> bool:
+        """Tell whether a noun belongs to a preposition, as `side` in `on the side of`."""
+        word = self.s[at]
+        return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
+
+    def meant(self, at: int) -> int:
+        """Give the thing that a measure measures: for `bunch of bananas`, the bananas."""
+        if self.s[at].lemma in lexicon.MEASURES:
+            for prep in self.s.children(at, "prep"):
+                if self.s[prep].text == "of":
+                    for child in self.s.children(prep, "pobj"):
+                        if self.s[child].noun:
+                            return self.meant(child)
+        return at
+
+    def named(self, at: int) -> list[int]:
+        """Give a noun with those that are listed after it, each as what it means."""
+        word = self.s[at]
+        found = []
+        if word.noun and not self.is_place(at) and not self.is_denied(at):
+            found.append(self.meant(at))
+        elif word.tag == "PRP" and lexicon.PRONOUNS.get(word.text):
+            found.append(at)
+        for child in self.s.children(at, "conj"):
+            if self.s[child].noun:
+                found += self.named(child)
+        return found
+
+    def listed_before(self, at: int) -> list[int]:
+        """Give a noun with the nouns before it in the same list."""
+        found = [self.meant(at)]
+        word = self.s[at]
+        while word.dep == "conj" and self.s[word.head].noun:
+            found.append(self.meant(word.head))
+            word = self.s[word.head]
+        return found
+
+    def subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
+        """Give who does what a verb says, from the verb itself or from what it hangs on."""
+        s, word = self.s, self.s[at]
+        if at in seen:
+            return []
+        own = s.children(at, *_SUBJECTS)
+        if len(own) > 1 and s[own[-1]].noun:
+            return self.named(own[-1])
+        if own:
+            who = s[own[0]]
+            if who.text in _RELATIVES and word.dep == "relcl":
+                return self.listed_before(word.head)
+            if who.text in _POINTERS and not who.noun:
+                return [m for a in s.children(at, "attr") for m in self.named(a)]
+            if who.text == "it":
+                return [m for m in self.found.things if m < own[0]][:1]
+            return self.named(own[0])
+        if word.dep in ("acl", "relcl"):
+            return self.listed_before(word.head) if s[word.head].noun else []
+        if word.dep in _INHERITS and s[word.head].verb:
+            return self.subjects(word.head, seen | {at})
+        if word.dep == "pcomp":
+            above = s[word.head].head
+            if s[above].verb:
+                return self.subjects(above, seen | {at})
+            return self.listed_before(above) if s[above].noun else []
+        if s.children(at, "expl"):
+            return [m for a in s.children(at, "attr") for m in self.named(a)]
+        return []
+
+    def fronted(self, at: int) -> int | None:
+        """Give an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
+        s = self.s
+        own = s.children(at, *_SUBJECTS)
+        if not own or not s[own[0]].noun:
+            return None
+        if len(own) > 1:
+            return self.meant(own[0])
+        stranded = [p for p in s.children(at, "prep") if not s.children(p)]
+        stranded += [p for p in s.children(at, "prt") if s[p].text in _STRANDED]
+        before = [c for c in s.children(own[0], "compound") if s[c].noun and c == own[0] - 1]
+        if stranded and before:
+            self.found.spoken_for.add(before[0])
+            return before[0]
+        return None
+
+    # -- prepositions ------------------------------------------------------------------------------
+
+    def leading(self, at: int) -> list[int]:
+        """Give the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
+        adverbs = [c for c in self.s.children(at, "advmod") if self.s.children(c, "prep")]
+        return self.s.children(at, "prep") + adverbs
+
+    def places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
+        """Yield the words of a preposition with each object that it leads to."""
+        s = self.s
+        words = f"{before} {s[prep].text}".strip()
+        for child in s.children(prep, "prep"):
+            yield from self.places(child, words)
+        for child in s.children(prep, "pobj"):
+            if self.is_place(child):
+                yield from self._through_place(words, child)
+            elif self.is_other(child):
+                yield lexicon.preposition(words), EACH_OTHER
+            else:
+                for other in self.named(child):
+                    yield lexicon.preposition(words), other
+
+    def _through_place(self, words: str, place: int) -> Iterator[tuple[str, int]]:
+        s = self.s
+        onward = [p for p in s.children(place, "prep") if s[p].text in ("of", "to")]
+        side = [s[m].text for m in s.children(place, "amod", "compound") if s[m].text != "very"]
+        for prep in s.children(place, "prep"):
+            yield from self.places(prep, " ".join([words, *side, s[place].text]) if prep in onward else "")
+        if not onward and s[place].text not in ("front", "top", "inside", "outside"):
+            # On the left, in the middle: the place stands for itself.
+            yield lexicon.preposition(words), place
+
+    def is_other(self, at: int) -> bool:
+        """Tell whether a word is `each other`, `one another`, `another` or `the other`."""
+        word = self.s[at]
+        if word.text in ("eachother", "another", "one"):
+            return True
+        around = {self.s[c].text for c in self.s.children(at)}
+        return word.text == "other" and (not word.noun or bool(around & {"each", "the"}))
+
+    # -- collecting --------------------------------------------------------------------------------
+
+    def attribute(self, at: int, words: str) -> None:
+        """Note what is said of a thing; nothing, once."""
+        if words and (at, words) not in self.found.attributes:
+            self.found.attributes.append((at, words))
+
+    def relation(self, subject: int, words: str, kind: Kind, other: int) -> None:
+        """Note a relation, once."""
+        if subject < 0:  # `by each other`
+            return
+        if other == EACH_OTHER:
+            word = self.s[subject]
+            if word.dep == "conj" and self.s[word.head].noun:
+                return
+            partners = [c for c in self.s.children(subject, "conj") if self.s[c].noun]
+            other = self.meant(partners[0]) if partners else -subject - 1
+        if subject != other and (subject, words, other) not in self._said:
+            self._said.add((subject, words, other))
+            self.found.relations.append(Relation(subject, words, kind, other))

@@ -1,0 +1,253 @@
+"""How alike two graph codes are: the metrics of the paper, their earlier variant, and ours.
+
+These are the plain formulas, one pair of codes at a time; the index computes the same numbers for all
+documents at once. q is the question's code, d the document's. V are the nodes, E the ordered pairs of
+nodes that have edges, k = |V_q ∩ V_d|. A cell is the set of relations of one ordered pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+from mrag.errors import ConfigError
+from mrag.graphcodes.code import GraphCode
+from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.registry import RelationRegistry
+
+__all__ = [
+    "EXCESS",
+    "Component",
+    "Lexicographic",
+    "Scores",
+    "Weighted",
+    "paper",
+    "query_relative",
+    "structural",
+]
+
+Component: TypeAlias = Literal["features", "relations", "types"]
+
+EXCESS: Final = 0.5
+"""How much what only the document has counts against it in `structural`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The three values of a metric, each in [0, 1].
+
+    Attributes:
+        features: Which nodes they share (M_F).
+        relations: Which connections they share, whatever their type (M_FR).
+        types: Whether the connections are of the same types (M_RT).
+    """
+
+    features: float
+    relations: float
+    types: float
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Aggregates by a weighted mean.
+
+    Attributes:
+        features: Weight of the nodes.
+        relations: Weight of the connections.
+        types: Weight of the types of connections.
+
+    Raises:
+        ConfigError: If a weight is negative or all are 0.
+
+    Example:
+        >>> Weighted(2, 1, 1)(Scores(1.0, 0.5, 0.5))
+        0.75
+    """
+
+    features: float = 0.5
+    relations: float = 0.25
+    types: float = 0.25
+
+    def __post_init__(self) -> None:
+        weights = (self.features, self.relations, self.types)
+        if min(weights) < 0 or not 0 < sum(weights) < float("inf"):
+            raise ConfigError("Weights are at least 0 and not all 0.")
+
+    def __call__(self, scores: Scores) -> float:
+        """Give the mean, in [0, 1]."""
+        total = self.features + self.relations + self.types
+        mean = self.features * scores.features
+        mean += self.relations * scores.relations
+        mean += self.types * scores.types
+        return min(1.0, mean / total)
+
+
+@dataclass(frozen=True)
+class Lexicographic:
+    """Aggregates by order: the first component decides, the next breaks its ties, and so on.
+
+    Attributes:
+        order: The components, most important first; each at most once.
+
+    Raises:
+        ConfigError: If a component comes twice, is unknown, or there is none.
+
+    Example:
+        >>> by_nodes = Lexicographic()
+        >>> by_nodes(Scores(0.5, 0.1, 0.9)) > by_nodes(Scores(0.5, 0.1, 0.8))
+        True
+    """
+
+    order: tuple[Component, ...] = ("features", "relations", "types")
+
+    def __post_init__(self) -> None:
+        known = set(self.order) <= set(get_args(Component))
+        if not self.order or not known or len(set(self.order)) < len(self.order):
+            raise ConfigError(f"An order has each of {', '.join(get_args(Component))} at most once.")
+
+    def __call__(self, scores: Scores) -> tuple[float, ...]:
+        """Give what to sort by, greatest first."""
+        return tuple(getattr(scores, name) for name in self.order)
+
+
+def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> Scores:
+    """Compare as the paper does.
+
+    M_F = k / |V_q|. M_FR = the ordered pairs of two different shared nodes that have edges in both codes,
+    over k(k − 1). M_RT = 1 − Σ δ / (k(k − 1)), the sum over the ordered pairs of two different shared nodes.
+
+    Settled where the paper leaves it open:
+
+    * An empty question gives (0, 0, 0).
+    * k < 2 gives M_FR = M_RT = 0: nothing can be compared.
+    * M_RT = 0 if neither code has an edge among the shared nodes: the paper's formula gives 1 to graphs
+      that have no connection at all to compare.
+    * Self-loops stand on the diagonal, which k(k − 1) leaves out, and take no part.
+    * δ is 0 if both cells have the same relations, else 1, so that M_RT is in [0, 1] and does not depend
+      on which numbers relations happen to have.
+
+    Args:
+        q: The question's code.
+        d: The document's code.
+        registry: With a registry, δ is |w·f(cell of q) − w·f(cell of d)| with the registry's numbers, as
+            printed in the paper; M_RT is then cut off at 0, below which the printed formula can fall.
+            New relations are registered, the question's first.
+
+    Example:
+        >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
+        >>> paper(q, q)
+        Scores(features=1.0, relations=0.5, types=1.0)
+    """
+    if not q:
+        return Scores(0.0, 0.0, 0.0)
+    if registry is not None:
+        # A new relation of the question has the same number whatever the document.
+        for cell in q.cells.values():
+            registry.number(cell)
+    shared = q.by_id.keys() & d.by_id.keys()
+    k = len(shared)
+    features = k / len(q)
+    if k < 2:
+        return Scores(features, 0.0, 0.0)
+    mine = {pair for pair in q.cells if pair[0] != pair[1] and shared.issuperset(pair)}
+    theirs = {pair for pair in d.cells if pair[0] != pair[1] and shared.issuperset(pair)}
+    cells = k * (k - 1)
+    relations = len(mine & theirs) / cells
+    if not mine | theirs:
+        return Scores(features, relations, 0.0)
+    if registry is None:
+        difference = float(sum(q.cells.get(pair) != d.cells.get(pair) for pair in mine | theirs))
+    else:
+        difference = sum(abs(_value(q, p, registry) - _value(d, p, registry)) for p in sorted(mine | theirs))
+    return Scores(features, relations, max(0.0, 1.0 - difference / cells))
+
+
+def _value(code: GraphCode, pair: tuple[str, str], registry: RelationRegistry) -> float:
+    cell = code.cells.get(pair)
+    return 0.0 if cell is None else code.weights[pair] * registry.number(cell)
+
+
+def query_relative(q: GraphCode, d: GraphCode) -> Scores:
+    """Compare relative to the question, as the public implementation in Java does.
+
+    M_F = k / |V_q|. M_FR = the ordered pairs of two different nodes that have edges in both codes, over
+    those that have in q. M_RT = those that have the same cell in both, over those that have edges in
+    both. A quotient by 0 is 0; an empty question gives (0, 0, 0).
+
+    Example:
+        >>> q = GraphCode.of([], [("dog", "bites", "man")])
+        >>> query_relative(q, GraphCode.of([], [("dog", "licks", "man")]))
+        Scores(features=1.0, relations=1.0, types=0.0)
+    """
+    if not q:
+        return Scores(0.0, 0.0, 0.0)
+    k = len(q.by_id.keys() & d.by_id.keys())
+    asked = [pair for pair in q.cells if pair[0] != pair[1]]
+    matched = [pair for pair in asked if pair in d.cells]
+    same = sum(q.cells[pair] == d.cells[pair] for pair in matched)
+    return Scores(
+        k / len(q), len(matched) / len(asked) if asked else 0.0, same / len(matched) if matched else 0.0
+    )
+
+
+def structural(
+    q: GraphCode, d: GraphCode, ontology: Ontology | None = None, *, excess: float = EXCESS
+) -> Scores:
+    """Compare by what is asked for and found, and by what the document has besides.
+
+    Each component is (a + β·b) / (A + β·B): of the A things of the question, a have a match in the document;
+    of the B things of the document, b are matched; β is `excess`. Things are nodes (features), ordered
+    pairs of nodes with edges (relations), and single edges with their type (types). All three are in
+    [0, 1] and 1 for equal codes; turning an edge around changes relations and types.
+
+    A node is matched by the node of the same id. With an ontology a class is also matched by its
+    subclasses and by nodes that have it or a subclass of it as a type, and a relation by its
+    subproperties. With or without: **a node of the question that has types is matched only by what fits
+    each of them**, by a type of its own or by being a subclass (the same id, without an ontology).
+
+    A component without things (A + β·B = 0) has the value of the nodes: there is nothing that could
+    tell. Two empty codes are equal (1); an empty one is unlike any other (0). Weights take no part.
+
+    Args:
+        q: The question's code.
+        d: The document's code.
+        ontology: Subclasses and subproperties.
+        excess: β, at least 0. At 0 only what is asked for counts, and a document that has more is as good.
+
+    Raises:
+        ConfigError: If `excess` is negative.
+
+    Example:
+        >>> q = GraphCode.of([], [("dog", "bites", "man")])
+        >>> structural(q, q), structural(q, GraphCode.of([], [("man", "bites", "dog")])).types
+        (Scores(features=1.0, relations=1.0, types=1.0), 0.0)
+    """
+    if not excess >= 0:
+        raise ConfigError(f"The excess is a number of at least 0, not {excess!r}.")
+    kinds = ontology or Ontology()
+    matches: Callable[[str, str], bool]
+    if ontology is None:
+        matches = lambda v, u: v == u and kinds.meets(q.by_id[v], d.by_id[u])  # noqa: E731
+    else:
+        matches = lambda v, u: kinds.matches(q.by_id[v], d.by_id[u])  # noqa: E731
+    met = {(v, u) for v in q.by_id for u in d.by_id if matches(v, u)}
+    nodes = _covered({v for v, _ in met}, {u for _, u in met}, len(q), len(d), excess)
+    features = nodes if nodes is not None else float(len(q) == len(d))
+    pairs = {(e, f) for e in q.cells for f in d.cells if (e[0], f[0]) in met and (e[1], f[1]) in met}
+    relations = _covered({e for e, _ in pairs}, {f for _, f in pairs}, len(q.cells), len(d.cells), excess)
+    edges = {
+        (e.key, f.key)
+        for e in q.edges
+        for f in d.edges
+        if ((e.source, e.target), (f.source, f.target)) in pairs and kinds.fits(f.relation, e.relation)
+    }
+    types = _covered({e for e, _ in edges}, {f for _, f in edges}, len(q.edges), len(d.edges), excess)
+    return Scores(
+        features, features if relations is None else relations, features if types is None else types
+    )
+
+
+def _covered(asked: set[object], found: set[object], of_q: int, of_d: int, excess: float) -> float | None:
+    whole = of_q + excess * of_d
+    return (len(asked) + excess * len(found)) / whole if whole else None

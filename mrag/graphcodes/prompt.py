@@ -1,0 +1,96 @@
+"""From graph codes to an answer: the prompt, and a chain of LangChain.
+
+As in the paper, the context is what the codes of the best documents say in words. It goes into the same
+prompt as every other context, so that answers are bound to it in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from mrag.errors import ConfigError
+from mrag.generation.prompts import messages, prompt
+from mrag.graphcodes.code import GraphCode
+from mrag.graphcodes.saying import Sayer
+from mrag.rankers import Question
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import Runnable
+
+    from mrag.graphcodes.ranker import GraphCodeRanker
+
+__all__ = ["assemble", "chain", "context_of"]
+
+
+def context_of(codes: Iterable[tuple[str, GraphCode]], sayer: Sayer | None = None) -> str:
+    """Say documents in words, a line each, with ids by which an answer can point to them.
+
+    Args:
+        codes: The name and the code of each document, best first.
+        sayer: How codes are said.
+
+    Example:
+        >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
+        >>> context_of([("picture 7", code)])
+        '[g1] picture 7: woman holds umbrella.'
+    """
+    say = sayer or Sayer()
+    return "\n".join(f"[g{at}] {name}: {say.say(code)}" for at, (name, code) in enumerate(codes, start=1))
+
+
+def assemble(
+    question: str, q: GraphCode, codes: Iterable[tuple[str, GraphCode]], sayer: Sayer | None = None
+) -> list[BaseMessage]:
+    """Fill in the prompt: what the documents say, what the question was understood as, the question.
+
+    Args:
+        question: What is asked.
+        q: Its code.
+        codes: The name and the code of each document, best first.
+        sayer: How codes are said.
+    """
+    say = sayer or Sayer()
+    return messages(_asked(question, q, say), context_of(codes, say))
+
+
+def _asked(question: str, q: GraphCode, say: Sayer) -> str:
+    return f"{question}\n(Understood as: {say.say(q)})" if q else question
+
+
+def chain(
+    ranker: GraphCodeRanker, model: BaseChatModel, *, k: int = 5, sayer: Sayer | None = None
+) -> Runnable[str, str]:
+    """Build a chain from a question to an answer.
+
+    Args:
+        ranker: Finds the documents.
+        model: Answers.
+        k: How many documents the context has.
+        sayer: How codes are said; the ranker's by default.
+
+    Returns:
+        A runnable: the question in, the text of the answer out.
+
+    Raises:
+        ConfigError: If k is below 1.
+    """
+    from langchain_core.output_parsers import StrOutputParser
+    from langchain_core.runnables import RunnableLambda
+
+    if k < 1:
+        raise ConfigError(f"A context has at least one document, not {k}.")
+
+    def gather(question: str) -> dict[str, Any]:
+        q = ranker.code(Question(question))
+        found = ranker.index.search(q, k, ranker.comparison)
+        codes = [ranker.index.code(match.id) for match in found]
+        say = sayer or ranker.sayer
+        if ranker.kg is not None:
+            say = say.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
+        named = [(say.name(match.id), code) for match, code in zip(found, codes, strict=True)]
+        return {"context": context_of(named, say), "question": _asked(question, q, say)}
+
+    return RunnableLambda(gather) | prompt() | model | StrOutputParser()

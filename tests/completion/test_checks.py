@@ -1,0 +1,226 @@
+"""What may be written to a graph, and what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rdflib import BNode, Literal, URIRef
+
+import mrag
+from mrag.completion.checks import CheckSettings, check
+from mrag.completion.patterns import CompletedTriple
+from mrag.completion.runs import Statement
+from mrag.errors import ConfigError, LoadError
+from mrag.kg import KnowledgeGraph
+from mrag.terms import OWL, RDF, RDFS, XSD, Term
+from tests.completion.towns import TURTLE, iri, read
+
+
+@pytest.fixture(scope="module", params=["reasoned", "plain"])
+def kg(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    path = tmp_path_factory.mktemp("towns") / "towns.ttl"
+    path.write_text(TURTLE, encoding="utf-8")
+    with mrag.connect() as graph:
+        graph.load([path])
+        if request.param == "reasoned":
+            mrag.reason(graph)
+        graph.profile()  # counted once, and kept in the record
+        yield graph
+
+
+def said(
+    kg: KnowledgeGraph, *triples: CompletedTriple, settings: CheckSettings | None = None, new: str = ""
+) -> list[Statement]:
+    before = {graph: kg.store.count(graph) for graph in kg.store.graphs()}
+    done = check(
+        kg,
+        [Statement(*t.terms, t.confidence, t.evidence) for t in triples],
+        settings,
+        new=[new] if new else [],
+    )
+    assert {graph: kg.store.count(graph) for graph in kg.store.graphs()} == before, "checking changes nothing"
+    return done
+
+
+@pytest.mark.parametrize(
+    "triple",
+    [
+        read("bob", "bornIn", "visby"),
+        read("bob", "livesIn", "lund"),
+        read("bob", "birthYear", Literal(1930)),
+        read("ada", "wrote", "fern"),
+        read("fern", "isbn", Literal("222")),
+        read("ada", "knows", "bob"),
+        read("stranger", "bornIn", "lund"),
+        # Known as a person only, he may well be a writer.
+        read("bob", "wrote", "fern"),
+        read("bob", "type", "Writer"),
+    ],
+    ids=str,
+)
+def test_what_fits(kg: KnowledgeGraph, triple: CompletedTriple) -> None:
+    if str(triple.predicate).endswith("/type"):
+        triple = CompletedTriple(
+            triple.subject, URIRef(RDF + "type"), triple.object, "completed", triple.evidence
+        )
+    [one] = said(kg, triple)
+    assert (one.verdict, one.objections) == ("fits", ())
+
+
+@pytest.mark.parametrize(
+    ("triple", "why"),
+    [
+        (read("ada", "bornIn", "visby"), "born in has one value only, and it is Lund"),
+        (read("ada", "birthYear", Literal(1902)), 'year of birth has one value only, and it is "1901"^^'),
+        (read("visby", "capitalOf", "scania"), "capital of is had by one thing only, and it is Lund"),
+        (read("fern", "isbn", Literal("111")), "ISBN is had by one thing only, and it is Moss"),
+        (read("bob", "bornIn", "ada"), "the range of born in is place, and the two are disjoint"),
+        (read("lund", "bornIn", "visby"), "the domain of born in is person, and the two are disjoint"),
+        (read("moss", "bornIn", "visby"), "Moss is book, and the domain of born in is person"),
+        (read("bob", "wrote", "lund"), "Lund is town, and the range of wrote is book"),
+        (read("bob", "birthYear", Literal("young")), "the range of year of birth is xsd:integer"),
+        (read("bob", "birthYear", "lund"), "year of birth has literals as values"),
+        (read("bob", "knows", Literal("Ada")), "knows leads to entities"),
+        (read("bob", "likes", "ada"), "<http://example.org/likes> is no property of this graph"),
+        (read("bob", "knows", "Person"), "person is no individual but belongs to the schema (owl:Class)"),
+        (read("wrote", "knows", "ada"), "wrote is no individual but belongs to the schema"),
+        (read("bob", "knows", "ada", 0.3), "its confidence 0.30 is below 0.50"),
+        (read("bob", "parentOf", "ada"), "it would contradict the ontology"),
+        (read("bob", "parentOf", "bob"), "it would contradict the ontology"),
+    ],
+    ids=str,
+)
+def test_what_contradicts(kg: KnowledgeGraph, triple: CompletedTriple, why: str) -> None:
+    [one] = said(kg, triple)
+    assert one.verdict == "refused"
+    assert why in "; ".join(one.objections)
+
+
+def test_what_is_known_is_neither_written_nor_refused(kg: KnowledgeGraph) -> None:
+    assert [one.verdict for one in said(kg, read("ada", "bornIn", "lund"))] == ["known"]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value"),
+    [
+        (RDFS + "subClassOf", iri("Place")),
+        (OWL + "sameAs", iri("ada")),
+        (OWL + "disjointWith", iri("Town")),
+        (RDFS + "label", Literal("Owned")),
+        (RDF + "type", URIRef(OWL + "Class")),
+        (RDF + "type", iri("Place")),
+    ],
+    ids=str,
+)
+def test_no_text_changes_the_schema(kg: KnowledgeGraph, predicate: str, value: Term) -> None:
+    ref = read("bob", "knows", "ada").evidence
+    [one] = said(kg, CompletedTriple(iri("bob"), URIRef(predicate), value, "completed", ref))
+    assert one.verdict == "refused", one
+
+
+def test_only_new_entities_are_given_a_label(kg: KnowledgeGraph) -> None:
+    ref = read("bob", "knows", "ada").evidence
+    label = CompletedTriple(iri("eve"), URIRef(RDFS + "label"), Literal("Eve"), "completed", ref)
+    assert [one.verdict for one in said(kg, label)] == ["refused"]
+    assert [one.verdict for one in said(kg, label, new=str(iri("eve")))] == ["fits"]
+
+
+@pytest.mark.parametrize(
+    ("s", "p", "o"),
+    [
+        (URIRef("no iri> } ; DROP ALL #"), iri("knows"), iri("ada")),
+        (iri("bob"), URIRef("knows me"), iri("ada")),
+        (BNode("x"), iri("knows"), iri("ada")),
+        (Literal("bob"), iri("knows"), iri("ada")),
+        (iri("bob"), iri("knows"), BNode("x")),
+        (iri("bob"), iri("birthYear"), Literal("19x", datatype=URIRef(XSD + "integer"))),
+    ],
+    ids=str,
+)
+def test_what_rdf_does_not_allow_is_refused(kg: KnowledgeGraph, s: Term, p: Term, o: Term) -> None:
+    ref = read("bob", "knows", "ada").evidence
+    assert [one.verdict for one in said(kg, CompletedTriple(s, p, o, "completed", ref))] == ["refused"]
+
+
+def test_without_evidence_nothing_is_written(kg: KnowledgeGraph) -> None:
+    [one] = said(kg, CompletedTriple(iri("bob"), iri("knows"), iri("lund"), "completed"))
+    assert one.objections == ("there is no evidence for it",)
+
+
+def test_of_two_values_for_one_place_the_surer_stays_and_a_tie_is_none(kg: KnowledgeGraph) -> None:
+    sure, unsure = read("bob", "bornIn", "lund", 0.9), read("bob", "bornIn", "visby", 0.7)
+    verdicts = {str(one.object).rsplit("/")[-1]: one.verdict for one in said(kg, unsure, sure)}
+    assert verdicts == {"lund": "fits", "visby": "refused"}
+    tied = said(kg, read("bob", "bornIn", "lund"), read("bob", "bornIn", "visby"))
+    assert {one.verdict for one in tied} == {"refused"}
+
+
+def test_what_contradicts_only_together(kg: KnowledgeGraph) -> None:
+    """Two triples that each fit, and do not with each other: the surer one stays."""
+    one, other = read("bob", "parentOf", "kim", 0.8), read("kim", "parentOf", "bob", 0.6)
+    verdicts = {str(s.subject).rsplit("/")[-1]: s.verdict for s in said(kg, one, other)}
+    assert verdicts == {"bob": "fits", "kim": "refused"}
+
+
+def test_knobs(kg: KnowledgeGraph) -> None:
+    open_types = CheckSettings(closed_types=False)
+    assert [s.verdict for s in said(kg, read("bob", "wrote", "lund"), settings=open_types)] == ["fits"]
+    assert [s.verdict for s in said(kg, read("bob", "bornIn", "ada"), settings=open_types)] == ["refused"]
+    lax = CheckSettings(consistency=False, least_confidence=0.0)
+    assert [s.verdict for s in said(kg, read("bob", "parentOf", "ada", 0.1), settings=lax)] == ["fits"]
+    single = CheckSettings(functional=(str(iri("livesIn")),))
+    [s] = said(kg, read("ada", "livesIn", "lund"), settings=single)
+    assert s.objections == ("lives in has one value only, and it is Visby",)
+
+
+def test_shapes(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
+    shapes = tmp_path / "shapes.ttl"
+    shapes.write_text(
+        """
+        @prefix : <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+        :PersonShape a sh:NodeShape ; sh:targetClass :Person ;
+            sh:property [ sh:path :knows ; sh:maxCount 1 ; sh:message "knows one person at most" ] ,
+                        [ sh:path :birthYear ; sh:minInclusive 1900 ] .
+        :BookShape a sh:NodeShape ; sh:targetClass :Book ; sh:property [ sh:path :isbn ; sh:minCount 1 ] .
+        """,
+        encoding="utf-8",
+    )
+    settings = CheckSettings(shapes=shapes)
+    assert [s.verdict for s in said(kg, read("ada", "knows", "bob"), settings=settings)] == ["fits"]
+    [s] = said(kg, read("bob", "knows", "lund"), settings=settings)
+    assert s.objections == ("it breaks a shape: knows one person at most",)
+    [s] = said(kg, read("bob", "birthYear", Literal(1850)), settings=settings)
+    assert s.verdict == "refused"
+    # That Fern has no ISBN was so before, and is no fault of this triple.
+    assert [s.verdict for s in said(kg, read("ada", "wrote", "fern"), settings=settings)] == ["fits"]
+    with pytest.raises(LoadError, match="cannot be read"):
+        said(kg, read("ada", "wrote", "fern"), settings=CheckSettings(shapes=tmp_path / "none.ttl"))
+
+
+def test_shapes_without_the_package(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mrag.completion.shapes as shapes
+
+    monkeypatch.setattr(shapes, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="pip install 'mrag\\[completion\\]'"):
+        said(kg, read("ada", "wrote", "fern"), settings=CheckSettings(shapes=Path("shapes.ttl")))
+
+
+def test_a_graph_that_is_inconsistent_already_blames_no_one_new() -> None:
+    with mrag.connect() as graph:
+        from rdflib import RDF as R
+
+        from mrag.terms import Triple
+
+        graph.insert(
+            [
+                Triple(iri("A"), URIRef(OWL + "disjointWith"), iri("B")),
+                Triple(iri("x"), R.type, iri("A")),
+                Triple(iri("x"), R.type, iri("B")),
+                Triple(iri("y"), iri("knows"), iri("z")),
+            ]
+        )
+        graph.profile()
+        assert [s.verdict for s in said(graph, read("z", "knows", "y"))] == ["fits"]

@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+
+from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
+from mrag.completion.grounding import GroundingSettings, ground
+from mrag.completion.lookup import Lookup
+from mrag.completion.patterns import (
+    Candidate,
+    CompletedTriple,
+    Completion,
+    EvidenceRef,
+    Grounded,
+    IncompleteTriple,
+    Plan,
+    Slot,
+    Unknown,
+)
+from mrag.kg import KnowledgeGraph
+from mrag.reasoning.run import reason
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import OWL, Term, Triple
+from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
+
+X, Y, Z, R = Unknown("x"), Unknown("y"), Unknown("z"), Unknown("r")
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with films() as graph:
+        yield graph
+
+
+def plan(*triples: tuple[Slot, Slot, Slot], answer: Unknown = X, excluded: tuple[Slot, ...] = ()) -> Plan:
+    return Plan("?", (), tuple(IncompleteTriple(*t) for t in triples), answer, "hand", excluded)
+
+
+def done(kg: KnowledgeGraph, given_plan: Plan, **knobs: object) -> Completion:
+    return complete_from_graph(kg, Grounded(given_plan), settings=CompletionSettings(**knobs))  # type: ignore[arg-type]
+
+
+# --- Patterns -------------------------------------------------------------------------------------
+
+
+def test_each_place_may_be_unknown(kg: KnowledgeGraph) -> None:
+    assert done(kg, plan((f("alien"), GENRE, X))).answers == [f("horror"), f("sf")]
+    assert done(kg, plan((X, GENRE, f("sf")))).answers == [f("alien"), f("runner")]
+    assert done(kg, plan((f("alien"), X, f("scott")))).answers == [BY]
+
+
+def test_direction_counts(kg: KnowledgeGraph) -> None:
+    assert done(kg, plan((f("scott"), BY, X))).answers == []
+    assert done(kg, plan((X, BY, f("alien")))).missing == [IncompleteTriple(X, BY, f("alien"))]
+
+
+def test_parallel_relations_are_all_found(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((f("duellists"), X, f("scott"))))
+    assert found.answers == [BY, WROTE]
+    assert [t.terms for t in found.triples] == [
+        (f("duellists"), BY, f("scott")),
+        (f("duellists"), WROTE, f("scott")),
+    ]
+
+
+def test_two_places_may_be_unknown(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((f("tiger"), R, X)))
+    assert {(b["r"], b["x"]) for b in found.bindings} >= {(BY, f("lee")), (GENRE, f("wuxia"))}
+    assert done(kg, plan((X, R, f("cruise")), answer=R)).answers == [STARS]
+    assert len(done(kg, plan((X, YEAR, Y))).bindings) == 2
+
+
+def test_of_a_pattern_without_anything_known_nothing_is_read(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((X, R, Y)))
+    assert found.bindings == []
+    assert found.missing == [IncompleteTriple(X, R, Y)]
+
+
+def test_literals_are_values_as_entities_are(kg: KnowledgeGraph) -> None:
+    [year] = done(kg, plan((f("alien"), YEAR, X))).answers
+    assert done(kg, plan((X, YEAR, year))).answers == [f("alien")]
+    assert done(kg, plan((year, BY, X))).answers == [], "a literal is no subject"
+    assert done(kg, plan((f("alien"), year, X))).answers == [], "nor a predicate"
+
+
+def test_one_unknown_twice_is_one_thing() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(f("a"), BY, f("a")), Triple(f("a"), BY, f("b"))])
+        assert done(kg, plan((X, BY, X))).answers == [f("a")]
+
+
+# --- Joins ----------------------------------------------------------------------------------------
+
+
+def test_triples_are_joined_over_shared_unknowns(kg: KnowledgeGraph) -> None:
+    others = plan((f("alien"), BY, Y), (X, BY, Y), (X, STARS, Z), answer=Z, excluded=(f("alien"),))
+    found = done(kg, others)
+    assert found.answers == [f("cruise"), f("ford")]
+    assert found.bindings == [
+        {"x": f("legend"), "y": f("scott"), "z": f("cruise")},
+        {"x": f("runner"), "y": f("scott"), "z": f("ford")},
+    ]
+    assert len(found.triples) == 5
+    assert [t.terms for t in found.support[f("ford")]] == [
+        (f("alien"), BY, f("scott")),
+        (f("runner"), BY, f("scott")),
+        (f("runner"), STARS, f("ford")),
+    ]
+
+
+def test_the_order_of_the_plan_does_not_matter(kg: KnowledgeGraph) -> None:
+    triples = ((f("alien"), BY, Y), (X, BY, Y), (X, GENRE, Z))
+    first = done(kg, plan(*triples, answer=Z))
+    for order in ((2, 1, 0), (1, 0, 2), (0, 2, 1)):
+        again = done(kg, plan(*(triples[at] for at in order), answer=Z))
+        assert (again.answers, again.bindings, again.triples) == (
+            first.answers,
+            first.bindings,
+            first.triples,
+        )
+
+
+def test_two_chains_may_meet(kg: KnowledgeGraph) -> None:
+    assert done(kg, plan((X, BY, f("scott")), (X, STARS, f("ford")))).answers == [f("runner")]
+
+
+def test_what_is_excluded_is_neither_an_answer_nor_a_step(kg: KnowledgeGraph) -> None:
+    siblings = ((f("alien"), BY, Y), (X, BY, Y))
+    assert f("alien") in done(kg, plan(*siblings)).answers
+    assert f("alien") not in done(kg, plan(*siblings, excluded=(f("alien"),))).answers
+    assert done(kg, plan((f("alien"), BY, X), excluded=(f("alien"),))).answers == [f("scott")]
+
+
+def test_lookups_of_more_than_a_batch_are_whole() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(f("hub"), BY, f(f"n{n}")) for n in range(1203)])
+        kg.insert([Triple(f(f"n{n}"), STARS, f(f"m{n}")) for n in range(1203)])
+        found = done(kg, plan((f("hub"), BY, Y), (Y, STARS, X)))
+        assert len(found.answers) == 1203
+        assert not found.truncated
+
+
+def test_lookups_that_are_cut_are_made_in_parts() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(f(f"n{n}"), STARS, f(f"m{m}")) for n in range(7) for m in range(30)])
+        lookup = Lookup(kg, limit=40)
+        found = lookup.find([(f(f"n{n}"), STARS, None) for n in range(7)])
+        assert [len(triples) for triples in found.values()] == [30] * 7
+        assert not lookup.truncated
+
+
+def test_a_bound_on_solutions_is_told(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((X, BY, f("scott"))), limit=2)
+    assert len(found.answers) == 2
+    assert found.truncated
+    assert not done(kg, plan((X, BY, f("scott")))).truncated
+
+
+TERMS = [f(name) for name in "abc"]
+PREDICATES = [BY, STARS]
+SLOTS = st.sampled_from([*TERMS, X, Y, Z])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    facts=st.sets(st.tuples(st.sampled_from(TERMS), st.sampled_from(PREDICATES), st.sampled_from(TERMS))),
+    triples=st.lists(
+        st.tuples(SLOTS, st.sampled_from([*PREDICATES, R]), SLOTS), min_size=1, max_size=3, unique=True
+    ),
+)
+def test_a_join_is_what_trying_everything_gives(
+    facts: set[tuple[URIRef, URIRef, URIRef]], triples: list[tuple[Slot, Slot, Slot]]
+) -> None:
+    names = sorted({slot.name for triple in triples for slot in triple if isinstance(slot, Unknown)})
+    expected = []
+    for values in product([*TERMS, *PREDICATES], repeat=len(names)):
+        binding = dict(zip(names, values, strict=True))
+        if all(IncompleteTriple(*t).bind(binding).slots in facts for t in triples):
+            expected.append(binding)
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(*fact) for fact in facts])
+        found = done(kg, plan(*triples, answer=Unknown(names[0] if names else "x")))
+    if any(all(isinstance(slot, Unknown) for slot in triple) for triple in triples) and not found.bindings:
+        return  # nothing may be known of a pattern when its turn comes
+    assert sorted(found.bindings, key=str) == sorted(expected, key=str)
+
+
+# --- Layers and candidates ------------------------------------------------------------------------
+
+
+def test_inferred_triples_count_and_are_marked() -> None:
+    with films() as kg:
+        kg.insert([Triple(f("directed"), URIRef(OWL + "inverseOf"), BY)])
+        reason(kg)
+        found = done(kg, plan((f("lee"), f("directed"), X)))
+        assert found.answers == [f("tiger")]
+        assert [t.status for t in found.triples] == ["inferred"]
+        assert [t.status for t in done(kg, plan((f("tiger"), BY, X))).triples] == ["asserted"]
+
+
+def test_what_was_written_back_is_told_from_what_the_data_said() -> None:
+    with films() as kg:
+        graph = f"{kg.iri}:completed:7"
+        kg.store.insert(f"<{f('tiger')}> <{STARS}> <{f('yeoh')}> .".encode(), graph)
+        kg.written(replace(kg.record, asserted=(*kg.record.asserted, graph)))
+        [triple] = done(kg, plan((f("tiger"), STARS, X))).triples
+        assert (triple.object, triple.status) == (f("yeoh"), "completed")
+
+
+def test_of_several_candidates_the_closest_are_tried_first(kg: KnowledgeGraph) -> None:
+    given_plan = plan(("Film", GENRE, X))
+
+    def grounded(*pairs: tuple[str, float]) -> Grounded:
+        kept = tuple(Candidate(f(name), score, name) for name, score in pairs)
+        return Grounded(given_plan, {("Film", "entity"): kept})
+
+    assert complete_from_graph(kg, grounded(("tiger", 1.0), ("alien", 0.97))).answers == [f("wuxia")]
+    assert complete_from_graph(kg, grounded(("legend", 1.0), ("tiger", 0.97))).answers == [f("wuxia")]
+    both = complete_from_graph(kg, grounded(("tiger", 1.0), ("alien", 1.0)))
+    assert both.answers == [f("horror"), f("sf"), f("wuxia")]
+
+
+def test_one_text_is_one_entity_in_all_triples(kg: KnowledgeGraph) -> None:
+    kept = (Candidate(f("tiger"), 1.0, "a"), Candidate(f("legend"), 1.0, "b"))
+    grounded = Grounded(plan(("it", GENRE, X), ("it", STARS, Y)), {("it", "entity"): kept})
+    assert complete_from_graph(kg, grounded).answers == [], "no film of the two has both"
+
+
+def test_better_candidates_come_first_among_answers(kg: KnowledgeGraph) -> None:
+    kept = (
+        Candidate(f("legend"), 1.0, "a"),
+        Candidate(f("alien"), 0.95, "b"),
+        Candidate(f("tiger"), 0.97, "c"),
+    )
+    grounded = Grounded(plan(("it", GENRE, X)), {("it", "entity"): kept})
+    assert complete_from_graph(kg, grounded).answers == [f("wuxia"), f("horror"), f("sf")]
+
+
+def test_a_relation_in_words_is_also_tried_the_other_way(kg: KnowledgeGraph) -> None:
+    swapped = ground(kg, plan(("Ridley Scott", "directed by", X)), GroundingSettings(model=None))
+    found = complete_from_graph(kg, swapped)
+    assert f("alien") in found.answers
+    assert all(t.predicate == BY and t.object == f("scott") for t in found.triples), "as the graph has them"
+    strict = complete_from_graph(kg, swapped, settings=CompletionSettings(either_direction=False))
+    assert strict.answers == []
+
+
+# --- What is missing, and evidence ----------------------------------------------------------------
+
+
+def test_what_is_missing_is_bound_as_far_as_known(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((f("tiger"), BY, Y), (X, BY, Y), (X, STARS, Z), answer=Z))
+    assert found.bindings == []
+    assert found.missing == [IncompleteTriple(f("tiger"), STARS, Z)]
+    assert [t.terms for t in found.triples] == [(f("tiger"), BY, f("lee"))]
+
+
+def test_a_text_that_is_not_grounded_is_missing_as_it_is(kg: KnowledgeGraph) -> None:
+    grounded = ground(kg, plan(("Solaris", "directed by", X)), GroundingSettings(model=None))
+    found = complete_from_graph(kg, grounded)
+    assert found.ungrounded == (("Solaris", "entity"),)
+    assert found.missing == [IncompleteTriple("Solaris", BY, X)]
+
+
+def test_forms_of_one_missing_triple_are_bounded() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.insert([Triple(f("hub"), BY, f(f"n{n}")) for n in range(50)])
+        assert len(done(kg, plan((f("hub"), BY, Y), (Y, STARS, X)), missing=7).missing) == 7
+
+
+class Notes:
+    """Evidence in a list: the triples that match what is asked, where texts stand for what they name."""
+
+    def __init__(self, *facts: tuple[str, Term, Term, Term]) -> None:
+        self.facts = facts
+        self.asked: list[IncompleteTriple] = []
+
+    def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
+        self.asked.append(triple)
+        found = []
+        for name, *terms in self.facts:
+            same = [
+                slot == term or isinstance(slot, Unknown) or str(slot) == name
+                for slot, term in zip(triple.slots, terms, strict=True)
+            ]
+            if all(same):
+                ref = EvidenceRef("urn:passage:1", "…", "passage", "notes.txt")
+                found.append(CompletedTriple(*terms, "completed", (ref,), 0.8))  # type: ignore[arg-type]
+        return found[:k]
+
+
+def test_evidence_is_asked_where_the_graph_has_nothing_and_its_answers_bind_what_follows(
+    kg: KnowledgeGraph,
+) -> None:
+    notes = Notes(("", f("tiger"), STARS, f("weaver")))
+    chain = plan((f("tiger"), STARS, Y), (X, STARS, Y), excluded=(f("tiger"),))
+    found = complete(kg, Grounded(chain), notes)
+    assert found.answers == [f("alien")]
+    assert notes.asked == [IncompleteTriple(f("tiger"), STARS, Y)]
+    assert [t.status for t in found.triples] == ["asserted", "completed"]
+    assert found.triples[1].evidence[0].iri == "urn:passage:1"
+
+
+def test_evidence_may_name_what_the_graph_does_not_know(kg: KnowledgeGraph) -> None:
+    notes = Notes(("Solaris", f("solaris"), BY, f("scott")))
+    chain = plan(("Solaris", BY, Y), (X, BY, Y), excluded=("Solaris",))
+    found = complete(kg, ground(kg, chain, GroundingSettings(model=None)), notes)
+    assert notes.asked == [IncompleteTriple("Solaris", BY, Y)]
+    assert set(found.answers) == {f("alien"), f("runner"), f("legend"), f("duellists")}
+
+
+def test_what_hangs_on_something_missing_is_not_bound_to_chance(kg: KnowledgeGraph) -> None:
+    found = done(kg, plan((X, BY, Y), (f("tiger"), STARS, Y)))
+    assert found.missing == [IncompleteTriple(f("tiger"), STARS, Y)]
+    assert found.triples == []
+
+
+def test_without_evidence_nothing_is_made_up(kg: KnowledgeGraph) -> None:
+    notes = Notes()
+    found = complete(kg, Grounded(plan((f("tiger"), STARS, X))), notes)
+    assert found.answers == []
+    assert len(notes.asked) == 1, "each triple is asked for once"
+
+
+def test_evidence_can_be_asked_for_what_the_graph_has_too(kg: KnowledgeGraph) -> None:
+    notes = Notes(("", f("alien"), GENRE, f("wuxia")))
+    grounded = Grounded(plan((f("alien"), GENRE, X)))
+    assert complete(kg, grounded, notes).answers == [f("horror"), f("sf")]
+    assert notes.asked == []
+    assert complete(kg, grounded, notes, always=True).answers == [f("horror"), f("sf"), f("wuxia")]
+
+
+def test_evidence_that_always_has_more_comes_to_an_end(kg: KnowledgeGraph) -> None:
+    class Endless:
+        count = 0
+
+        def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
+            self.count += 1
+            s, p, o = (
+                f(f"new{self.count}{at}") if isinstance(x, Unknown) else x
+                for at, x in enumerate(triple.slots)
+            )
+            return [CompletedTriple(s, p, o, "completed")]  # type: ignore[arg-type]
+
+    chain = plan((f("tiger"), STARS, Y), (Y, f("knows"), Z), (Z, f("knows"), X))
+    source = Endless()
+    assert len(complete(kg, Grounded(chain), source).answers) == 1
+    complete(kg, Grounded(chain), source, always=True)
+    assert source.count < 1000
+
+
+def test_what_stands_in_the_graph_is_not_told_as_read(kg: KnowledgeGraph) -> None:
+    fact = CompletedTriple(f("alien"), BY, f("scott"), "completed", (), 0.5)
+    found = complete_from_graph(kg, Grounded(plan((f("alien"), BY, X))), facts=[fact])
+    assert [t.status for t in found.triples] == ["asserted"]
+    assert found.triples[0].confidence == 1.0
+
+
+def test_keys_that_rdf_does_not_allow_find_nothing(kg: KnowledgeGraph) -> None:
+    key = (Literal("x"), BY, None)
+    assert Lookup(kg).find([key]) == {key: []}
+    assert Lookup(kg).find([]) == {}
+
+
+def test_all_of_the_graph_can_be_read_back(kg: KnowledgeGraph) -> None:
+    for s, p, o in TRIPLES:
+        for known in (
+            (s, p, None),
+            (None, p, o),
+            (s, None, o),
+            (s, None, None),
+            (None, None, o),
+            (None, p, None),
+        ):
+            assert (s, p, o) in [t.terms for t in Lookup(kg).find([known])[known]]

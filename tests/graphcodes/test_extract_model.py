@@ -1,0 +1,221 @@
+"""Codes by models: what is read of an answer, the second try, a real small model, pictures and detectors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import FakeListChatModel
+
+from mrag.errors import ConfigError, LoadError, ModelError
+from mrag.graphcodes.code import GraphCode
+from mrag.graphcodes.drawing import matrix_svg
+from mrag.graphcodes.extract.model import ModelExtractor
+from mrag.graphcodes.extract.pictures import Detection, PictureExtractor, from_detections
+from mrag.graphcodes.extract.reading import read_code
+from mrag.graphcodes.fusing import summed
+from mrag.images.pictures import Box
+from tests.generation.conftest import gguf, local_server  # noqa: F401
+from tests.images.conftest import photos  # noqa: F401
+from tests.images.seeing_server import colour_of, llava
+
+if TYPE_CHECKING:
+    from mrag.generation.local import LocalServer
+
+CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
+EDGES = [
+    {"source": "dog", "relation": "chase", "target": "cat"},
+    {"source": "cat", "relation": "is", "target": "black"},
+]
+
+
+def edges(code: GraphCode) -> set[tuple[str, str, str]]:
+    return {edge.key for edge in code.edges}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"nodes": [{"name": "dog"}], "edges": EDGES}),
+        "Here it is:\n```json\n" + json.dumps({"edges": EDGES}) + "\n```\nAnything else?",
+        json.dumps([["A dog", "chase", "the Cat"], ["cat", "is", "black"]]),
+        '{"objects": ["dog"], "relationships": [{"subject": "dog", "predicate": "chase", "object": "cat"}, '
+        '{"subject": "cat", "predicate": "is", "object": "black"}]}',
+        "1. (dog, chase, cat)\n2. (cat, is, black)",
+        "- [Dog, chase, cat].\n- [cat, is, black].",
+        "{oops} " + json.dumps({"triples": [["dog", "chase", "cat"], ["cat", "is", "black"]]}),
+    ],
+)
+def test_forms_that_are_read(text: str) -> None:
+    assert edges(read_code(text)) == CHASE
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no JSON object"),
+        ("I see a dog.", "no JSON object"),
+        ("{}", "empty"),
+        ('{"edges": "dog chases cat"}', "not a list"),
+        ('{"edges": [{"source": "dog"}]}', "is not a text"),
+        ('{"edges": [["dog", "chase"]]}', "not a source, a relation and a target"),
+        ('{"edges": [["dog", "chase", " "]]}', "is not a text"),
+        ('{"nodes": [{"name": true}], "edges": []}', "is not a text"),
+        (json.dumps({"edges": [["dog", "chase", "cat " * 40]]}), "whole sentence"),
+        (json.dumps({"edges": [["dog", "sees", f"cat {i}"] for i in range(201)]}), "more than 200"),
+    ],
+)
+def test_what_cannot_be_read_is_said(text: str, problem: str) -> None:
+    with pytest.raises(ModelError, match=problem):
+        read_code(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet='{}[]",:abc 01\n\\()', max_size=60))
+def test_any_answer_is_a_code_or_an_error_of_ours(text: str) -> None:
+    with contextlib.suppress(ModelError):
+        assert read_code(text)
+
+
+def test_types_are_demands() -> None:
+    code = read_code('{"nodes": [{"name": "what", "types": ["infection"]}], "edges": []}')
+    assert code.by_id["what"].types == {"infection"}
+
+
+def test_a_second_try_is_told_what_was_wrong() -> None:
+    class Kept(FakeListChatModel):
+        asked: list[object] = []  # noqa: RUF012
+
+        def _call(self, messages, *args, **kwargs):  # type: ignore[no-untyped-def]
+            self.asked.append(messages)
+            return super()._call(messages, *args, **kwargs)
+
+    model = Kept(responses=["I see a dog.", json.dumps({"edges": EDGES})])
+    assert edges(ModelExtractor(model).extract("A dog chases a black cat.")) == CHASE
+    assert len(model.asked) == 2
+    assert "There is no JSON object" in str(model.asked[1])
+
+
+def test_two_answers_without_a_code_are_an_error() -> None:
+    with pytest.raises(ModelError, match=r"gave no graph code.*extractor without one"):
+        ModelExtractor(FakeListChatModel(responses=["no", "no"])).extract("A dog.")
+
+
+def test_an_empty_text_is_not_sent() -> None:
+    assert ModelExtractor(FakeListChatModel(responses=[])).extract("  ") == GraphCode()
+
+
+def test_a_model_that_cannot_be_reached() -> None:
+    pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
+    from langchain_openai import ChatOpenAI
+
+    model = ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="x", max_retries=0, timeout=2)
+    with pytest.raises(ModelError, match="did not answer"):
+        ModelExtractor(model).extract("A dog.")
+
+
+@pytest.mark.model
+def test_a_real_model_is_held_to_the_form(local_server: LocalServer) -> None:  # noqa: F811
+    # What so small a model says is of no use; that the server holds it to the schema is what counts.
+    model = local_server.chat_model(max_tokens=48)
+    try:
+        code = ModelExtractor(model).extract("A dog chases a cat.")
+    except ModelError as error:
+        assert "gave no graph code" in error.message
+    else:
+        assert code and all(" ".join(node.id.split()) == node.id for node in code.nodes)
+
+
+# -- pictures ----------------------------------------------------------------------------------------------
+
+
+def test_a_picture_goes_to_the_model_as_a_block(
+    photos: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mrag.generation.models import resolve
+
+    def say(data: bytes) -> str:
+        return json.dumps({"edges": [["Garment", "is", colour_of(data)]]})
+
+    with llava(say=say) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        reader = PictureExtractor(resolve("ollama:llava"), structured=False)
+        assert edges(reader.extract_picture(photos / "red.png")) == {("garment", "is", "red")}
+        assert edges(reader.extract_picture(photos / "blue.png")) == {("garment", "is", "blue")}
+
+
+def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
+    with pytest.raises(LoadError):
+        PictureExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
+
+
+def test_without_model_and_detector_it_says_what_to_give() -> None:
+    with pytest.raises(ConfigError, match=r"No detector comes with this package.*detect"):
+        PictureExtractor()
+
+
+class Boxes:
+    def detect(self, path: Path) -> Sequence[Detection]:
+        return [
+            Detection("Table", Box(0, 60, 100, 40)),
+            Detection("cup", Box(10, 20, 10, 20), 0.9),
+            Detection("cup", Box(50, 20, 10, 20), 0.9),
+            Detection("plate", Box(20, 70, 10, 10), 0.8),
+            Detection("ghost", Box(0, 0, 5, 5), 0.1),
+        ]
+
+
+def test_a_detector_gives_things_and_where_they_are(photos: Path) -> None:  # noqa: F811
+    code = PictureExtractor(detector=Boxes()).extract_picture(photos / "red.png")
+    assert "ghost" not in code.dictionary
+    assert {("cup", "above", "table"), ("cup:1", "above", "table"), ("plate", "in", "table"),
+            ("cup", "left of", "cup:1")} <= edges(code)  # fmt: skip
+    assert code.by_id["cup:1"].name == "cup"
+
+
+def test_detections_in_any_order_give_one_code() -> None:
+    found = list(Boxes().detect(Path()))
+    assert from_detections(found) == from_detections(found[::-1])
+    assert from_detections([]) == GraphCode()
+
+
+# -- drawing -----------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_is_drawn_with_every_cell() -> None:
+    code = GraphCode.of(["<b>"], [("dog", "bites", "man"), ("dog", "sees", "man"), ("man", "is", "sad")])
+    picture = matrix_svg(code, title="a & b", matched=GraphCode.of([], [("dog", "bites", "man")]))
+    import xml.etree.ElementTree as ET
+
+    root = ET.fromstring(picture)
+    titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == ["a & b", "dog bites man", "dog sees man", "man is sad"]
+    assert picture.count('stroke="#000000"') == 1
+    ET.fromstring(matrix_svg(GraphCode()))
+    with pytest.raises(ConfigError, match="no picture"):
+        matrix_svg(code, most=3)
+
+
+# -- fusion ------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_fused_by_what_they_are_of_the_best() -> None:
+    assert summed([{"a": 4.0, "b": 2.0}, {"b": 0.5}]) == [("b", 1.5), ("a", 1.0)]
+    assert summed([{"a": 1.0}, {"b": 1.0}]) == [("a", 1.0), ("b", 1.0)]
+    assert summed([{"a": 1.0}, {"b": 9.0}], [1.0, 2.0]) == [("b", 2.0), ("a", 1.0)]
+    assert summed([{}, {"a": 0.0, "b": -1.0}]) == [("a", 0.0), ("b", 0.0)]
+    assert summed([]) == []
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, float("nan")]])
+def test_weights_that_make_no_sense(weights: list[float]) -> None:
+    with pytest.raises(ConfigError, match="2 rankings need as many weights"):
+        summed([{"a": 1.0}, {"b": 1.0}], weights)
