@@ -31,6 +31,7 @@ from mrag.terms import MRAG, RDF, RDFS, XSD, Term, Triple
 
 PROV: Final = "http://www.w3.org/ns/prov#"
 DCTERMS: Final = "http://purl.org/dc/terms/"
+_QUOTED: Final = (PROV + "wasQuotedFrom", PROV + "value", DCTERMS + "type", DCTERMS + "source")
 _MODEL: Final = PROV + "wasAssociatedWith"
 _BATCH: Final = 200
 
@@ -299,9 +300,15 @@ def _filled(kg: KnowledgeGraph, heads: Sequence[Run]) -> list[Run]:
             if objection is not None and str(objection) not in one.objections:
                 more = (*one.objections, str(objection))
                 stated[str(iri)][str(statement)] = replace(one, objections=more)
+        parts: dict[tuple[str, str], dict[str, str]] = {}
         for row in kg.store.select(queries.get("completion/run-evidence").bind(run=names), seen):
-            node, _, text, where, kind, source = map(str, row)
-            ref = EvidenceRef(where, text, cast(Any, kind), source)
+            node, quote, about, value = map(str, row)
+            parts.setdefault((node, quote), {})[about] = value
+        for (node, _), said in parts.items():
+            if not said.keys() >= set(_QUOTED):
+                continue
+            place, words, kind, source = (said[name] for name in _QUOTED)
+            ref = EvidenceRef(place, words, cast(Any, kind), source)
             if ref not in quotes.setdefault(node, []):
                 quotes[node].append(ref)
     done = []
