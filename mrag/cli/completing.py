@@ -76,13 +76,15 @@ def complete(
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="With --review: runs that are decided, too.")] = False,
     accept: Annotated[
-        list[str] | None, typer.Option(metavar="RUN", help="Put a run into the graph; `last` is the newest.")
+        list[str] | None,
+        typer.Option(metavar="RUN", help="Put a run into the graph; `last` is the newest that is proposed."),
     ] = None,
     reject: Annotated[
         list[str] | None, typer.Option(metavar="RUN", help="Note that a run is not wanted.")
     ] = None,
     rollback: Annotated[
-        list[str] | None, typer.Option(metavar="RUN", help="Take a run that was accepted out again.")
+        list[str] | None,
+        typer.Option(metavar="RUN", help="Take a run out again; `last` is the newest that is accepted."),
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
     as_json: JsonOption = False,

@@ -249,8 +249,13 @@ def heads(kg: KnowledgeGraph) -> list[Run]:
     return sorted(found, key=lambda run: (run.started, run.iri))
 
 
-def find_run(kg: KnowledgeGraph, name: str) -> Run:
+def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Run:
     """Return the run of an IRI, of the beginning of an id, or `last`.
+
+    Args:
+        kg: The knowledge graph.
+        name: What the run is called.
+        state: `last` is the newest run of this state; of any if left out.
 
     Raises:
         ConfigError: If there is none, or more than one.
@@ -259,10 +264,10 @@ def find_run(kg: KnowledgeGraph, name: str) -> Run:
     short = name.removeprefix("urn:mrag:run:")
     found = [run for run in every if short and run.iri.removeprefix("urn:mrag:run:").startswith(short)]
     if name == "last":
-        found = every[-1:]
+        found = [run for run in every if state in (None, run.state)][-1:]
     if len(found) != 1:
         what = "No run is" if not found else f"{len(found)} runs are"
-        raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete --review` lists the runs.")
+        raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete --review --all` lists the runs.")
     return _filled(kg, found)[0]
 
 
@@ -331,8 +336,10 @@ def written(term: Term) -> str:
 
 
 def now() -> str:
-    """Return the present time in UTC, as xsd:dateTime writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """Return the present time in UTC, as xsd:dateTime writes it, to two microseconds."""
+    time = datetime.now(UTC)
+    # Stores drop zeros at the end; an odd last digit keeps all times of one length, and so in order as text.
+    return time.replace(microsecond=time.microsecond | 1).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def moment(text: str) -> RdfLiteral:

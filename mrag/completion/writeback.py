@@ -124,7 +124,7 @@ def accept(
 
     Args:
         kg: The knowledge graph.
-        run: The run, its IRI, the beginning of its id, or `last`.
+        run: The run, its IRI, the beginning of its id, or `last`, the newest that is proposed.
         settings: The knobs of the checks.
         update: Whether reasoning and similarity indexes are brought up to date afterwards.
 
@@ -132,7 +132,7 @@ def accept(
         ConfigError: If there is no such run, or the graph cannot be written.
     """
     writable(kg)
-    found = _run(kg, run)
+    found = _run(kg, run, "proposed")
     if found.state == "accepted":
         return WriteReport(found)
     labels = {str(s.subject): str(s.object) for s in found.statements if s.predicate == _LABEL}
@@ -150,7 +150,7 @@ def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
     Raises:
         ConfigError: If there is no such run, or it has been accepted: that is rolled back instead.
     """
-    found = _run(kg, run)
+    found = _run(kg, run, "proposed")
     if found.state == "accepted":
         raise ConfigError("This run has been accepted.", term=found.iri, hint="Roll it back instead.")
     out, into = _state_rows(kg, found, "rejected")
@@ -165,14 +165,14 @@ def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> Writ
 
     Args:
         kg: The knowledge graph.
-        run: The run, its IRI, the beginning of its id, or `last`.
+        run: The run, its IRI, the beginning of its id, or `last`, the newest that is accepted.
         update: Whether reasoning and similarity indexes are brought up to date afterwards.
 
     Raises:
         ConfigError: If there is no such run, or it has not been accepted.
     """
     writable(kg)
-    found = _run(kg, run)
+    found = _run(kg, run, "accepted")
     if found.state != "accepted":
         raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
     gone = _only_of(kg, found)
@@ -253,6 +253,6 @@ def _was_reasoned(kg: KnowledgeGraph) -> bool:
     return kg.reasoned or bool(kg.record.inferred)
 
 
-def _run(kg: KnowledgeGraph, run: Run | str) -> Run:
-    """Return a run as the store has it."""
-    return find_run(kg, run.iri if isinstance(run, Run) else run)
+def _run(kg: KnowledgeGraph, run: Run | str, state: State | None = None) -> Run:
+    """Return a run as the store has it; `last` is the newest of a state."""
+    return find_run(kg, run.iri if isinstance(run, Run) else run, state)
