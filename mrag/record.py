@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias, cast
 
@@ -162,6 +162,42 @@ def record_update(iri: str, record: Record) -> str:
         *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
     ]
     return queries.get("update/register").bind(kg=[iri], g_p_o=[(iri, *row) for row in rows])
+
+
+def joined(before: Record, graph: str, more: int) -> Record:
+    """Return the record after triples came to a graph: what was inferred still holds, there may be more.
+
+    Args:
+        before: The record of before.
+        graph: IRI of the graph, a new one or one of the asserted.
+        more: Triples that came.
+    """
+    new = graph not in before.asserted
+    added = before.added
+    # The next reasoning can start from the additions alone only if it finds them in graphs of their own.
+    if before.inferred and graph not in added:
+        alone = new and (bool(added) or before.reasoned == before.revision)
+        added = (*added, graph) if alone else ()
+    return replace(
+        before,
+        asserted=(*before.asserted, graph) if new else before.asserted,
+        added=added,
+        revision=before.revision + 1,
+        triples=before.triples + more,
+        pending="",
+        kept=True,
+    )
+
+
+def graph_name(iri: str, record: Record, status: Status) -> str:
+    """Return a name for a graph of what was written, which sorts behind all: the first is where loads go.
+
+    Example:
+        >>> graph_name("urn:mrag:kg:main", Record(("urn:mrag:kg:main:asserted:0",), revision=3), "completed")
+        'urn:mrag:kg:main:completed:4'
+    """
+    numbers = (int(n) for graph in record.asserted for n in re.findall(r"\d+", graph))
+    return f"{iri}:{status}:{max(record.revision, *numbers, 0) + 1}"
 
 
 def profile_of(counts: Mapping[str, int]) -> Profile:

@@ -97,7 +97,7 @@ def search_(
     ] = 1.0,
     start: Annotated[
         str, typer.Option(help="Clues start at the beginning of documents, or anywhere.")
-    ] = "anywhere",
+    ] = "beginning",
     as_json: JsonOption = False,
 ) -> None:
     """Find entities by the clues that a model writes; each hit names its clue.

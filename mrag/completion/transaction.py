@@ -7,7 +7,6 @@ leaves the graph as it was or as it is to be, and doing it again does the rest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -18,7 +17,7 @@ from mrag import queries
 from mrag.completion.runs import ntriples
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
-from mrag.record import Record, record_update, status_of
+from mrag.record import Record, graph_name, joined, record_update, status_of
 from mrag.stores.base import Dataset
 from mrag.terms import Term, Triple
 
@@ -76,10 +75,10 @@ def commit(kg: KnowledgeGraph, triples: Sequence[Triple], out: Sequence[Quad], i
         return graph
     # Not every server takes all of it as one request. Cut off before the record, nothing has changed; behind
     # it the run still counts as proposed, and accepting it again finds its triples known.
-    graph = _new_name(kg)
+    graph = graph_name(kg.iri, kg.record, "completed")
     kg.store.clear(graph)
     kg.store.insert(ntriples(triples), graph)
-    after = _joined(kg.record, graph, len(triples))
+    after = joined(kg.record, graph, len(triples))
     kg.store.update(record_update(kg.iri, after))
     kg.written(after)
     change(kg, out, into)
@@ -154,11 +153,11 @@ def _placed(kg: KnowledgeGraph, more: int) -> tuple[str, Record, list[Quad], lis
     record = kg.record
     ours = completed_graphs(kg)
     if not record.inferred or (not kg.reasoned and not record.added):
-        graph = ours[0] if ours else _new_name(kg)
-        return graph, _joined(record, graph, more), [], []
+        graph = ours[0] if ours else graph_name(kg.iri, kg.record, "completed")
+        return graph, joined(record, graph, more), [], []
     waiting = [g for g in ours if g in record.added]
-    graph = waiting[-1] if waiting else _new_name(kg)
-    after = _joined(record, graph, more)
+    graph = waiting[-1] if waiting else graph_name(kg.iri, kg.record, "completed")
+    after = joined(record, graph, more)
     base, *others = [g for g in ours if g not in waiting] or [""]
     gone: list[Quad] = []
     come: list[Quad] = []
@@ -167,24 +166,6 @@ def _placed(kg: KnowledgeGraph, more: int) -> tuple[str, Record, list[Quad], lis
         gone += _in(old, rows)
         come += _in(base, rows)
     return graph, replace(after, asserted=tuple(g for g in after.asserted if g not in others)), gone, come
-
-
-def _joined(before: Record, graph: str, more: int) -> Record:
-    """Return the record after triples came to a graph: what was inferred still holds."""
-    new = graph not in before.asserted
-    added = before.added
-    if before.inferred and graph not in added:
-        alone = new and (bool(added) or before.reasoned == before.revision)
-        added = (*added, graph) if alone else ()
-    return replace(
-        before,
-        asserted=(*before.asserted, graph) if new else before.asserted,
-        added=added,
-        revision=before.revision + 1,
-        triples=before.triples + more,
-        pending="",
-        kept=True,
-    )
 
 
 def _places(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[Quad]:
@@ -196,12 +177,6 @@ def _places(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[Quad]:
         for triple in triples
         if kg.store.ask(ask.bind(s_p_o=[tuple(triple)]), Dataset((graph,)))
     ]
-
-
-def _new_name(kg: KnowledgeGraph) -> str:
-    """Return a name that the record sorts behind the others; the first of them is where loads go."""
-    numbers = (int(n) for graph in kg.record.asserted for n in re.findall(r"\d+", graph))
-    return f"{kg.iri}:completed:{max(kg.record.revision, *numbers, 0) + 1}"
 
 
 def _in(graph: str, triples: Sequence[Triple]) -> list[Quad]:

@@ -43,8 +43,8 @@ class DecodingSettings:
         prior_weight: How much of the logarithm of a clue's probability after `prior` is taken away: 0
             for the product of probabilities alone, 1 for what the question adds to it.
         prior: The prompt of no question.
-        start: Whether clues begin anywhere in documents, or at their beginning; a question seldom asks for
-            how a document begins.
+        start: Whether clues begin at the beginning of documents, or anywhere in them, as a model writes them
+            that was trained to.
 
     Raises:
         ConfigError: If a number is out of its range.
@@ -63,7 +63,7 @@ class DecodingSettings:
     length_penalty: float = 0.1
     prior_weight: float = 0.0
     prior: str = "A fact:"
-    start: Start = "anywhere"
+    start: Start = "beginning"
 
     def __post_init__(self) -> None:
         if not 1 <= self.beams <= _MOST:

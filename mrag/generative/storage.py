@@ -8,29 +8,22 @@ holds the index before or the index after.
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Final
 
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex
 from mrag.generative.segments import Segment
+from mrag.index.files import MANIFEST, NEW, mapped, pack, put_manifest, write
 
 __all__ = ["FORMAT", "ClueFolder", "ClueManifest"]
 
 FORMAT: Final = 1
 _MAGIC: Final = b"mrag clues 1\n"
-_ALIGN: Final = 64
 _OURS: Final = re.compile(r"clues-(\d{8,})\.seg")
-_NEW: Final = "manifest.json.new"
 _REBUILD: Final = "Build the index anew."
 
 
@@ -85,7 +78,7 @@ class ClueFolder:
             IndexMismatch: If another version of the package wrote it.
             IndexError_: If it cannot be read.
         """
-        file = self.path / "manifest.json"
+        file = self.path / MANIFEST
         try:
             fields = json.loads(file.read_bytes())
             if fields["format"] != FORMAT:
@@ -132,22 +125,19 @@ class ClueFolder:
     def write(self, segment: Segment, generation: int) -> tuple[str, int]:
         """Write a segment, sync it to disk, and return the name of its file and its bytes."""
         name = f"clues-{generation:08d}.seg"
-        return name, self._write(name, lambda stream: _pack(stream, segment.arrays()))
+        return name, write(self.path / name, lambda stream: pack(stream, _MAGIC, segment.arrays()))
 
     def commit(self, manifest: ClueManifest) -> None:
         """Put a manifest in place, whose files have all been written, and sweep other files away."""
         data = json.dumps(asdict(manifest), ensure_ascii=False, indent=1).encode()
-        self._write(_NEW, lambda stream: stream.write(data))
-        self._sync_names()
-        os.replace(self.path / _NEW, self.path / "manifest.json")  # noqa: PTH105
-        self._sync_names()
+        put_manifest(self.path, data)
         self.sweep(manifest)
 
     def sweep(self, manifest: ClueManifest | None) -> None:
         """Delete the files of earlier or unfinished commits. Only for who holds the lock."""
         keep = {name for name, _ in manifest.segments} if manifest else set()
         for file in self.path.iterdir():
-            if (_OURS.fullmatch(file.name) or file.name == _NEW) and file.name not in keep:
+            if (_OURS.fullmatch(file.name) or file.name == NEW) and file.name not in keep:
                 # Windows keeps files that someone has mapped; the next writer tries again.
                 with suppress(OSError):
                     file.unlink()
@@ -163,7 +153,7 @@ class ClueFolder:
             yield
         except OSError as error:
             with suppress(IndexError_, OSError):
-                self.sweep(self.manifest() if (self.path / "manifest.json").exists() else None)
+                self.sweep(self.manifest() if (self.path / MANIFEST).exists() else None)
             raise IndexError_(
                 f"The clue index could not be written: {error.strerror or error}.",
                 file=str(self.path),
@@ -175,47 +165,7 @@ class ClueFolder:
         found = file.stat().st_size
         if found != size:
             raise ValueError(f"{name} has {found} bytes, not {size}")
-        return Segment(_mapped(file))
-
-    def _write(self, name: str, write: Callable[[BinaryIO], object]) -> int:
-        with (self.path / name).open("wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-            return stream.tell()
-
-    def _sync_names(self) -> None:
-        if sys.platform != "win32":
-            folder = os.open(self.path, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        return Segment(mapped(file, _MAGIC))
 
     def _damaged(self, file: Path, error: Exception) -> IndexError_:
         return IndexError_(f"The clue index is damaged: {error}.", file=str(file), hint=_REBUILD)
-
-
-def _pack(stream: BinaryIO, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    at, table = 0, {}
-    for name, array in arrays.items():
-        table[name] = {"type": array.dtype.str, "shape": array.shape, "at": at}
-        at += -(-array.nbytes // _ALIGN) * _ALIGN
-    header = _MAGIC + json.dumps(table).encode() + b"\n"
-    stream.write(header + b" " * (-len(header) % _ALIGN))
-    for array in arrays.values():
-        stream.write(np.ascontiguousarray(array).data)
-        stream.write(bytes(-array.nbytes % _ALIGN))
-
-
-def _mapped(file: Path) -> dict[str, npt.NDArray[Any]]:
-    with file.open("rb") as stream:
-        if stream.readline() != _MAGIC:
-            raise ValueError(f"{file.name} does not begin as it should")
-        table = json.loads(stream.readline())
-        start = -(-stream.tell() // _ALIGN) * _ALIGN
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    return {
-        name: np.ndarray(entry["shape"], np.dtype(entry["type"]), mapped, start + entry["at"])
-        for name, entry in table.items()
-    }

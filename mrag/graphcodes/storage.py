@@ -14,28 +14,26 @@ process ends, the folder holds the state before or the state after.
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex
 from mrag.graphcodes.segment import Segment
+from mrag.index.files import MANIFEST, NEW, mapped, pack, put_manifest, write
 from mrag.index.storage import Folder
 
 __all__ = ["Manifest", "commit", "load", "locked", "manifest_of"]
 
 FORMAT: Final = "mrag graph codes 1"
 _MAGIC: Final = b"mrag graph codes 1\n"
-_ALIGN: Final = 64
 _OURS: Final = re.compile(r"(?:codes|deleted)-(\d+)\.(?:seg|bits)")
 _REBUILD: Final = "Build the index anew."
 
@@ -76,7 +74,7 @@ def manifest_of(path: Path) -> Manifest:
         IndexMismatch: If another version of the package wrote it.
         IndexError_: If it cannot be read.
     """
-    file = path / "manifest.json"
+    file = path / MANIFEST
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
         if read["format"] != FORMAT:
@@ -113,7 +111,9 @@ def load(path: Path) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | N
             for name, size in manifest.files.items():
                 if (there := (path / name).stat().st_size) != size:
                     raise ValueError(f"{name} has {there} bytes, not {size}")
-            segments = [Segment.of_arrays(_mapped(path / n)) for n in manifest.files if n.endswith(".seg")]
+            segments = [
+                Segment.of_arrays(mapped(path / n, _MAGIC)) for n in manifest.files if n.endswith(".seg")
+            ]
             live = None
             for name in manifest.files:
                 if name.endswith(".bits"):
@@ -160,20 +160,18 @@ def commit(
         for at, (segment, name) in enumerate(segments):
             if name is None:
                 name = f"codes-{generation + at:010d}.seg"
-                files[name] = _write(path / name, _packed(segment))
+                files[name] = write(path / name, partial(_put, segment))
             else:
                 files[name] = known[name]
             names.append(name)
         generation += len(segments)
         if live is not None:
             name = f"deleted-{generation:010d}.bits"
-            files[name] = _write(path / name, [np.packbits(~live).tobytes()])
+            bits = np.packbits(~live).tobytes()
+            files[name] = write(path / name, lambda stream: stream.write(bits))
         manifest = Manifest(generation, files, dict(relations), dict(extra))
         text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1)
-        _write(path / "manifest.json.new", [text.encode("utf-8", "surrogatepass")])
-        _sync_names(path)
-        os.replace(path / "manifest.json.new", path / "manifest.json")  # noqa: PTH105
-        _sync_names(path)
+        put_manifest(path, text.encode("utf-8", "surrogatepass"))
     _sweep(path, files)
     return manifest, names
 
@@ -198,55 +196,14 @@ def _refusals(path: Path, keep: Mapping[str, int]) -> Iterator[None]:
 
 def _sweep(path: Path, keep: Mapping[str, int]) -> None:
     for file in path.iterdir():
-        if (_OURS.fullmatch(file.name) or file.name == "manifest.json.new") and file.name not in keep:
+        if (_OURS.fullmatch(file.name) or file.name == NEW) and file.name not in keep:
             # Windows keeps files that someone has mapped; the next writer tries again.
             with suppress(OSError):
                 file.unlink()
 
 
-def _write(file: Path, chunks: Sequence[Any]) -> int:
-    with file.open("wb") as stream:
-        for chunk in chunks:
-            stream.write(chunk)
-        stream.flush()
-        os.fsync(stream.fileno())
-        return stream.tell()
-
-
-def _sync_names(path: Path) -> None:
-    if sys.platform != "win32":
-        folder = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _packed(segment: Segment) -> list[Any]:
-    # All arrays in one file: one sync to disk instead of twenty.
-    arrays = {name: np.ascontiguousarray(array) for name, array in segment.arrays().items()}
-    at, table = 0, {}
-    for name, array in arrays.items():
-        table[name] = {"type": array.dtype.str, "shape": array.shape, "at": at}
-        at += -(-array.nbytes // _ALIGN) * _ALIGN
-    header = _MAGIC + json.dumps(table).encode() + b"\n"
-    chunks: list[Any] = [header + b" " * (-len(header) % _ALIGN)]
-    for array in arrays.values():
-        chunks += [array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % _ALIGN)]
-    return chunks
-
-
-def _mapped(file: Path) -> dict[str, npt.NDArray[Any]]:
-    with file.open("rb") as stream:
-        if stream.readline() != _MAGIC:
-            raise ValueError(f"{file.name} does not begin as it should")
-        table = json.loads(stream.readline())
-        start = -(-stream.tell() // _ALIGN) * _ALIGN
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    return {
-        name: np.ndarray(entry["shape"], np.dtype(entry["type"]), mapped, start + entry["at"])
-        for name, entry in table.items()
-    }
+def _put(segment: Segment, stream: BinaryIO) -> None:
+    pack(stream, _MAGIC, segment.arrays())
 
 
 def _damaged(file: Path, error: Exception) -> IndexError_:

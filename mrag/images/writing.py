@@ -13,7 +13,6 @@ writes them and however often. Of a description stand there:
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -25,7 +24,7 @@ from mrag.errors import ConfigError
 from mrag.images.graph import Vocabulary
 from mrag.images.journal import Entry
 from mrag.kg import KnowledgeGraph
-from mrag.record import Record, record_update
+from mrag.record import graph_name, joined, record_update
 from mrag.stores.base import Dataset
 from mrag.terms import RDF, RDFS, XSD, Triple
 
@@ -161,8 +160,8 @@ class EnrichedGraph:
             count = kg.record.triples + len(rows)
             kg.written(replace(kg.record, triples=count, revision=count, reasoned=count))
             return
-        graph = self.name or _name(kg)
-        after = _after(kg.record, graph, len(rows))
+        graph = self.name or graph_name(kg.iri, kg.record, "enriched")
+        after = joined(kg.record, graph, len(rows))
         if kg.store.capabilities.atomic:
             put = queries.get("update/change").bind(
                 graph_subject_predicate_object=[], g_s_p_o=[(URIRef(graph), *t) for t in rows]
@@ -188,31 +187,6 @@ def enriched_graph(kg: KnowledgeGraph) -> str | None:
         return f"urn:graph:{kg.name}:enriched"
     start = f"{kg.iri}:enriched:"
     return next((g for g in kg.record.asserted if g.startswith(start)), None)
-
-
-def _name(kg: KnowledgeGraph) -> str:
-    """Return a name that the record sorts behind the others; the first of them is where loads go."""
-    numbers = (int(n) for graph in kg.record.asserted for n in re.findall(r"\d+", graph))
-    return f"{kg.iri}:enriched:{max(kg.record.revision, *numbers, 0) + 1}"
-
-
-def _after(before: Record, graph: str, more: int) -> Record:
-    """Return the record after an addition: what was inferred still holds, but there may be more to infer."""
-    new = graph not in before.asserted
-    added = before.added
-    # The next reasoning can start from the additions alone only if it finds them in graphs of their own.
-    if before.inferred and graph not in added:
-        alone = new and (bool(added) or before.reasoned == before.revision)
-        added = (*added, graph) if alone else ()
-    return replace(
-        before,
-        asserted=(*before.asserted, graph) if new else before.asserted,
-        added=added,
-        revision=before.revision + 1,
-        triples=before.triples + more,
-        pending="",
-        kept=True,
-    )
 
 
 def _ntriples(rows: Iterable[Triple]) -> bytes:

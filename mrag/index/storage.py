@@ -17,7 +17,6 @@ files that no manifest names are swept away by the next writer.
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import re
 import sys
@@ -32,17 +31,16 @@ import numpy.typing as npt
 
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex, MragError
 from mrag.index.bm25 import Bm25Params
+from mrag.index.files import MANIFEST, NEW, mapped, pack, put_manifest, write
 from mrag.index.rows import Mask
-from mrag.index.segments import Arrays, Segment
+from mrag.index.segments import Segment
 from mrag.index.text import ANALYSIS_VERSION
 
 __all__ = ["FORMAT", "Folder", "Manifest", "SegmentFiles"]
 
 FORMAT: Final = 1
 _MAGIC: Final = b"mrag docs 1\n"
-_ALIGN: Final = 64
 _OURS: Final = re.compile(r"(?:segment|deleted)-(\d{8,})\.(?:docs|npy|vectors\.npy|codes\.npy)")
-_NEW: Final = "manifest.json.new"
 
 _REBUILD: Final = "Build the index anew."
 
@@ -162,7 +160,7 @@ class Folder:
             IndexMismatch: If another version of the package wrote it.
             IndexError_: If it cannot be read.
         """
-        file = self.path / "manifest.json"
+        file = self.path / MANIFEST
         try:
             return Manifest.parse(file.read_bytes())
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -213,7 +211,7 @@ class Folder:
         if "vectors.npy" in files.bytes:
             vectors = np.load(self.path / f"{files.name}.vectors.npy", mmap_mode="r").view(np.ndarray)
             codes = np.load(self.path / f"{files.name}.codes.npy", mmap_mode="r").view(np.ndarray)
-        segment = Segment.of_arrays(_mapped(self.path / f"{files.name}.docs"), vectors, codes)
+        segment = Segment.of_arrays(mapped(self.path / f"{files.name}.docs", _MAGIC), vectors, codes)
         if len(segment) != files.rows:
             raise ValueError(f"{files.name} has {len(segment)} rows, not {files.rows}")
         return segment
@@ -225,10 +223,12 @@ class Folder:
             OSError: If the system refuses.
         """
         name = f"segment-{generation:08d}"
-        sizes = {"docs": self._write(f"{name}.docs", lambda stream: _pack(stream, segment.arrays()))}
+        sizes = {
+            "docs": write(self.path / f"{name}.docs", lambda stream: pack(stream, _MAGIC, segment.arrays()))
+        }
         for end, array in (("vectors.npy", segment.vectors), ("codes.npy", segment.codes)):
             if array is not None:
-                sizes[end] = self._write(f"{name}.{end}", _saver(array))
+                sizes[end] = write(self.path / f"{name}.{end}", _saver(array))
         return SegmentFiles(name, len(segment), sizes)
 
     def write_deleted(self, live: Mask, generation: int) -> str:
@@ -238,7 +238,7 @@ class Folder:
             OSError: If the system refuses.
         """
         name = f"deleted-{generation:08d}.npy"
-        self._write(name, _saver(np.packbits(~live)))
+        write(self.path / name, _saver(np.packbits(~live)))
         return name
 
     def commit(self, manifest: Manifest) -> None:
@@ -248,16 +248,13 @@ class Folder:
             OSError: If the system refuses.
         """
         data = json.dumps(asdict(manifest), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
-        self._write(_NEW, lambda stream: stream.write(data))
-        self._sync_names()
-        os.replace(self.path / _NEW, self.path / "manifest.json")  # noqa: PTH105
-        self._sync_names()
+        put_manifest(self.path, data)
 
     def next_generation(self) -> int:
         """Give a number above that of every commit so far and of every file that is there."""
         highest = 0
         with suppress(OSError, ValueError, TypeError, KeyError):
-            highest = int(json.loads((self.path / "manifest.json").read_bytes())["generation"])
+            highest = int(json.loads((self.path / MANIFEST).read_bytes())["generation"])
         numbers = [int(found[1]) for file in self.path.iterdir() if (found := _OURS.fullmatch(file.name))]
         return max(highest, *numbers, 0) + 1
 
@@ -268,7 +265,7 @@ class Folder:
             keep: Names of the files that count.
         """
         for file in self.path.iterdir():
-            if (_OURS.fullmatch(file.name) or file.name == _NEW) and file.name not in keep:
+            if (_OURS.fullmatch(file.name) or file.name == NEW) and file.name not in keep:
                 # Windows keeps files that someone has mapped; the next writer tries again.
                 with suppress(OSError):
                     file.unlink()
@@ -293,22 +290,7 @@ class Folder:
 
     def exists(self) -> bool:
         """Tell whether there is a manifest."""
-        return (self.path / "manifest.json").exists()
-
-    def _write(self, name: str, write: Callable[[BinaryIO], object]) -> int:
-        with (self.path / name).open("wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-            return stream.tell()
-
-    def _sync_names(self) -> None:
-        if sys.platform != "win32":
-            folder = os.open(self.path, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        return (self.path / MANIFEST).exists()
 
     def _damaged(self, file: Path, error: Exception) -> IndexError_:
         return IndexError_(f"The index is damaged: {error}.", file=str(file), hint=_REBUILD)
@@ -328,29 +310,3 @@ def _lock(descriptor: int) -> None:
 
 def _saver(array: npt.NDArray[Any]) -> Callable[[BinaryIO], object]:
     return lambda stream: np.save(stream, array, allow_pickle=False)
-
-
-def _pack(stream: BinaryIO, arrays: Arrays) -> None:
-    # Many arrays in one file: one sync to disk per segment instead of eleven.
-    at, table = 0, {}
-    for name, array in arrays.items():
-        table[name] = {"type": array.dtype.str, "shape": array.shape, "at": at}
-        at += -(-array.nbytes // _ALIGN) * _ALIGN
-    header = _MAGIC + json.dumps(table).encode() + b"\n"
-    stream.write(header + b" " * (-len(header) % _ALIGN))
-    for array in arrays.values():
-        stream.write(np.ascontiguousarray(array).data)
-        stream.write(bytes(-array.nbytes % _ALIGN))
-
-
-def _mapped(file: Path) -> dict[str, npt.NDArray[Any]]:
-    with file.open("rb") as stream:
-        if stream.readline() != _MAGIC:
-            raise ValueError(f"{file.name} does not begin as it should")
-        table = json.loads(stream.readline())
-        start = -(-stream.tell() // _ALIGN) * _ALIGN
-        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    return {
-        name: np.ndarray(entry["shape"], np.dtype(entry["type"]), mapped, start + entry["at"])
-        for name, entry in table.items()
-    }
