@@ -27,10 +27,8 @@ def normalised(answer: str) -> str:
         >>> normalised(" The  Café-Owner's "), normalised("The The"), normalised("$")
         ('cafe owner s', 'the the', '$')
     """
-    folded = unicodedata.normalize("NFKD", answer).casefold()
-    folded = " ".join("".join(c for c in folded if not unicodedata.combining(c)).split())
-    bare = " ".join(_ARTICLE.sub(" ", _SIGN.sub(" ", folded)).split())
-    return bare or folded
+    folded = _folded(answer)
+    return _bare(folded) or folded
 
 
 def exact_match(found: Iterable[str], gold: Iterable[str]) -> float:
@@ -60,7 +58,8 @@ def contained(text: str, gold: Iterable[str]) -> float:
     """Return 1 if the text of an answer holds one of the gold answers, else 0: CoMuS-KG's accuracy.
 
     An answer is held if its words occur in the text one after another; the paper's bare substrings would find
-    `man` in `command`. Without gold answers it is 1 for a text without words.
+    `man` in `command`. One that has signs or articles alone is held if it stands there as it is. Without gold
+    answers it is 1 for a text without words.
 
     Example:
         >>> contained("It was directed by John McTiernan.", ["john mctiernan"]), contained("command", ["man"])
@@ -70,7 +69,8 @@ def contained(text: str, gold: Iterable[str]) -> float:
     wanted = _set(gold)
     if not wanted:
         return float(not words.strip())
-    return float(any(f" {answer} " in words for answer in wanted))
+    plain = _folded(text)
+    return float(any(f" {a} " in words if _bare(a) else a in plain for a in wanted))
 
 
 def hits_at_1(found: Sequence[str], gold: Iterable[str]) -> float:
@@ -137,6 +137,15 @@ def score(
     count = len(rows)
     means = [sum(row[at] for row in rows) / count if count else 0.0 for at in range(4)]
     return Scores(count, *means)
+
+
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).split())
+
+
+def _bare(folded: str) -> str:
+    return " ".join(_ARTICLE.sub(" ", _SIGN.sub(" ", folded)).split())
 
 
 def _set(answers: Iterable[str]) -> set[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrag.completion.metrics import contained, exact_match, hits_at_1, normalised, score, set_f1
@@ -74,6 +74,8 @@ def test_questions_without_an_answer_count() -> None:
 
 
 @given(NAMES, NAMES)
+@example(["$", ""], ["$"])
+@example(["The The", "a"], ["the the", "A"])
 def test_measures_agree_with_each_other(found: list[str], gold: list[str]) -> None:
     exact, f1 = exact_match(found, gold), set_f1(found, gold)
     assert 0 <= f1 <= 1
