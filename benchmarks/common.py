@@ -36,11 +36,6 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def peak_of_children() -> float:
-    """Return the largest resident memory of any process that this one started and that has ended, in MiB."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-
-
 def shared_data(part: str) -> Path:
     """Return a part of the shared data, or end the program saying where it should be."""
     root = Path(os.environ.get("MRAG_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
