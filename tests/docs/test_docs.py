@@ -119,6 +119,30 @@ def readme_block(start: str) -> str:
     return found
 
 
+def test_what_the_readme_completes_is_read_accepted_and_found(tmp_path: Path) -> None:
+    (tmp_path / "towns.ttl").write_text(
+        "@prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':bornIn rdfs:label "born in" . :ada rdfs:label "Ada Hill" ; :bornIn :lund .\n'
+        ':lund rdfs:label "Lund" .\n'
+        ':bob rdfs:label "Bob Stone" . :visby rdfs:label "Visby" . :eve rdfs:label "Eve" ; :bornIn :visby .\n'
+    )
+    (tmp_path / "articles").mkdir()
+    (tmp_path / "articles" / "news.md").write_text("Bob Stone was born in Visby.\n")
+    assert run("load", "towns.ttl", cwd=tmp_path).returncode == 0
+    for line in readme_block("mrag complete").splitlines():
+        done = run(*shlex.split(line, comments=True)[1:], cwd=tmp_path)
+        assert done.returncode == 0, (line, done.stderr)
+        assert "Visby" in done.stdout or "1 triples written" in done.stdout, (line, done.stdout)
+
+
+def test_the_codes_of_the_readme_are_built_and_searched(tmp_path: Path) -> None:
+    line = readme_block("mrag codes").splitlines()[0]
+    for command in line.split("#")[0].split(" && "):
+        done = run(*shlex.split(command)[1:], cwd=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "Has as asked: GraphDB developed by Ontotext." in done.stdout
+
+
 def test_what_the_readme_learns_is_what_is_learnt(tmp_path: Path) -> None:
     (line,) = [b for b in blocks(ROOT / "README.md", "sh") if b.startswith("mrag learn")]
     done = run(*shlex.split(line)[1:], cwd=tmp_path)
