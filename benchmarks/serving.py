@@ -1,6 +1,8 @@
 """`mrag serve` under many clients against one: latencies, errors, memory.
 
-Run as `python -m benchmarks.serving [--seconds 60] [--clients 32] [--store URL] [--think 0.5]`.
+Run as `python -m benchmarks.serving [--seconds 60] [--clients 32] [--store URL] [--think 0.5]`. With
+`--soak` it is a store on disk under queries, questions, updates and clients that misbehave, every answer
+held against what it must be (`benchmarks.soak`); the exit code then says whether all promises were kept.
 
 Every client has a process-wide mix of queries, half of them with a number in them that makes them new to
 the server. Closed-loop clients ask again at once, so that their number is the load: with CPU-bound
@@ -85,7 +87,17 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--think", type=float, default=0.5, help="mean seconds between questions")
     parser.add_argument("--store", default=None, help="default: the demo graph")
+    parser.add_argument("--soak", action="store_true", help="with writers, misuse and killed processes")
+    parser.add_argument("--kill", type=float, default=5.0, help="seconds between killed processes; 0: none")
     given = parser.parse_args()
+    if given.soak:
+        from benchmarks.soak.report import broken, show
+        from benchmarks.soak.run import Plan, run
+
+        plan = Plan(given.seconds, given.clients, given.think, given.kill)
+        outcome = run(plan)
+        show(outcome)
+        sys.exit("\n".join(["promises broken:", *found]) if (found := broken(outcome, plan)) else 0)
     store = ["--store", given.store] if given.store else []
     server = subprocess.Popen(
         [sys.executable, "-m", "mrag.cli", "serve", "--port", "0", *store],

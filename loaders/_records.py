@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress, Source
+from mrag.scratch import Scratch
 from mrag.terms import OWL, RDF, RDFS, XSD
 
 OnBad = Literal["stop", "skip"]
@@ -157,9 +157,9 @@ class Records(ABC):
 
         It is about as large as the source; the variable TMPDIR says where it goes.
         """
-        with tempfile.TemporaryDirectory(prefix="mrag-records-") as folder:
+        with Scratch("records") as folder:
             # Named like the source, so that what is said of an interrupted load makes sense.
-            path = Path(folder) / (self.path.name.removesuffix(".gz") + ".nt")
+            path = folder / (self.path.name.removesuffix(".gz") + ".nt")
             self.write(path)
             yield path
 

@@ -90,7 +90,7 @@ def write_annotations(
     rng = random.Random(seed)
     images = max(1, round(IMAGES * scale))
     annotations = max(images, round(ANNOTATIONS * scale))
-    known = json.loads(Path(labels).read_text(encoding="utf-8")) if labels is not None else _made_up()
+    known = json.loads(Path(labels).read_text(encoding="utf-8-sig")) if labels is not None else _made_up()
     with _opened(Path(path)) as out:
         out.write('{"info": {"year": 2020, "version": "1.0", "description": "made from a seed"},\n')
         out.write('"licenses": [{"id": 1, "name": "CC BY 4.0", "url": "https://creativecommons.org"}],\n')

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import io
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import IO
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
+from mrag.loaders.checks import Checked, Counting, Gunzipped, too_long
 from mrag.terms import SKOLEM
 
 Progress = Callable[[int, int | None], None]
@@ -85,6 +87,10 @@ class Source:
     gzipped: bool
     base_iri: str
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # The engine's formats do not go from process to process, their names do.
+        return _again, (self.path, self.format.media_type, self.gzipped, self.base_iri)
+
     @classmethod
     def of(
         cls, path: str | os.PathLike[str], *, format: str | None = None, base_iri: str | None = None
@@ -128,20 +134,39 @@ class Source:
 
     def open(self, on_read: Callable[[int], None] | None = None) -> IO[bytes]:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
-        raw = _Counting(self.path.open("rb", buffering=0), on_read)
+        raw = Counting(self.path.open("rb", buffering=0), on_read)
         if self.gzipped:
-            return _Gzip(raw)  # type: ignore[return-value]
+            return Gunzipped(raw)  # type: ignore[return-value]
         return raw  # type: ignore[return-value]
+
+    def checked(
+        self, on_read: Callable[[int], None] | None = None, seconds: float | None = None
+    ) -> IO[bytes]:
+        """Open the content so that reading it stops where it passes a bound.
+
+        Args:
+            on_read: Called with the bytes consumed on disk so far.
+            seconds: After which it stops as well.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        packed = self.size() if self.gzipped else None
+        found = Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
+        return found  # type: ignore[return-value]
+
+    @property
+    def declares(self) -> bool:
+        """Tell whether files of this format can declare prefixes."""
+        return self.format not in (*_LINE_BASED, ox.RdfFormat.JSON_LD)
 
     def prefixes(self) -> dict[str, str]:
         """Return the prefixes declared before the first statement; none if it cannot be read."""
-        if self.format in (*_LINE_BASED, ox.RdfFormat.JSON_LD):
+        if not self.declares:
             return {}
-        with self.open() as stream:
+        with self.checked() as stream:
             parser = ox.parse(stream, self.format, base_iri=self.base_iri, lenient=True)
             try:
                 next(parser, None)
-            except (SyntaxError, ValueError, OSError, EOFError):
+            except (SyntaxError, ValueError, OSError, EOFError, MemoryError):
                 return {}
             return {p: n for p, n in parser.prefixes.items() if p}
 
@@ -186,7 +211,9 @@ class Source:
                     yield quad
             except (SyntaxError, ValueError):
                 raise self.error(strict) from strict
-        except (ValueError, OSError, EOFError) as error:
+            except MemoryError as error:
+                raise self.error(error) from error
+        except (ValueError, OSError, EOFError, MemoryError) as error:
             raise self.error(error) from error
 
     def _parse(self, on_read: Callable[[int], None] | None, *, lenient: bool) -> Iterator[ox.Quad]:
@@ -200,7 +227,7 @@ class Source:
             return known
 
         plain = not self.may_hold_blank_nodes()
-        with self.open(on_read) as stream:
+        with self.checked(on_read) as stream:
             parsed = ox.parse(stream, self.format, base_iri=self.base_iri, lenient=lenient)
             if plain:
                 # Half the time of the loop below.
@@ -231,7 +258,7 @@ class Source:
                 file=str(self.path),
                 hint="Mend the line that the strict load names, or convert the file.",
             )
-        with self.open(on_read) as stream:
+        with self.checked(on_read) as stream:
             for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
                 try:
                     yield from ox.parse(line, self.format)
@@ -244,6 +271,8 @@ class Source:
             return LoadError(
                 "The file ends early or is not gzip.", file=str(self.path), hint="Fetch or pack it again."
             )
+        if isinstance(error, MemoryError):
+            return too_long(self.format, str(self.path))
         if isinstance(error, SyntaxError):
             return LoadError(
                 f"Not valid {self.format.name}: {_reason(error)}.",
@@ -259,6 +288,13 @@ class Source:
     def _digest(self) -> str:
         with self.path.open("rb") as stream:
             return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+
+def _again(path: Path, media: str, gzipped: bool, base_iri: str) -> Source:
+    format = ox.RdfFormat.from_media_type(media)
+    if format is None:
+        raise ValueError(media)
+    return Source(path, format, gzipped, base_iri)
 
 
 def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = None) -> list[Source]:
@@ -304,46 +340,3 @@ def _reason(error: Exception) -> str:
     text = str(error.args[0]) if error.args else str(error)
     _, _, reason = text.partition(": ")
     return (reason if text.startswith("Parser error at") else text).rstrip(".")
-
-
-class _Counting(io.RawIOBase):
-    """A raw file that says how far it has been read."""
-
-    def __init__(self, raw: IO[bytes] | io.FileIO, on_read: Callable[[int], None] | None) -> None:
-        self._raw = raw
-        self._on_read = on_read
-        self._done = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size) or b""
-        self._note(len(data))
-        return data
-
-    def readinto(self, buffer: object) -> int:
-        count = int(self._raw.readinto(buffer) or 0)  # type: ignore[union-attr, arg-type]
-        self._note(count)
-        return count
-
-    def _note(self, count: int) -> None:
-        self._done += count
-        if self._on_read is not None:
-            self._on_read(self._done)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _Gzip(gzip.GzipFile):
-    """A gzip stream that closes the file below it, which the library's own does not."""
-
-    def __init__(self, raw: _Counting) -> None:
-        super().__init__(fileobj=raw)
-        self._below = raw
-
-    def close(self) -> None:
-        super().close()
-        self._below.close()

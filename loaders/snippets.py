@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
+from mrag.scratch import Scratch
 from mrag.terms import MRAG
 
 ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
@@ -165,8 +165,8 @@ class Snippets:
     @contextmanager
     def ntriples(self) -> Iterator[Path]:
         """Write the triples to a temporary file, for `KnowledgeGraph.load`, and remove it afterwards."""
-        with TemporaryDirectory(prefix="mrag-snippets-") as folder:
-            path = Path(folder) / "passages.nt"
+        with Scratch("snippets") as folder:
+            path = folder / "passages.nt"
             with path.open("w", encoding="utf-8", newline="\n") as out:
                 out.writelines(self.lines())
             yield path

@@ -15,8 +15,9 @@ from mrag.generation.verify import VerifyReport
 from mrag.generation.verify import verify as _verify
 from mrag.kg import KnowledgeGraph
 from mrag.rankers import Question
-from mrag.record import LABELS
+from mrag.record import LABELS, status_of
 from mrag.retriever import Retrieval, TripleStoreRetriever
+from mrag.stores.base import Dataset
 from mrag.terms import Term, Triple
 
 if TYPE_CHECKING:
@@ -118,4 +119,13 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         shown = {display.entity(term), display.predicate(term)}
         return shown | {str(label) for label in rows.column("label") if isinstance(label, Literal)}
 
-    return _verify(given, holds, names)
+    def statuses(triple: Triple) -> Collection[str]:
+        asks = queries.get("context/holds").bind(s_p_o=[tuple(triple)])
+        if kg.store.capabilities.reasoning or kg.as_found:
+            return ()  # such a server says itself what it inferred, and has no graphs of ours
+        record = kg.record
+        graphs = [(g, False) for g in record.asserted] + [(g, True) for g in record.inferred]
+        there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
+        return {status_of(graph, inferred=inferred) for graph, inferred in there}
+
+    return _verify(given, holds, names, statuses)

@@ -10,6 +10,7 @@ one of these functions is called. Needs the extra `community`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from rdflib import RDF, RDFS, Graph, Literal, URIRef, Variable
 from rdflib.query import Result
 from rdflib.store import Store
 
-from mrag import queries
+from mrag import queries, untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryRefused
 from mrag.kg import KnowledgeGraph, Layer
@@ -29,6 +30,8 @@ from mrag.terms import OWL, SKOLEM, Triple
 _TELLING = {str(name) for name in (RDF.type, RDFS.label, RDFS.comment, RDFS.seeAlso)}
 """Terms of RDF itself that say something of an entity; the others only spell axioms out."""
 
+_LESS = re.compile(r"<(?!\\)")
+_OFF = "<\\\\"
 _READ_ONLY = "Change the graph by KnowledgeGraph.load or insert."
 
 
@@ -59,9 +62,8 @@ def graphdb_graph(
     """
     made = _blank("ontotext_graphdb_graph", "OntotextGraphDBGraph")
     made.graph = _graph(kg, limits, layer)
-    made.schema = (_constructed(kg, ontology, limits) if ontology else _ontology(kg, limits, most)).serialize(
-        format="turtle"
-    )
+    schema = _constructed(kg, ontology, limits) if ontology else _ontology(kg, limits, most)
+    made.schema = _for_prompt(schema).serialize(format="turtle")
     return made
 
 
@@ -228,10 +230,28 @@ def _words(kg: KnowledgeGraph, limits: Limits | None, most: int) -> str:
     return (
         "Each IRI is followed by its label in parentheses.\n"
         "The RDF graph has these node types:\n"
-        f"{', '.join(f'<{c}> ({display.entity(c)})' for c in classes)}\n"
+        f"{', '.join(_called(c, display.entity(c)) for c in classes)}\n"
         "The RDF graph has these relationships:\n"
-        f"{', '.join(f'<{p}> ({display.predicate(p)})' for p in properties)}\n"
+        f"{', '.join(_called(p, display.predicate(p)) for p in properties)}\n"
     )
+
+
+def _called(iri: URIRef, label: str) -> str:
+    """Write an IRI with its label, in which no other IRI stands."""
+    name, label = untrusted.one_line(f"<{iri}>"), untrusted.one_line(label)
+    return f"{name} ({label if label == name else _LESS.sub(_OFF, label)})"
+
+
+def _for_prompt(graph: Graph) -> Graph:
+    """Return a schema whose texts are each in one line, and hold no tags or control tokens."""
+    made = Graph(bind_namespaces="none")
+    for prefix, namespace in graph.namespaces():
+        made.bind(prefix, namespace)
+    for s, p, o in graph:
+        if isinstance(o, Literal):
+            o = Literal(untrusted.one_line(o), o.language, o.datatype, normalize=False)
+        made.add((s, p, o))
+    return made
 
 
 def _filled(triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 DEFAULT_STORE = "mrag.db"
@@ -21,7 +21,7 @@ class Settings:
         embedder: Name of the embedding model (`MRAG_EMBEDDER`).
     """
 
-    store: str | None
+    store: str | None = field(repr=False)  # it may hold a login
     kg: str
     model: str | None
     embedder: str

@@ -9,13 +9,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mrag.errors import ConfigError, StoreLocked
+from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, StoreLocked
 from mrag.guard import ReadQuery
 from mrag.kg import KnowledgeGraph
 from mrag.stores.base import TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
+    from mrag.index.similarity import SimilarityIndexes
     from mrag.stores.http import Access
 
 logger = logging.getLogger(__name__)
@@ -115,10 +116,12 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
         >>> kg.close()
     """
     from mrag.index.similarity import SimilarityIndexes
+    from mrag.index.storage import KIND
     from mrag.reasoning.run import reason
 
     source = files("mrag") / "ontology" / "products.ttl"
-    digest = hashlib.blake2b(source.read_bytes(), digest_size=6).hexdigest()
+    # Versions of the package that read other files must not take each other's index from under them.
+    digest = hashlib.blake2b(source.read_bytes() + bytes([KIND.format]), digest_size=6).hexdigest()
     kg: KnowledgeGraph | None = None
     if folder is not None:
         try:
@@ -133,12 +136,19 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
         if not kg.reasoned:
             reason(kg)
         indexes = SimilarityIndexes.of(kg)
-        if "main" not in indexes.names() or indexes.info().stale:
+        if not _current(indexes):
             indexes.build("main", model=model)
     except BaseException:
         kg.close()
         raise
     return kg
+
+
+def _current(indexes: SimilarityIndexes) -> bool:
+    try:
+        return "main" in indexes.names() and not indexes.info().stale
+    except (DamagedIndex, IndexMismatch):
+        return False
 
 
 class _LazySearcher:

@@ -14,20 +14,24 @@ MragError
 │   └── InconsistentOntology the triples contradict the axioms
 ├── IndexError_
 │   ├── MissingIndex         no index of that name
+│   ├── DamagedIndex         a file of the index is not as it was written
 │   ├── StaleIndex           the graph has changed since the index was built
 │   └── IndexMismatch        the index was built with another model
 ├── LearningProblemError     examples that no learner can use
 └── ModelError               a language or embedding model cannot be had or misbehaves
 ```
 
-Each carries what a person needs to act: a hint, and where they apply the query's name, the
-endpoint, the file with its line, and the term.
+No error tells the login, token or key of a URL. Each carries what a person needs to act: a hint, and
+where they apply the query's name, the endpoint, the file with its line, and the term.
 """
 
 from __future__ import annotations
 
+from mrag.redaction import redact, redact_url
+
 __all__ = [
     "ConfigError",
+    "DamagedIndex",
     "EndpointError",
     "InconsistentOntology",
     "IndexError_",
@@ -75,12 +79,13 @@ class MragError(Exception):
         line: int | None = None,
         term: str | None = None,
     ) -> None:
+        message = redact(message)
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint and redact(hint)
         self.query = query
-        self.endpoint = endpoint
-        self.file = file
+        self.endpoint = endpoint and redact_url(endpoint)
+        self.file = file and redact(file)
         self.line = line
         self.term = term
 
@@ -147,6 +152,10 @@ class IndexError_(MragError):
 
 class MissingIndex(IndexError_, LookupError):
     """No index of that name exists."""
+
+
+class DamagedIndex(IndexError_):
+    """A file of the index, or of a journal, is missing, cut off or not as it was written."""
 
 
 class StaleIndex(IndexError_):

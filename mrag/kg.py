@@ -13,17 +13,19 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
 from mrag import queries
-from mrag.errors import ConfigError, QueryTimeout
+from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
 from mrag.labels import fetch_labels, language_rank
 from mrag.loaders.rdf import LoadNotes, Progress, Source, sources
 from mrag.record import Profile, Record, profile_of, read_record, stored_profile, with_profile, write_record
 from mrag.stores.base import Dataset, Layers, Limits, LoadReport, SelectResult, TripleStore
+from mrag.stores.parsing import prefixes as declared
 from mrag.terms import DEFAULT_PREFIXES, Triple
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,9 @@ Layer = Literal["all", "asserted", "inferred"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
+
+_MOST_LABELS = 100_000
+"""Labels that are kept, so that memory does not grow with what a server has been asked for."""
 
 
 class Searcher(Protocol):
@@ -54,7 +59,9 @@ class KnowledgeGraph:
             them. By default a store that mrag has no record in is taken as it is.
 
     Attributes:
-        cache: What others derived from the present triples; emptied when they change.
+        cache: What others derived from the present triples; another one is begun when they change.
+        keeps_counts: Whether what reading has counted is kept in the store. A server turns it off: its
+            readers must not write, least of all a record that a writer has replaced meanwhile.
         recovered: What an unfinished operation of an earlier process left, in words; else None.
 
     Example:
@@ -88,7 +95,8 @@ class KnowledgeGraph:
         self._languages = tuple(languages)
         self.searcher: Searcher | None = None
         self.recovered: str | None = None
-        self._profile: Profile | None = None
+        self.keeps_counts = True
+        self._profile: tuple[int, Profile] | None = None
         self._labels: dict[str, str | None] = {}
         self.cache: dict[str, object] = {}
         self.record = self._opened(graphs)
@@ -137,6 +145,7 @@ class KnowledgeGraph:
         format: str | None = None,
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
+        replacing: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
@@ -145,11 +154,15 @@ class KnowledgeGraph:
             format: A file ending that overrides those of the paths.
             on_progress: Called with the bytes read and the bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+            replacing: Forget what the graph held before, as `clear` does, at the moment when the new
+                triples come in sight; on a server that reasons itself, before they are sent.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
         found = sources(paths, format=format)
+        if replacing and self.store.capabilities.reasoning:
+            self.clear()
         started = time.perf_counter()
         self.collect()
         notes = LoadNotes()
@@ -160,7 +173,8 @@ class KnowledgeGraph:
 
         names = [str(s.path) for s in found]
         small = sum(s.size() for s in found) <= _DELTA_BYTES
-        new = self._assert(names, put, apart=small, prefixes=self._prefixes_of(found))
+        prefixes = self._prefixes_of(found, "" if replacing else self.record.prefixes)
+        new = self._assert(names, put, apart=small, prefixes=prefixes, replacing=replacing)
         return LoadReport(
             self.record.asserted[-1],
             new,
@@ -227,11 +241,8 @@ class KnowledgeGraph:
             self.store.clear(self._own_graph)
             self._write(self._counted(self.record))
             return
-        revision, contexts = self.record.revision + 1, self.record.contexts
-        self._write(Record((f"{self.iri}:asserted:{revision}",), revision=revision))
-        self.collect()
-        for graph in contexts:
-            self.store.clear(graph)
+        revision = self.record.revision + 1
+        self._begin_anew(Record((f"{self.iri}:asserted:{revision}",), revision=revision))
 
     def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
         """Write a layer to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -272,11 +283,13 @@ class KnowledgeGraph:
             QueryRefused: If the read gate or a cap refuses it.
             QueryTimeout: At its deadline; it has been ended.
         """
-        dataset = self.dataset(layer)
-        read = read_gate(text, dataset.named, self.query_prefixes)
+        dataset, limits, began = self.dataset(layer), limits or Limits(), time.monotonic()
+        read = read_gate(text, dataset.named, self.query_prefixes, limits.seconds)
         if read.graphs or read.named:
             dataset = self.named(read.graphs, read.named)
-        return self.store.bounded(read.text, dataset, limits or Limits(), self.extra(read))
+        extra = self.extra(read)  # nosec B610 # not Django
+        left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
+        return self.store.bounded(read.text, dataset, left, extra)  # nosec B610 # not Django
 
     @property
     def query_prefixes(self) -> dict[str, str]:
@@ -297,9 +310,11 @@ class KnowledgeGraph:
 
     def profile(self) -> Profile:
         """Return the counts by predicate, from the record or by one scan."""
-        if self._profile is None:
-            self._profile = stored_profile(self.record) or self._count_profile()
-        return self._profile
+        found, record = self._profile, self.record
+        if found is None or found[0] != record.revision:
+            # With the revision, because another thread may change the triples while they are counted.
+            found = self._profile = (record.revision, stored_profile(record) or self._count_profile())
+        return found[1]
 
     def labels(self, entities: Iterable[str]) -> dict[str, str | None]:
         """Return the best label of each entity, None where it has none.
@@ -308,13 +323,18 @@ class KnowledgeGraph:
         text. Answers are kept until the triples change.
         """
         wanted = dict.fromkeys(map(str, entities))
-        missing = [e for e in wanted if e not in self._labels]
+        # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
+        kept = self._labels
+        found = {e: kept[e] for e in wanted if e in kept}
+        missing = [e for e in wanted if e not in found]
         if missing:
             properties = self.profile().labels
-            self._labels.update(
-                fetch_labels(self.store, self.dataset(), missing, properties, self._languages)
-            )
-        return {e: self._labels[e] for e in wanted}
+            found.update(fetch_labels(self.store, self.dataset(), missing, properties, self._languages))
+            if len(kept) < _MOST_LABELS:
+                kept.update(found)
+            elif kept is self._labels:
+                self._labels = {}
+        return {e: found[e] for e in wanted}
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -324,7 +344,7 @@ class KnowledgeGraph:
     @languages.setter
     def languages(self, tags: Sequence[str]) -> None:
         self._languages = tuple(tags)
-        self._labels.clear()
+        self._labels = {}
 
     def language_rank(self, language: str) -> int:
         """Return how far down the preferred languages a language tag stands; 0 is best.
@@ -381,9 +401,11 @@ class KnowledgeGraph:
         counts: dict[str, int] = {}
         for p, n in self.select(queries.get("explore/predicates").text):
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
-        if not self.record.kept:
+        if not self.record.kept or not self.keeps_counts:
             return profile_of(counts)
-        self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
+        # It is kept for the next time only: a question can be answered where nothing can be written.
+        with suppress(StoreError):
+            self._write(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
         return profile_of(counts)
 
     def _assert(
@@ -393,11 +415,12 @@ class KnowledgeGraph:
         *,
         apart: bool,
         prefixes: str | None = None,
+        replacing: bool = False,
     ) -> int:
         """Put triples into an asserted graph, and return how many are new.
 
         After reasoning they go to a graph of their own, where `apart` allows it, so that the next
-        reasoning can start from them alone.
+        reasoning can start from them alone. Those that replace all others fill a new graph in any case.
         """
         if self.store.capabilities.reasoning:
             return self._assert_as_found(put, prefixes)
@@ -409,7 +432,7 @@ class KnowledgeGraph:
         before = self.record
         apart = apart and bool(before.inferred) and (self.reasoned or bool(before.added))
         # Where a load cannot land in one step it fills a graph that no one reads yet.
-        apart = apart or not self.store.capabilities.atomic
+        apart = apart or replacing or not self.store.capabilities.atomic
         graph = f"{self.iri}:asserted:{before.revision + 1}" if apart else before.asserted[0]
         prefixes = before.prefixes if prefixes is None else prefixes
         pending = {
@@ -421,14 +444,19 @@ class KnowledgeGraph:
             if apart
             else before.triples,
             "prefixes": prefixes,
+            "replacing": replacing,
         }
         self._write(replace(before, pending=json.dumps(pending)))
         try:
             put(graph)
         except BaseException:
-            self._write(before)
+            # Ctrl-C is heard after a step of the engine, so all may have been put by then. What cannot be
+            # settled now, for the disk may be full, is settled by the next opening.
+            with suppress(StoreError):
+                self._settle()
             raise
-        return self._asserted(before, graph, prefixes).triples - before.triples
+        after = self._asserted(before, graph, prefixes, replacing=replacing)
+        return after.triples - (0 if replacing else before.triples)
 
     @property
     def _own_graph(self) -> str:
@@ -443,8 +471,14 @@ class KnowledgeGraph:
         self._learn_prefixes()
         return self.record.triples - before
 
-    def _asserted(self, before: Record, graph: str, prefixes: str) -> Record:
+    def _asserted(self, before: Record, graph: str, prefixes: str, *, replacing: bool = False) -> Record:
         """Finish what `_assert` began; recovery runs it again, so it may come twice."""
+        if replacing:
+            count = self.store.count(graph)
+            anew = Record((graph,), revision=before.revision + 1, triples=count, prefixes=prefixes)
+            self._begin_anew(anew)
+            self._learn_prefixes()
+            return self.record
         inferred, added, asserted = before.inferred, before.added, before.asserted
         others = [g for g in asserted if g != graph]
         if graph not in asserted and not before.triples:
@@ -480,10 +514,23 @@ class KnowledgeGraph:
         if rows:
             self.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
 
-    def _prefixes_of(self, found: Sequence[Source]) -> str:
-        known = json.loads(self.record.prefixes) if self.record.prefixes else {}
-        for source in found:
-            known.update(source.prefixes())
+    def _begin_anew(self, after: Record) -> None:
+        """Write a record that names none of the graphs of before, then remove those."""
+        contexts = self.record.contexts
+        self._write(replace(after, pending=json.dumps({"clear": list(contexts)}) if contexts else ""))
+        self._forget(contexts)
+
+    def _forget(self, contexts: Sequence[str]) -> None:
+        """Remove graphs that the record no longer names; recovery runs it again, so it may come twice."""
+        self.collect()
+        for graph in contexts:
+            self.store.clear(graph)
+        if self.record.pending:
+            self._write(replace(self.record, pending=""))
+
+    def _prefixes_of(self, found: Sequence[Source], before: str) -> str:
+        known = json.loads(before) if before else {}
+        known.update(declared(found))
         return json.dumps(known, sort_keys=True)
 
     def _learn_prefixes(self) -> None:
@@ -492,21 +539,28 @@ class KnowledgeGraph:
         self.prefixes.update({p: n for p, n in kept.items() if p not in self.prefixes})
 
     def _recover(self) -> None:
+        self.recovered = self._settle()
+        logger.warning("%s", self.recovered)
+
+    def _settle(self) -> str:
+        """Finish or discard what was begun and not ended, and return what that was, in words."""
         pending = json.loads(self.record.pending)
         before = replace(self.record, pending="")
+        if "clear" in pending:
+            self._forget(pending["clear"])
+            return "What the graph held before it was replaced has now been removed for good."
         if "load" not in pending:
+            self._write(before)
             work = next(iter(pending), "operation")
-            self.recovered = f"An unfinished {work} was discarded; the graph is as it was before."
+            return f"An unfinished {work} was discarded; the graph is as it was before."
+        # Where a load cannot land in one step, a graph that holds something may hold a part.
+        atomic = self.store.capabilities.atomic
+        if not atomic or self.store.count(pending["graph"]) == pending["triples"]:
             self._write(before)
-        elif self.store.count(pending["graph"]) == pending["triples"]:
-            self.recovered = f"An unfinished load of {_few(pending['load'])} was discarded."
-            self._write(before)
-        else:
-            self._asserted(before, pending["graph"], pending["prefixes"])
-            self.recovered = (
-                f"The load of {_few(pending['load'])} had been completed before the interruption."
-            )
-        logger.warning("%s", self.recovered)
+            return f"An unfinished load of {_few(pending['load'])} was discarded."
+        replacing = bool(pending.get("replacing"))
+        self._asserted(before, pending["graph"], pending["prefixes"], replacing=replacing)
+        return f"The load of {_few(pending['load'])} had been completed before the interruption."
 
     def _write(self, record: Record, *, changed: bool = True) -> None:
         if not self.as_found:
@@ -518,9 +572,7 @@ class KnowledgeGraph:
         """Go on with a record that has been written to the store."""
         self.record = record
         if changed:
-            self._profile = None
-            self._labels.clear()
-            self.cache.clear()
+            self._profile, self._labels, self.cache = None, {}, {}
 
 
 def _few(paths: Sequence[str]) -> str:

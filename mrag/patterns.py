@@ -14,7 +14,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -444,3 +444,29 @@ def _expression(expression: Expression) -> str:
             return f"COUNT({'DISTINCT ' if distinct else ''}{variable if variable is not None else '*'})"
         case _:
             return str(expression)
+
+
+def to_data(removed: Iterable[ox.Quad], added: Iterable[ox.Quad]) -> str:
+    r"""Print an update that takes triples out of named graphs and puts others in.
+
+    The engine's own N-Triples are well-formed SPARQL, whatever the literals hold.
+
+    Example:
+        >>> s, g = ox.NamedNode("urn:s"), ox.NamedNode("urn:g")
+        >>> print(to_data([], [ox.Quad(s, s, ox.Literal("} ; DROP ALL #"), g)]))
+        DELETE DATA { };
+        INSERT DATA { GRAPH <urn:g> {
+        <urn:s> <urn:s> "} ; DROP ALL #" .
+        } }
+    """
+    return f"DELETE DATA {{ {_by_graph(removed)}}};\nINSERT DATA {{ {_by_graph(added)}}}"
+
+
+def _by_graph(quads: Iterable[ox.Quad]) -> str:
+    graphs: dict[str, list[ox.Triple]] = {}
+    for quad in quads:
+        graphs.setdefault(str(quad.graph_name), []).append(quad.triple)
+    lines = (
+        (g, ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b"") for g, triples in graphs.items()
+    )
+    return "".join(f"GRAPH {graph} {{\n{data.decode()}}} " for graph, data in lines)

@@ -90,7 +90,7 @@ def get(name: str) -> Query:
     for ending in (".rq", ".ru"):
         found = _root() / (name + ending)
         if found.is_file():
-            return parse(name, found.read_text(encoding="utf-8"))
+            return parse(name, found.read_text(encoding="utf-8-sig"))
     raise ConfigError(f"No query {name} in the catalogue.", hint="`names()` lists them.")
 
 

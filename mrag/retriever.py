@@ -11,6 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from pydantic import ConfigDict, Field
 
+from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import Context, Line, render, triple_json
 from mrag.kg import KnowledgeGraph
@@ -152,7 +153,7 @@ def _document(hit: Hit, name: str, context: Context, *, first: bool) -> Document
     lines = list(context.of(hit.iri))
     schema = [line for line in context.lines if line.hop == 0] if first else []
     lines = [line for line in lines if line.hop > 0]
-    content = "\n".join([name, *(render(line) for line in lines)])
+    content = "\n".join([untrusted.one_line(name), *(render(line) for line in lines)])
     if schema:
         content += "\nSchema\n" + "\n".join(render(line) for line in schema)
     metadata: dict[str, Any] = {

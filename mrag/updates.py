@@ -1,29 +1,22 @@
 """Updates that a client writes: read, worked out triple by triple, and written in one transaction.
 
-The text is parsed by rdflib's grammar, which tells the operations and where their parts stand. What
-they change is worked out before anything is written (`mrag.stores.changes`), in a worker process where
-a WHERE clause has to be answered. So an update lands whole or not at all, within its deadline, and only
-in the graphs of its knowledge graph: the default graph is its asserted triples, and a graph that the
-client names becomes one of its `contexts`.
+`mrag.rdf.updates` reads the text. What its operations change is worked out before anything is written
+(`mrag.stores.changes`), in a worker process where a WHERE clause has to be answered. So an update lands
+whole or not at all, within its deadline, and only in the graphs of its knowledge graph: the default graph
+is its asserted triples, and a graph that the client names becomes one of its `contexts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-from rdflib import BNode, Literal, URIRef
-from rdflib.term import Node, Variable
-
 from mrag.errors import QueryRefused
-from mrag.guard import EXPLICIT, IMPLICIT, unescape, uses, walk
-from mrag.patterns import as_insert_data, as_select
-from mrag.queries import term
-from mrag.terms import DEFAULT_PREFIXES, from_ox
+from mrag.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.updates import UpdateParser
+from mrag.terms import DEFAULT_PREFIXES
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -31,9 +24,8 @@ if TYPE_CHECKING:
     from mrag.kg import KnowledgeGraph
     from mrag.record import Record
     from mrag.stores.changes import Layout, Outcome
-    from mrag.stores.operations import Operation, Template, TermTuple
+    from mrag.stores.operations import Operation
 
-_LOCK = Lock()
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
 
@@ -116,28 +108,8 @@ def parse(
         >>> parse("CLEAR GRAPH <urn:g> ; CREATE SILENT GRAPH <urn:h>")
         (('clear', 'graph', 'urn:g'), ('create', 'urn:h', True))
     """
-    text = unescape(text)
-    known = {p: iri for p, iri in sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items()) if uses(text, p)}
-    prologue = "".join(f"PREFIX {prefix}: {term(iri)}\n" for prefix, iri in known.items())
-    if base is not None:
-        prologue = f"BASE {term(base)}\n{prologue}"
-    algebra, spans = _read(text, prologue, known, base)
-    _check_labels(algebra, text)
-    found: list[Operation] = []
-    for operation, (prologue, span) in zip(algebra, spans, strict=True):
-        if (
-            (using or using_named)
-            and operation.name == "Modify"
-            and (operation.using or operation.withClause)
-        ):
-            raise QueryRefused(
-                "The update names its graphs by USING or WITH, and so does the request.",
-                query=text,
-                hint="Use one of the two (SPARQL 1.1 Protocol, section 2.2.3).",
-            )
-        graphs = (tuple(using), tuple(using_named)) if using or using_named else (None, None)
-        found.append(_operation(operation, prologue, span, graphs, text))
-    return tuple(found)
+    known = {**DEFAULT_PREFIXES, **(prefixes or {})}
+    return UpdateParser(text, known, using, using_named, base).operations()
 
 
 def apply(
@@ -163,6 +135,7 @@ def apply(
         QueryRefused: If one is not allowed, or the store cannot be updated.
         QueryTimeout: At the deadline; nothing has changed.
     """
+    from mrag.record import record_update
     from mrag.stores.oxigraph import OxigraphStore
 
     store = kg.store
@@ -179,7 +152,7 @@ def apply(
     record = _record_after(kg.record, layout, outcome)
     with commit or nullcontext():
         before = kg.record.contexts
-        _write(kg, outcome, record)
+        store.change(outcome, record_update(kg.iri, record))
         kg.written(record)
         for graph in before:
             if graph not in record.contexts:
@@ -227,187 +200,6 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) 
         union,
         most,
     )
-
-
-# -- reading ---------------------------------------------------------------------------------------
-
-
-def _read(
-    text: str, prologue: str, known: Mapping[str, str], base: str | None
-) -> tuple[list[Any], list[tuple[str, str]]]:
-    """Return the algebra of each operation, with its prologue and its last braces as they are written."""
-    from rdflib.plugins.sparql import parser
-    from rdflib.plugins.sparql.algebra import translateUpdate
-
-    try:
-        with _LOCK:
-            tree = parser.UpdateUnit.copy().parse_with_tabs().parse_string(text, parse_all=True)[0]
-            if any(node.name == "ServiceGraphPattern" for node in walk(tree)):
-                raise QueryRefused("SERVICE is not allowed: nothing may call other servers.", query=text)
-            placed = _grammar().parse_string(text, parse_all=True)
-            translated: Any = translateUpdate(tree, base, known)
-    except QueryRefused:
-        raise
-    except Exception as error:
-        message = " ".join(str(error).split())[:200]
-        raise QueryRefused(f"Not a SPARQL update: {message}", query=text) from error
-    spans: list[tuple[str, str]] = []
-    for part in placed:
-        if part.name == "prologue":
-            prologue += text[part.start : part.end] + "\n"
-        else:
-            spans.append((prologue, text[part.start : part.end]))
-    return list(getattr(translated, "algebra", translated)), spans
-
-
-def _check_labels(algebra: Iterable[Any], text: str) -> None:
-    """Refuse a blank node's label that two INSERT DATA use (SPARQL 1.1 Query, section 19.6)."""
-    seen: set[BNode] = set()
-    for operation in algebra:
-        if operation.name == "InsertData":
-            here = {t for quad in _quads(operation) for t in quad if isinstance(t, BNode)}
-            if shared := here & seen:
-                raise QueryRefused(f"Two operations use the blank node _:{min(shared)}.", query=text)
-            seen |= here
-
-
-@dataclass(frozen=True)
-class _Part:
-    name: str
-    start: int
-    end: int
-
-
-@lru_cache(maxsize=1)
-def _grammar() -> Any:
-    """Return a grammar of updates that says where prologues and the last braces of operations stand.
-
-    Its leaves are rdflib's, so that it reads just what rdflib reads.
-    """
-    from pyparsing import (
-        Forward,
-        Keyword,
-        Located,
-        Optional,
-        ParserElement,
-        Suppress,
-        ZeroOrMore,
-        rest_of_line,
-    )
-    from rdflib.plugins.sparql import parser as p
-
-    def part(name: str, element: Any) -> ParserElement:
-        located = Located(element)
-        located.set_parse_action(lambda found: _Part(name, found[0], found[2]))
-        return located
-
-    def skip(*words: str) -> Any:
-        expression: Any = Suppress(Keyword(words[0], caseless=True))
-        for word in words[1:]:
-            expression = expression + Suppress(Keyword(word, caseless=True))
-        return expression
-
-    clauses = Suppress(p.DeleteClause) + Optional(Suppress(p.InsertClause)) | Suppress(p.InsertClause)
-    using = ZeroOrMore(Suppress(p.UsingClause))
-    modify = (
-        Optional(skip("WITH") + Suppress(p.iri))
-        + clauses
-        + using
-        + skip("WHERE")
-        + part("where", p.GroupGraphPattern)
-    )
-    other = p.Load | p.Clear | p.Drop | p.Add | p.Move | p.Copy | p.Create
-    operation = (
-        part("other", other)
-        | skip("INSERT", "DATA") + part("data", p.QuadData)
-        | skip("DELETE", "DATA") + part("data", p.QuadData)
-        | skip("DELETE", "WHERE") + part("where", p.QuadPattern)
-        | modify
-    )
-    request = Forward()
-    request <<= part("prologue", p.Prologue) + Optional(operation + Optional(Suppress(";") + request))
-    request.ignore("#" + rest_of_line)
-    return request.parse_with_tabs()
-
-
-def _operation(
-    found: Any,
-    prologue: str,
-    span: str,
-    using: tuple[tuple[str, ...] | None, tuple[str, ...] | None],
-    text: str,
-) -> Operation:
-    """Turn one operation of rdflib's algebra into plain values."""
-    name, silent = found.name, bool(found.silent)
-    if name == "Load" and silent:
-        return ("nothing",)  # it fails in silence
-    if name == "Load":
-        raise QueryRefused(
-            "LOAD is not allowed: nothing is fetched from the web.",
-            query=text,
-            hint="Send the document itself, by POST or PUT to the graph store.",
-        )
-    if name in ("InsertData", "DeleteData"):
-        if name == "DeleteData" and _blank(_quads(found)):
-            raise QueryRefused("Blank nodes cannot be deleted as data.", query=text)
-        return "data", name == "InsertData", as_insert_data(prologue, span)
-    if name in ("Clear", "Drop"):
-        which = str(found.graphiri)
-        if not isinstance(found.graphiri, URIRef):
-            return "clear", which.lower()
-        return "clear", "graph", which
-    if name == "Create":
-        return "create", str(found.graphiri), silent
-    if name in ("Add", "Copy", "Move"):
-        source, target = (str(g) if isinstance(g, URIRef) else None for g in found.graph)
-        return "transfer", name.lower(), source, target, silent
-    where = as_select(prologue, span)
-    if name == "DeleteWhere":
-        deletes, inserts = _quads(found), []
-    else:
-        outer = str(found.withClause) if found.withClause else None
-        deletes = _quads(found.delete, outer) if found.delete else []
-        inserts = _quads(found.insert, outer) if found.insert else []
-        if found.using:
-            using = (
-                tuple(str(u.default) for u in found.using if u.default),
-                tuple(str(u.named) for u in found.using if u.named),
-            )
-        elif outer is not None:
-            using = ((outer,), None)
-    if _blank(deletes):
-        raise QueryRefused("What DELETE names cannot have blank nodes.", query=text, hint="Use variables.")
-    return "modify", where, *using, tuple(map(_template, deletes)), tuple(map(_template, inserts))
-
-
-_Quad = tuple[Node | None, Node, Node, Node]
-
-
-def _quads(found: Any, outer: str | None = None) -> list[_Quad]:
-    default = URIRef(outer) if outer is not None else None
-    quads: list[_Quad] = [(default, *t) for t in found.triples or ()]
-    for graph, triples in (found.quads or {}).items():
-        quads += [(graph, *t) for t in triples]
-    return quads
-
-
-def _blank(quads: Iterable[_Quad]) -> bool:
-    return any(isinstance(term, BNode) for quad in quads for term in quad)
-
-
-def _template(quad: _Quad) -> Template:
-    graph, s, p, o = quad
-    return (_plain(graph) if graph is not None else None, _plain(s), _plain(p), _plain(o))
-
-
-def _plain(term: Node) -> TermTuple:
-    if isinstance(term, Variable):
-        return "v", str(term)
-    if isinstance(term, BNode):
-        return "b", str(term)
-    if isinstance(term, Literal):
-        return "l", str(term), term.language or "", str(term.datatype or "")
-    return "i", str(term)
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -471,23 +263,6 @@ def _record_after(before: Record, layout: Layout, outcome: Outcome) -> Record:
         pending="",
         kept=True,
     )
-
-
-def _write(kg: KnowledgeGraph, outcome: Outcome, record: Record) -> None:
-    """Write the triples and the record in one transaction."""
-    from mrag import queries
-    from mrag.record import record_update
-
-    change = queries.get("update/change").bind(
-        graph_subject_predicate_object=[_row(q) for q in outcome.removed],
-        g_s_p_o=[_row(q) for q in outcome.added],
-    )
-    # The engine reads prefixes only where a request begins, and the first of these has some.
-    kg.store.update(f"{record_update(kg.iri, record)};\n{change}")
-
-
-def _row(quad: ox.Quad) -> list[Node]:
-    return [URIRef(_graph(quad)), *(from_ox(cast(Any, term)) for term in quad.triple)]
 
 
 def _graph(quad: ox.Quad) -> str:

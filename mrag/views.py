@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rdflib import Literal
 
@@ -25,6 +23,7 @@ from mrag.kg import KnowledgeGraph
 from mrag.loaders._records import schema_lines
 from mrag.loaders.rdf import Source
 from mrag.record import SYSTEM, Record, read_record, record_update
+from mrag.scratch import Scratch
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -288,9 +287,9 @@ def _elsewhere(kg: KnowledgeGraph, text: str) -> Iterator[bytes]:
     Servers cut long answers without saying so, end long queries, and may group rows in another order.
     """
     copy = Dataset(("urn:mrag:copy",))
-    with TemporaryDirectory(prefix="mrag-view-") as folder, OxigraphStore(f"{folder}/store") as local:
+    with Scratch("view") as folder, OxigraphStore(folder / "store") as local:
         for number, graph in enumerate(kg.dataset("asserted").default):
-            path = Path(folder) / f"{number}.nt"
+            path = folder / f"{number}.nt"
             with path.open("wb") as out:
                 kg.store.dump(graph, out)
             local.bulk_load([Source.of(path)], copy.default[0])

@@ -52,6 +52,9 @@ PROBES = {
     "in bind exists": "SELECT * { BIND(EXISTS { SERVICE <URL> { ?s ?p ?o } } AS ?x) }",
     "in having": "SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING (EXISTS { SERVICE <URL> { ?s ?p ?o } })",
     "in order by": "SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { SERVICE <URL> { ?s ?p ?o } })",
+    "in nested exists": "ASK { ?a ?b ?c FILTER EXISTS { ?a ?b ?d "
+    "FILTER NOT EXISTS { SERVICE <URL> { ?s ?p ?o } } } }",
+    "behind a carriage return": "SELECT * { # x\rSERVICE <URL> { ?s ?p ?o } #\n }",
     "escaped keyword": "SELECT * { \\u0053ERVICE <URL> { ?s ?p ?o } }",
     "long escape": "SELECT * { \\U00000053ERVICE <URL> { ?s ?p ?o } }",
     "lower case": "select * { service <URL> { ?s ?p ?o } }",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
 import subprocess
 import sys
 import venv
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
 
 import mrag
 from tests.conftest import ROOT
@@ -63,6 +69,34 @@ def test_the_wheel_holds_the_package_alone_with_all_its_data(wheel: Path) -> Non
     assert any(n.startswith("mrag/index/data/") for n in names)
 
 
+def test_the_wheel_carries_a_bill_of_its_materials(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [n for n in archive.namelist() if ".dist-info/sboms/" in n]
+        text = archive.read(name).decode()
+        (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+        declared = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist")
+        assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+        bill = json.loads(text)
+        components = {c["name"]: c for c in bill["components"]}
+        requirements = [Requirement(line) for line in declared]
+        assert {r.name.lower() for r in requirements} - {"mrag"} <= set(components)
+        required = {r.name.lower() for r in requirements if r.marker is None}
+        assert required == {c["name"] for c in bill["components"] if c.get("scope") == "required"}
+        files = {}
+        for component in bill["components"]:
+            for file in (component, *component.get("components", ())):
+                if file["type"] == "file":
+                    files[file["name"]] = file["hashes"][0]["content"]
+        bundled = {n for n in archive.namelist() if n.startswith("mrag/server/page/vendor/")}
+        bundled -= {f"mrag/server/page/vendor/{n}" for n in ("LICENSES.txt", "README.md")}
+        assert set(files) == bundled | {"mrag/index/data/bert-uncased-vocab.txt.gz"}
+        assert files == {n: hashlib.sha256(archive.read(n)).hexdigest() for n in files}
+        for inside in ("@zazuko/yasqe", "@zazuko/yasr", "codemirror", "jquery", "dompurify", "n3"):
+            assert components[inside]["licenses"], inside
+        depends = bill["dependencies"][0]["dependsOn"]
+        assert {f"pkg:pypi/{n}" for n in required} <= set(depends)
+
+
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
@@ -107,9 +141,9 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_sparql_stands_in_files_alone() -> None:
-    # Generated queries are printed by `patterns.py`, and the conformance suite is a test that ships; the
-    # list of exceptions is short on purpose.
-    allowed = {"patterns.py", "queries.py", "guard.py", "conformance.py"}
+    # Generated queries are printed by `patterns.py`, the lexer lists the words of the language, and the
+    # conformance suite is a test that ships; the list of exceptions is short on purpose.
+    allowed = {"patterns.py", "queries.py", "lexer.py", "conformance.py"}
     verbs = re.compile(r"\b(SELECT|CONSTRUCT|ASK|INSERT|DELETE)\b.*(\{|\bWHERE\b|\bDATA\b)", re.S)
     found = []
     for path in sorted((ROOT / "mrag").glob("**/*.py")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import statistics
 import time
@@ -25,6 +26,7 @@ from mrag.cel.problem import Counts, LearningProblem, quality
 from mrag.cel.syntax import to_dl
 from mrag.errors import ConfigError, LoadError, MragError
 from mrag.kg import KnowledgeGraph
+from mrag.storage.saving import saved_text
 
 Progress = Callable[[int, int], None]
 
@@ -269,8 +271,10 @@ def _read_results(path: str | Path | None) -> dict[str, Outcome]:
             key = str(row.pop("key"))
             found[key] = Outcome(**row)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            if number == len(lines) > 1:
-                continue  # it was being written when a run was broken off
+            if number == len(lines) and (number > 1 or line.startswith('{"key"')):
+                # It was being written when a run was broken off; what follows must not be joined to it.
+                saved_text(path, "".join(line + "\n" for line in lines[:-1]))
+                continue
             raise LoadError(
                 "These are no results of a benchmark.", file=str(path), line=number, hint="Name another file."
             ) from error
@@ -283,5 +287,7 @@ def _write_result(path: str | Path | None, key: str, outcome: Outcome) -> None:
     try:
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps({"key": key, **asdict(outcome)}, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise ConfigError(f"Results cannot be written: {error.strerror}.", file=str(path)) from error

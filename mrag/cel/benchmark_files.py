@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from mrag.cel.problem_files import read_problems
 from mrag.errors import LoadError, MragError
 from mrag.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
+from mrag.scratch import Scratch
 from mrag.stores.oxigraph import OxigraphStore
 
 _ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt")
@@ -130,8 +130,8 @@ def _load_by_rdflib(kg: KnowledgeGraph, path: Path) -> None:
         graph = Graph().parse(path, format="xml")
     except (SAXException, ValueError, LookupError) as error:
         raise LoadError(f"Not valid RDF/XML: {error}.", file=str(path)) from error
-    with tempfile.TemporaryDirectory() as made:
-        again = Path(made) / "again.nt"
+    with Scratch("ontology") as made:
+        again = made / "again.nt"
         graph.serialize(again, format="nt", encoding="utf-8")
         kg.load([again])
 

@@ -27,8 +27,8 @@ from mrag.cel.expressions import (
 )  # fmt: skip
 from mrag.cel.keep import KeptConcept
 from mrag.cel.rdf import to_graph
-from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
+from mrag.storage.saving import saved_text
 from mrag.terms import MRAG
 
 
@@ -82,10 +82,7 @@ def write_query(concept: KeptConcept, path: str | Path) -> None:
     Raises:
         ConfigError: If the file cannot be written.
     """
-    try:
-        Path(path).write_text(concept.query + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"The query cannot be written: {error.strerror}.", file=str(path)) from error
+    saved_text(path, concept.query + "\n")
 
 
 def _annotate(graph: Graph, concept: KeptConcept) -> None:

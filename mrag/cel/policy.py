@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,6 +32,7 @@ from mrag.cel.instances import World
 from mrag.cel.space import LENGTH, SHAPE, Vectors
 from mrag.errors import ModelError
 from mrag.kg import KnowledgeGraph
+from mrag.storage.sealed import load_arrays, save_arrays
 from mrag.terms import OWL, RDF, RDFS
 
 VECTOR = 16
@@ -42,6 +42,7 @@ INPUTS = 8 + 4 * VECTOR + SHAPE
 """How many numbers the network sees."""
 
 _FORMAT = 1
+_FILE = "policy 1"
 _NAMED_VALUES = 64
 """Of so many values of each property it is a part of the vector which individuals have them."""
 
@@ -187,10 +188,7 @@ class Policy:
         arrays: dict[str, Any] = {"about": text}
         for at, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays[f"weights-{at}"], arrays[f"biases-{at}"] = w, b
-        part = Path(f"{path}.part")
-        with part.open("wb") as out:
-            np.savez_compressed(out, **arrays)
-        part.replace(path)
+        save_arrays(Path(path), _FILE, arrays)
 
     @classmethod
     def load(cls, path: str | Path, kg: KnowledgeGraph | None = None) -> Policy:
@@ -204,13 +202,13 @@ class Policy:
             ModelError: If there is no such file, it is no policy, or it was trained on another graph.
         """
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                about = json.loads(arrays["about"].tobytes().decode())
-                if about["format"] != _FORMAT:
-                    raise ModelError("The policy has another format.", file=str(path), hint="Train it anew.")
-                n = sum(name.startswith("weights-") for name in arrays.files)
-                weights = tuple(arrays[f"weights-{at}"].astype(np.float32) for at in range(n))
-                biases = tuple(arrays[f"biases-{at}"].astype(np.float32) for at in range(n))
+            arrays = load_arrays(Path(path), _FILE)
+            about = json.loads(arrays["about"].tobytes().decode())
+            if about["format"] != _FORMAT:
+                raise ModelError("The policy has another format.", file=str(path), hint="Train it anew.")
+            n = sum(name.startswith("weights-") for name in arrays)
+            weights = tuple(arrays[f"weights-{at}"].astype(np.float32) for at in range(n))
+            biases = tuple(arrays[f"biases-{at}"].astype(np.float32) for at in range(n))
             values = [(str(p), str(v)) for p, v in about["values"]]
             names = {kind: [str(x) for x in about["names"][kind]] for kind in ("classes", "properties")}
             rest = (int(about["seed"]), int(about["episodes"]), tuple(map(float, about["history"])))
@@ -221,8 +219,12 @@ class Policy:
                 file=str(path),
                 hint="Train one: `mrag train drill`.",
             ) from error
-        except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise ModelError("This is no policy, or it is damaged.", file=str(path)) from error
+        except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
+            raise ModelError(
+                f"This is no policy, or it is damaged: {error}.",
+                file=str(path),
+                hint="Train one: `mrag train drill`.",
+            ) from error
         sizes = [w.shape for w in found.weights]
         fits = bool(sizes) and all(len(s) == 2 for s in sizes) and sizes[0][0] == INPUTS and sizes[-1][1] == 1
         fits = fits and all(a[1] == b[0] for a, b in pairwise(sizes))

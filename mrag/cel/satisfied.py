@@ -37,6 +37,7 @@ from mrag.cel.normal_form import normal
 from mrag.cel.syntax import to_dl
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
+from mrag.terminal import inline
 from mrag.terms import Term, Triple, curie, iri
 
 Label = Callable[[str], str]
@@ -108,7 +109,7 @@ class Reason:
         Args:
             label: Names an IRI; CURIEs and whole IRIs by default.
         """
-        return "\n".join(_lines(self, label or curie, ""))
+        return "\n".join(map(inline, _lines(self, label or curie, "")))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON; terms are written as in N-Triples."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from mrag import untrusted
 from mrag.errors import ConfigError, IndexError_, ModelError, MragError
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import Embedder, embedder
@@ -133,7 +134,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     knobs = settings or SummarySettings()
     if not texts:
         raise ConfigError("There is nothing to summarise.", hint="Give one text or more.")
-    numbered = [f"{at}. {' '.join(text.split())}" for at, text in enumerate(texts, start=1)]
+    numbered = [f"{at}. {untrusted.one_line(text)}" for at, text in enumerate(texts, start=1)]
     # The line breaks between the texts count too.
     share = max(1, (knobs.characters - len(texts) + 1) // len(texts))
     material = "\n".join(text[:share] for text in numbered)[: knobs.characters]

@@ -23,6 +23,7 @@ from mrag.cel.satisfied import Label, in_words
 from mrag.cel.scratch import holds_with
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
+from mrag.terminal import inline
 from mrag.terms import curie, iri
 
 __all__ = ["Change", "GaveUp", "WhyNot", "why_not"]
@@ -76,7 +77,7 @@ class WhyNot:
             lines.append(f"  {start}: {in_words(change.triple, label or curie)}{note}")
         if not self.complete:
             lines.append("  (not every term of the graph was tried as a value)")
-        return "\n".join(lines)
+        return "\n".join(map(inline, lines))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON; terms are written as in N-Triples."""

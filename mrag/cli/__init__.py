@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Annotated
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
 
@@ -19,13 +21,44 @@ from mrag.cli import (
     learning,
     pictures,
     serving,
+    stopping,
     training,
 )
 from mrag.cli.health import doctor
 from mrag.cli.tools import mcp
+from mrag.terminal import guarded, inline
+
+
+class _Guarded(stopping.Stoppable):
+    """The commands, with guarded streams also where they are not started by `main`."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        with guarded():
+            return super().main(*args, **kwargs)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any:
+        with _one_line():
+            return super().invoke(*args, **kwargs)
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """Put what is said of misuse on one line: it quotes arguments."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message") and isinstance(said := getattr(error, "message", None), str):
+            error.message = inline(said)  # type: ignore[attr-defined]
+        raise
+
 
 app = typer.Typer(
     name="mrag",
+    cls=_Guarded,
     help="Ask a knowledge graph, and see which triples made each answer right.\n\n"
     "With no store named, commands use a demo graph of database products and their vendors.",
     epilog='Example: mrag ask "What database products are linked to RDF?"',
@@ -86,17 +119,39 @@ app.add_typer(generative.clues)
 
 
 def main() -> None:
-    """Run the command line; errors of this package end with code 1 and one line of text."""
+    """Run the command line; errors of this package end with code 1 and one line of text.
+
+    Ctrl-C ends it with code 130 and SIGTERM with 143, and a line says what is kept.
+    """
+    with guarded():
+        try:
+            _run()
+        except SystemExit as end:
+            # Printed here and below, while the streams are guarded: the message may quote anything.
+            if not isinstance(end.code, str):
+                raise
+            sys.stderr.write(f"{inline(end.code)}\n")
+            sys.exit(1)
+        except Exception:
+            traceback.print_exc()
+            sys.exit(1)
+
+
+def _run() -> None:
     from mrag.errors import MragError
 
     try:
-        app()
+        with stopping.stoppable():
+            app()
     except MragError as error:
-        sys.stderr.write(f"mrag: {error}\n")
+        sys.stderr.write(f"mrag: {inline(str(error))}\n")
         sys.exit(1)
+    except SystemExit:
+        if stopping.silent():
+            sys.exit(stopping.told())
+        raise
     except KeyboardInterrupt:
-        sys.stderr.write("mrag: interrupted; nothing half-done was kept.\n")
-        sys.exit(130)
+        sys.exit(stopping.told())
     except BrokenPipeError:
         # Whoever read the output has had enough.
         sys.stderr.close()

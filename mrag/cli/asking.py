@@ -17,7 +17,9 @@ from mrag.cli.common import (
     opened,
     say,
     show,
+    show_data,
     show_json,
+    show_lines,
 )
 from mrag.cli.pictures import ImageOption, LooksOption, MediaOption, OnlyOption, find, needed
 
@@ -75,7 +77,7 @@ def ask(
         if as_json:
             show_json(given.to_json())
             return
-        show(given.text)
+        show_lines(given.text)
         if given.citations:
             show("")
         for citation in given.citations:
@@ -84,9 +86,11 @@ def ask(
             if not sentence.supported:
                 say(f"Not supported by the graph: {sentence.text}", style="yellow")
         if context:
-            show("\n" + found.context.text())
+            show()
+            show_lines(found.context.text())
         if given.notice:
-            say("\n" + given.notice, style="dim")
+            say()
+            say(given.notice, style="dim")
 
 
 def search(
@@ -168,6 +172,7 @@ def query(
     from mrag.errors import ConfigError
     from mrag.kg import Layer
     from mrag.stores.base import Limits, SelectResult
+    from mrag.terms import to_ox
 
     if layer not in ("all", "asserted", "inferred"):
         raise ConfigError(f"There is no layer {layer!r}.", hint="Use all, asserted or inferred.")
@@ -176,7 +181,7 @@ def query(
     elif text.endswith((".rq", ".sparql")):
         if not Path(text).is_file():
             raise ConfigError("There is no such file.", file=text)
-        text = Path(text).read_text(encoding="utf-8")
+        text = Path(text).read_text(encoding="utf-8-sig")
     with opened(store, kg) as graph:
         result = graph.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
@@ -185,7 +190,7 @@ def query(
             _show_rows(result, graph.prefixes, as_json=as_json)
         else:
             for t in result:
-                show(f"{t.s.n3()} {t.p.n3()} {t.o.n3()} .")
+                show_data(f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .")
 
 
 def explain(
@@ -210,7 +215,7 @@ def explain(
         if as_json:
             show_json([proof for _, proof in proofs])
         else:
-            show("\n\n".join(text for text, _ in proofs))
+            show_lines("\n\n".join(text for text, _ in proofs))
 
 
 def verify(
@@ -229,20 +234,23 @@ def verify(
     from mrag.errors import ConfigError
 
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
+        given = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"Not JSON: {error}.", file=str(file), hint="Save what `mrag ask --json` prints."
         ) from error
     with opened(store, kg) as graph:
         report = replay(graph, given)
-    show_json(report.to_json()) if as_json else show(str(report))
+    show_json(report.to_json()) if as_json else show_lines(str(report))
     if not report.ok:
         raise typer.Exit(1)
 
 
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+
+
 def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
-    from rdflib import URIRef
+    from rdflib import Literal, URIRef
 
     from mrag.terms import curie
 
@@ -258,12 +266,19 @@ def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
             }
         )
         return
+
+    def cell(term: Any) -> str:
+        if term is None:
+            return ""
+        if isinstance(term, Literal):
+            # A newline or a tab in a literal does not end a row or a cell.
+            kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""
+            return f'"{term.translate(_ESCAPES)}"{kind}'
+        return curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3()
+
     show("\t".join("?" + v for v in result.variables))
     for row in result:
-        cells = (
-            "" if t is None else curie(str(t), prefixes) if isinstance(t, URIRef) else t.n3() for t in row
-        )
-        show("\t".join(cells))
+        show("\t".join(map(cell, row)))
 
 
 def _json_term(term: Any) -> dict[str, str]:

@@ -47,7 +47,8 @@ def run_benchmark(
         for outcome in run(sets, setups, results=results, on_progress=note):
             found.append(outcome)
             if not as_json:
-                show(_line(outcome))
+                for line in _lines(outcome):
+                    show(line)
     summary = {s.learner: means(o for o in found if o.learner == s.learner) for s in setups}
     if as_json:
         show_json({"outcomes": [asdict(o) for o in found], "means": summary})
@@ -72,10 +73,10 @@ _MEANS = {
 }
 
 
-def _line(o: Outcome) -> str:
+def _lines(o: Outcome) -> list[str]:
     start = f"{o.set} {o.problem} [{o.learner}]"
     if o.error:
-        return f"{start}: {o.error}"
+        return [f"{start}: {o.error}"]
     held = (
         f", held out ({o.folds} folds) F1 {o.held_out_f1:.3f} ± {o.held_out_f1_sd:.3f}"
         f" accuracy {o.held_out_accuracy:.3f}"
@@ -83,4 +84,4 @@ def _line(o: Outcome) -> str:
         else ""
     )
     scores = f"F1 {o.f1:.3f} accuracy {o.accuracy:.3f} length {o.length} in {o.seconds:.2f} s{held}"
-    return f"{start}: {scores}\n  {o.concept or 'no concept'}"
+    return [f"{start}: {scores}", f"  {o.concept or 'no concept'}"]

@@ -6,9 +6,12 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from mrag.terminal import escaped, inline, write_data
 
 if TYPE_CHECKING:
     from mrag.kg import KnowledgeGraph
@@ -32,20 +35,47 @@ DEFAULT_LANGUAGES = "en,mul,-"
 
 
 def say(text: str = "", *, style: str | None = None) -> None:
-    """Print to standard error, where progress and notes go."""
-    from rich.console import Console
+    """Print one line to standard error, where progress and notes go; a newline in it is shown as a sign."""
+    from mrag.cli.console import console, plain
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, style=style, markup=False)
+    console().print(plain(inline(text), style), soft_wrap=True)
 
 
-def show(text: str) -> None:
-    """Print a result to standard output."""
+def show(text: str = "") -> None:
+    """Print one line of a result to standard output; a newline in it is shown as a sign."""
+    sys.stdout.write(inline(text) + "\n")
+
+
+def show_lines(text: str) -> None:
+    """Print a text that has lines, such as an answer; what it quotes has been put on one line before."""
     sys.stdout.write(text + "\n")
 
 
+def show_data(text: str) -> None:
+    """Print Turtle, N-Triples or SPARQL, what would steer a terminal escaped as these formats do."""
+    write_data(escaped(text) + "\n")
+
+
 def show_json(value: Any) -> None:
-    """Print JSON to standard output."""
-    show(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print JSON to standard output, what would steer a terminal escaped as JSON does."""
+    write_data(escaped(json.dumps(value, ensure_ascii=False, indent=2), json=True) + "\n")
+
+
+@cache
+def warn_of_login(url: str | None) -> None:
+    """Say it, once, where a URL on the command line holds a login.
+
+    Args:
+        url: The URL, if one was given there.
+    """
+    from mrag.redaction import redact_url
+
+    if url is not None and redact_url(url) != url:
+        say(
+            "Other users of this machine can read the login in the list of processes. Set MRAG_STORE_USER "
+            "and MRAG_STORE_PASSWORD, MRAG_STORE_TOKEN, or the whole URL as MRAG_STORE.",
+            style="yellow",
+        )
 
 
 @contextmanager
@@ -63,6 +93,7 @@ def opened(
     from mrag.config import DEFAULT_STORE, Settings
     from mrag.connection import connect, demo
 
+    warn_of_login(store)
     settings = Settings.from_env(store, kg)
     tags = tuple("" if tag.strip() == "-" else tag.strip() for tag in languages.split(","))
     if settings.store is None and not create:
@@ -83,31 +114,21 @@ def opened(
 @contextmanager
 def status(text: str) -> Iterator[None]:
     """Show a spinner on standard error while something runs."""
-    from rich.console import Console
+    from mrag.cli.console import spinning
 
-    with Console(stderr=True).status(text):
+    with spinning(inline(text)):
         yield
 
 
 @contextmanager
 def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
     """Show a bar on standard error; gives a function that takes what is done and the whole."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from mrag.cli.console import bar
 
-    amount = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    console = Console(stderr=True)
-    with Progress(TextColumn(text), BarColumn(), amount, TimeRemainingColumn(), console=console) as bar:
-        task = bar.add_task(text, total=None)
+    with bar(unit) as shown:
+        task = shown.add_task(inline(text), total=None)
 
         def note(done: int, total: int | None) -> None:
-            bar.update(task, completed=done, total=total)
+            shown.update(task, completed=done, total=total)
 
         yield note

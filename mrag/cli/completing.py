@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli import stopping
 from mrag.cli.common import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -18,6 +19,7 @@ from mrag.cli.common import (
     say,
     show,
     show_json,
+    show_lines,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
     from mrag.completion.runs import Run
     from mrag.completion.writeback import WriteReport
     from mrag.kg import KnowledgeGraph
+
+_DECIDED = (
+    "Each run is in the graph whole or not at all; `mrag complete --review --all` tells. "
+    "The same command does the rest."
+)
+_ASKED = "What was read is kept; `mrag complete --review` lists it. The same command does the rest."
 
 
 def complete(
@@ -108,15 +116,17 @@ def complete(
     with opened(store, kg, lang) as graph:
         checks = _checks(graph, functional or [], shapes)
         result: dict[str, Any] = {}
-        result["decided"] = [
-            report.to_json() for report in _decide(graph, accept, reject, rollback, checks, as_json)
-        ]
+        with stopping.kept(_DECIDED):
+            result["decided"] = [
+                report.to_json() for report in _decide(graph, accept, reject, rollback, checks, as_json)
+            ]
         if questions:
-            found = _asked(
-                graph, questions, texts or [], images, model, image_model, embedder,
-                {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
-                {"new_names": new, "namespace": namespace}, checks,
-            )  # fmt: skip
+            with stopping.kept(_ASKED):
+                found = _asked(
+                    graph, questions, texts or [], images, model, image_model, embedder,
+                    {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
+                    {"new_names": new, "namespace": namespace}, checks,
+                )  # fmt: skip
             result["questions"] = [one.to_json() for one in found]
             if not as_json:
                 for one in found:
@@ -128,7 +138,8 @@ def complete(
             result["runs"] = [run.to_json() for run in listed]
             if not as_json:
                 for run in listed:
-                    show(_told(graph, run))
+                    for line in _told(graph, run):
+                        show(line)
                 if not listed:
                     show("Nothing awaits a decision.")
         if as_json:
@@ -253,7 +264,7 @@ def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
 
 
 def _show(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
-    show(str(found.answer))
+    show_lines(str(found.answer))
     run = found.run
     if run is None:
         return
@@ -267,7 +278,7 @@ def _show(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
         say(f"The same was read before; that run, {run.id}, is {run.state}.", style="dim")
 
 
-def _told(graph: KnowledgeGraph, run: Run) -> str:
+def _told(graph: KnowledgeGraph, run: Run) -> list[str]:
     """Put a run in words, its statements with their evidence."""
     lines = [f"Run {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
     for one in run.statements:
@@ -275,7 +286,7 @@ def _told(graph: KnowledgeGraph, run: Run) -> str:
         lines.append(f"  {mark} {_words(graph, one, run)}  ({one.confidence:.2f})")
         lines += [f"      {why}" for why in one.objections]
         lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
-    return "\n".join(lines)
+    return lines
 
 
 def _words(graph: KnowledgeGraph, one: Any, run: Run) -> str:

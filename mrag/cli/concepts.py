@@ -16,7 +16,7 @@ from mrag.cel.sparql import instances_query
 from mrag.cel.syntax import to_dl, to_manchester
 from mrag.cel.verbalise import Language, sentence
 from mrag.cel.whynot import why_not
-from mrag.cli.common import say, show, show_json
+from mrag.cli.common import say, show, show_data, show_json
 from mrag.cli.reranking import WithModel
 from mrag.context.display import Display
 from mrag.errors import ConfigError
@@ -74,11 +74,12 @@ def kept_concepts(graph: KnowledgeGraph, forget: str | None, format: str, *, as_
     if as_json:
         show_json([_kept_json(graph, c) for c in found])
     elif format == "turtle":
-        show(to_ontology(graph, found).rstrip())
+        show_data(to_ontology(graph, found).rstrip())
     else:
         for c in found:
             good = f", {c.hypothesis.measure} {c.hypothesis.quality:.3f}" if c.hypothesis else ""
-            show(f"{c.label}  <{c.iri}>\n  {_written(graph, c.expression, format)}{good}")
+            show(f"{c.label}  <{c.iri}>")
+            show(f"  {_written(graph, c.expression, format)}{good}")
         if not found:
             say("No concept is kept.")
 
@@ -152,7 +153,7 @@ def show_learnt(
 ) -> None:
     """Print what was learnt for people; beside Turtle, the rest goes where notes go."""
     put = say if format == "turtle" else show
-    show(_written(graph, expression, format))
+    (show_data if format == "turtle" else show)(_written(graph, expression, format))
     if not found or report is None:
         put(_sentence(graph, expression))
         return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli import stopping
 from mrag.cli.common import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -19,6 +21,7 @@ from mrag.cli.common import (
     show,
     show_json,
     status,
+    warn_of_login,
 )
 
 if TYPE_CHECKING:
@@ -48,10 +51,11 @@ def load(
     from mrag.errors import InconsistentOntology
 
     with opened(store, kg, create=True) as graph:
-        if replace:
-            graph.clear()
-        with progress("Loading") as note:
-            report = graph.load(files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines)
+        kept = loading(graph)
+        with stopping.kept(kept), progress("Loading") as note:
+            report = graph.load(
+                files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace
+            )
         for line in report.rejected:
             say(f"Left out {line.file}, line {line.line}: {line.reason}", style="yellow")
         if report.odd_tags:
@@ -67,7 +71,10 @@ def load(
         }
         if reason:
             try:
-                result["inferred"] = _reason(graph, engine)
+                with stopping.kept(
+                    "The files are loaded. What follows from them is inferred by `mrag reason`."
+                ):
+                    result["inferred"] = _reason(graph, engine)
             except InconsistentOntology as error:
                 # The triples are loaded as asked; only what contradictions imply is kept out.
                 say(f"Nothing was inferred. {error}", style="yellow")
@@ -104,6 +111,7 @@ def create(
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
 
+    warn_of_login(url)
     store, _ = open_store(url)
     try:
         if isinstance(store, GraphDBStore):
@@ -136,7 +144,8 @@ def reason(
     Example:
       mrag reason --engine sparq
     """
-    with opened(store, kg) as graph:
+    kept = "What had been inferred before is as it was. Run the same command again."
+    with opened(store, kg) as graph, stopping.kept(kept):
         count = _reason(graph, engine, tolerate=tolerate)
         if as_json:
             show_json({"inferred": count})
@@ -181,7 +190,10 @@ def index(
         indexes = SimilarityIndexes.of(graph)
         server = "server" if graph.store.capabilities.similarity else None
         model = embedder or server or Settings.from_env().embedder
-        with progress("Indexing", unit="documents") as note:
+        kept = (
+            "The index is as it was before. Run the same command again; what was embedded is not done twice."
+        )
+        with stopping.kept(kept), progress("Indexing", unit="documents") as note:
             report = indexes.build(name, definition=definition, model=model, on_progress=note)
         size = indexes.info(name).documents
         if as_json:
@@ -193,6 +205,18 @@ def index(
                 f"{size:,} documents in the index {name!r}: {report.added:,} new, "
                 f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s."
             )
+
+
+def loading(graph: KnowledgeGraph) -> Callable[[], str]:
+    """Return what tells, when a load is interrupted, what has become of it."""
+    before = graph.revision
+
+    def say() -> str:
+        if graph.revision != before and not graph.record.pending:
+            return "The files are loaded. What follows from them is inferred by `mrag reason`."
+        return "Nothing of the files is loaded; the graph is as it was before. Run the same command again."
+
+    return say
 
 
 def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:

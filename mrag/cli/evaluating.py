@@ -16,8 +16,8 @@ from mrag.cli.common import (
     opened,
     progress,
     say,
-    show,
     show_json,
+    show_lines,
 )
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def evaluate(
         if tsne and collection is not None:
             _map(found, embedder, seed, out / "questions.svg")
         say(f"Report and plot are in {out}.", style="dim")
-    show_json(result.to_json(queries=False)) if as_json else show(result.to_markdown().rstrip())
+    show_json(result.to_json(queries=False)) if as_json else show_lines(result.to_markdown().rstrip())
 
 
 def benchmark(
@@ -195,7 +195,7 @@ def benchmark(
     if as_json:
         show_json(report.to_json())
         return
-    show(str(report))
+    show_lines(str(report))
     for entity, error in report.failures.items():
         say(f"{entity}: {error}", style="yellow")
 
@@ -259,7 +259,7 @@ def _opened_index(folder: Path | None, model: Embedder | None) -> DocumentIndex:
 
     if folder is not None and (folder / "manifest.json").exists():
         try:
-            return DocumentIndex.open(folder, embedder=model)
+            return DocumentIndex.open(folder, embedder=model, thorough=True)
         except IndexError_:
             say("The index of the earlier run does not fit and is made anew.", style="yellow")
     return DocumentIndex.create(folder, embedder=model, replace=True)
@@ -284,14 +284,15 @@ def _write(result: Evaluation, runs: list[Any], out: Path) -> None:
 
     from mrag.evaluation.plot import intervals_svg
     from mrag.evaluation.runs import write_run
+    from mrag.storage.saving import saved_text
 
     (out / "runs").mkdir(parents=True, exist_ok=True)
     for run in runs:
         write_run(run, out / "runs" / (re.sub(r"[^\w.\-]+", "_", run.name) + ".trec"))
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
-    (out / "report.json").write_text(text + "\n", encoding="utf-8")
-    (out / "report.md").write_text(result.to_markdown(), encoding="utf-8")
-    (out / "report.svg").write_text(intervals_svg(result), encoding="utf-8")
+    saved_text(out / "report.json", text + "\n")
+    saved_text(out / "report.md", result.to_markdown())
+    saved_text(out / "report.svg", intervals_svg(result))
 
 
 def _map(collection: Collection, model: str | None, seed: int, path: Path) -> None:
@@ -299,13 +300,14 @@ def _map(collection: Collection, model: str | None, seed: int, path: Path) -> No
     from mrag.errors import ConfigError
     from mrag.evaluation.plot import points_svg, tsne
     from mrag.index.embedders import embedder
+    from mrag.storage.saving import saved_text
 
     chosen = embedder(model or Settings.from_env().embedder)
     if chosen is None:
         raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
     queries = sorted(collection.queries)
     texts = [collection.queries[query] for query in queries]
-    path.write_text(points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts), encoding="utf-8")
+    saved_text(path, points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
 
 
 def _iri(graph: KnowledgeGraph, given: str | None) -> str | None:

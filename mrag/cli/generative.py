@@ -168,7 +168,7 @@ def status_(
 
     with opened(store, kg) as graph:
         index = open_clues(graph, folder=folder)
-        size = sum(size for _, size in index.manifest.segments)
+        size = sum(entry.size for entry in index.manifest.segments.values())
         found: dict[str, Any] = {
             "documents": len(index),
             "tokens": index.tokens,

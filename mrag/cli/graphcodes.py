@@ -55,7 +55,6 @@ def build(
     import time
 
     from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhoods
-    from mrag.graphcodes.index import GraphCodeIndex
     from mrag.index.documents import Definition, documents
 
     with opened(store, kg) as graph:
@@ -66,9 +65,8 @@ def build(
             for iri, code in neighbourhoods(graph, entities, NeighbourhoodSettings(hops=hops)):
                 codes[iri] = code
                 note(len(codes), len(entities))
-        index = GraphCodeIndex(_folder(graph, name, path))
-        gone = index.delete(set(index.ids) - set(codes))
-        index.put(codes)
+        index = _writable(_folder(graph, name, path))
+        gone = index.sync(codes)
         seconds = time.perf_counter() - start
         sizes = {"nodes": sum(map(len, codes.values())), "edges": sum(len(c.edges) for c in codes.values())}
         if as_json:
@@ -251,6 +249,21 @@ def _codes(
 
     with opened(store, kg) as graph:
         yield graph, GraphCodeIndex(_folder(graph, name, path), must_exist=True)
+
+
+def _writable(folder: Path) -> GraphCodeIndex:
+    """Open an index to change it; one that is damaged, or of another version, is built anew."""
+    from mrag.errors import DamagedIndex, IndexMismatch
+    from mrag.graphcodes.index import GraphCodeIndex
+
+    try:
+        index = GraphCodeIndex(folder)
+        if len(index):
+            index.verify()
+    except (DamagedIndex, IndexMismatch) as error:
+        say(f"{error.message} It is built anew.", style="yellow")
+        return GraphCodeIndex(folder, anew=True)
+    return index
 
 
 def _folder(graph: KnowledgeGraph, name: str, path: Path | None) -> Path:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json
+from mrag.cli.common import (
+    JsonOption,
+    KgOption,
+    StoreOption,
+    opened,
+    progress,
+    say,
+    show,
+    show_json,
+    warn_of_login,
+)
 
 if TYPE_CHECKING:
+    from mrag.kg import KnowledgeGraph
     from mrag.stores.sparql import SparqlStore
 
 
@@ -40,6 +52,9 @@ def doctor(
     write: Annotated[
         bool, typer.Option("--write", help="Try writing on a server: put a graph there and remove it again.")
     ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read every index and journal through and check it.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Look at the store, the index and the models, and say what to do about what is amiss.
@@ -47,17 +62,20 @@ def doctor(
     \b
     Examples:
       mrag doctor
+      mrag doctor --deep
       mrag doctor graphdb:http://localhost:7200/repositories/products
     """
     from mrag.config import Settings
 
     named = url or store
+    warn_of_login(named)
     findings = [*_packages()]
     remote = Settings.from_env(named).store or ""
     if remote.partition(":")[0] in ("sparql", "graphdb", "fuseki", "virtuoso"):
         findings += _checked("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
-        findings += _checked("store", lambda: _store(named, kg))
+        findings += _checked("store", lambda: _store(named, kg, deep))
+    findings += _checked("query process", _defences)
     findings += _checked("model", _model)
     if as_json:
         show_json([asdict(f) for f in findings])
@@ -79,6 +97,12 @@ def _checked(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
         return list(look())
     except MragError as error:
         return [Finding(what, False, error.message, error.hint or "")]
+
+
+def _defences() -> Iterator[Finding]:
+    from mrag.cli import defences
+
+    return defences.findings()
 
 
 def _packages() -> Iterator[Finding]:
@@ -153,9 +177,7 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _store(store: str | None, kg: str | None) -> Iterator[Finding]:
-    from mrag.errors import MragError
-    from mrag.index.similarity import SimilarityIndexes
+def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[Finding]:
 
     with opened(store, kg) as graph:
         record = graph.record
@@ -166,27 +188,77 @@ def _store(store: str | None, kg: str | None) -> Iterator[Finding]:
             f"{graph.store.url or 'oxigraph:'}, graph {graph.name!r}: {record.triples:,} triples asserted, "
             f"{inferred:,} inferred",
         )
+        yield from _rights(graph)
         if record.triples == 0:
             yield Finding("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
         if not graph.reasoned:
             yield Finding("reasoning", None, "not up to date", "Run `mrag reason`.")
-        indexes = SimilarityIndexes.of(graph)
-        for name in indexes.names():
-            try:
-                info: Any = indexes.info(name)
-            except MragError as error:
-                yield Finding(f"index {name}", False, error.message, error.hint or "")
-                continue
-            size = "" if info.documents is None else f"{info.documents:,} documents, "
-            found = size + (info.embedder or "BM25 alone")
+        yield from _indexes(graph)
+        if deep:
+            yield from _through(graph)
+
+
+def _indexes(graph: KnowledgeGraph) -> Iterator[Finding]:
+    from mrag.errors import MragError
+    from mrag.index.similarity import SimilarityIndexes
+
+    indexes = SimilarityIndexes.of(graph)
+    for name in indexes.names():
+        try:
+            info: Any = indexes.info(name)
+        except MragError as error:
+            yield Finding(f"index {name}", False, error.message, error.hint or "")
+            continue
+        size = "" if info.documents is None else f"{info.documents:,} documents, "
+        found = size + (info.embedder or "BM25 alone")
+        yield Finding(
+            f"index {name}",
+            not info.stale,
+            found + (", older than the graph" if info.stale else ""),
+            "Run `mrag index`.",
+        )
+    if not indexes.names():
+        yield Finding("index", False, "there is none", "Build one with `mrag index`.")
+
+
+def _through(graph: KnowledgeGraph) -> Iterator[Finding]:
+    """Read all indexes and journals beside a store through."""
+    from mrag.index.similarity import home
+    from mrag.storage.check import check
+
+    beside = home(graph)
+    if beside is None:
+        yield Finding("files", None, "a store in memory keeps none")
+        return
+    with progress("Checking") as note:
+        found = list(check(beside.parent, note))
+    for one in found:
+        what = f"{one.kind} {one.path.relative_to(beside.parent)}"
+        if one.error is None:
+            yield Finding(what, True, f"{one.size:,} bytes, as they were written")
+        else:
+            yield Finding(what, False, one.error.message, one.error.hint or "Build it anew.")
+    if not found:
+        yield Finding("files", None, "there are no indexes and no journals to check")
+
+
+def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
+    """Tell which folders of data others on this machine can look into."""
+    from platformdirs import user_cache_path
+
+    from mrag.index.similarity import home
+    from mrag.storage.private import is_private
+    from mrag.stores.oxigraph import OxigraphStore
+
+    store, beside = graph.store, home(graph)
+    places = [store.path] if isinstance(store, OxigraphStore) else []
+    places += [beside.parents[1] if beside is not None else None, user_cache_path("mrag")]
+    for place in places:
+        if place is not None and place.is_dir() and not is_private(place):
+            found = f"others on this machine may look into {place}"
             yield Finding(
-                f"index {name}",
-                not info.stale,
-                found + (", older than the graph" if info.stale else ""),
-                "Run `mrag index`.",
+                "rights", None, found, f"If they should not: chmod -R go= {shlex.quote(str(place))}"
             )
-        if not indexes.names():
-            yield Finding("index", False, "there is none", "Build one with `mrag index`.")
 
 
 def _model() -> Iterator[Finding]:

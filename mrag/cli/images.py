@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli import stopping
 from mrag.cli.common import (
     JsonOption,
     KgOption,
@@ -21,12 +22,15 @@ from mrag.cli.common import (
     show_json,
     status,
 )
+from mrag.cli.data import loading
+from mrag.scratch import Scratch
 
 if TYPE_CHECKING:
     from mrag.kg import KnowledgeGraph
-    from mrag.loaders._records import RecordReport, Records
+    from mrag.loaders._records import RecordReport
+    from mrag.loaders.rdf import Progress
 
-KINDS = ("fashionpedia", "scenes", "table")
+_LOADED = "The files are loaded. Run the same command again to do the rest."
 ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph by itself.")]
 
 
@@ -67,26 +71,26 @@ def import_(
     steps = _Steps()
     with opened(store, kg, create=True) as graph, ExitStack() as stack:
         reports: list[RecordReport] = []
-        paths = []
+        paths: list[Path] = []
         for file in files:
             with steps(f"read {file.name}"), progress(f"Reading {file.name}") as note:
-                records = _records(file, kind, mapping, boxes, "skip" if skip_bad else "stop", note)
-                paths.append(stack.enter_context(records.ntriples()))
-            reports.append(records.report)
-            _tell_problems(file, records.report)
-        if replace:
-            # Not before all has been read.
-            graph.clear()
-        with steps("load") as done, progress("Loading") as note:
-            done["triples"] = graph.load(paths, on_progress=note).triples
+                # Named like the source, so that what is said of an interrupted load makes sense.
+                folder = stack.enter_context(Scratch("records"))
+                paths.append(folder / (file.name.removesuffix(".gz") + ".nt"))
+                on_bad = "skip" if skip_bad else "stop"
+                reports.append(_read(file, kind, mapping, boxes, on_bad, paths[-1], note))
+            _tell_problems(file, reports[-1])
+        with stopping.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
+            done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
             say("No views are made: this server reasons over all of its graphs at once.", style="yellow")
             fashion = False
         if fashion:
-            _views(steps, graph, reason, source_too=True)
+            with stopping.kept(_LOADED):
+                _views(steps, graph, reason, source_too=True)
         elif reason:
-            with status("Reasoning"):
+            with stopping.kept(_LOADED), status("Reasoning"):
                 _reason(steps, graph)
         result = {
             "store": graph.store.url,
@@ -129,7 +133,8 @@ def views(
                 endpoint=graph.store.url,
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
-        made = _views(steps, graph, reason)
+        with stopping.kept("Views that are ready are kept. Run the same command again to make the others."):
+            made = _views(steps, graph, reason)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
         elif made:
@@ -153,38 +158,16 @@ class _Steps:
         self.done.append(step)
 
 
-def _records(
-    file: Path, kind: str | None, mapping: Path | None, boxes: bool, on_bad: Any, note: Any
-) -> Records:
-    from mrag.errors import ConfigError
-    from mrag.loaders.fashionpedia import Fashionpedia
-    from mrag.loaders.scene_graph import SceneGraphs
-    from mrag.loaders.tabular import Table
+def _read(
+    file: Path, kind: str | None, mapping: Path | None, boxes: bool, on_bad: str, out: Path, note: Progress
+) -> RecordReport:
+    """Write the records of a file as N-Triples, in a process with limits."""
+    from mrag.errors import LoadError
+    from mrag.stores.parsing import imported
 
-    found = kind or _kind(file, mapping)
-    if found == "table":
-        if mapping is None:
-            raise ConfigError("A table needs a mapping.", file=str(file), hint="Name it with --mapping.")
-        return Table(file, mapping, on_bad=on_bad, on_progress=note)
-    if found == "scenes":
-        return SceneGraphs(file, on_bad=on_bad, on_progress=note)
-    if found == "fashionpedia":
-        return Fashionpedia(file, on_bad=on_bad, on_progress=note, boxes=boxes)
-    raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
-
-
-def _kind(file: Path, mapping: Path | None) -> str:
-    """Tell what a file holds: one object with sections is annotations, several records are scene graphs."""
-    if mapping is not None or file.name.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".tab")):
-        return "table"
-    from mrag.loaders._json import JsonText
-
-    with JsonText(file) as text:
-        if text.blank() or text.peek() != "{":
-            return "scenes"
-        for name in text.fields():
-            return "scenes" if name in ("image_id", "doc_id", "region_id", "id") else "fashionpedia"
-    return "fashionpedia"
+    if not file.is_file():
+        raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
+    return imported(file, out, kind, mapping, boxes=boxes, on_bad=on_bad, on_progress=note)
 
 
 def _reason(steps: _Steps, graph: KnowledgeGraph) -> None:
@@ -204,9 +187,10 @@ def _infer(done: dict[str, Any], graph: KnowledgeGraph) -> None:
 
 
 def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:
-    """Make the views that are out of date, some at a time, and return the names of their graphs.
+    """Make the views that are out of date, some at a time, and return the names of the graphs that changed.
 
-    The source can be reasoned over meanwhile: views are made of what it asserts.
+    The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
+    left without its inferred triples gets them now.
     """
     from mrag.views import VIEWS, View, make_all
 
@@ -222,8 +206,13 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
     with status("Making views"), steps("make views") as done:
         names = {name: f"{graph.name}-{view.short}" for name, view in VIEWS.items()}
         also = [lambda: _reason(steps, graph)] if reason and source_too else []
-        make_all(graph, names, after, also=also)
+        views = make_all(graph, names, after, also=also)
         done["views"] = sorted(made)
+    for name, view in sorted(views.items()) if reason else ():
+        if name not in made and not view.reasoned and view.record.triples:
+            made.append(name)
+            with status("Reasoning"):
+                _reason(steps, view)
     return made
 
 

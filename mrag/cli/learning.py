@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mrag.cli import stopping
 from mrag.cli.common import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -17,7 +18,9 @@ from mrag.cli.common import (
     progress,
     say,
     show,
+    show_data,
     show_json,
+    show_lines,
 )
 
 if TYPE_CHECKING:
@@ -162,18 +165,21 @@ def learn(
         examples = problem.positives if problem else ()
         more = with_model(graph, best, examples, question, index, rerank, model, language_of(graph))
         stored = None
-        if keep is not None:
+        if stopping.heard() and keep is not None:
+            # Whoever stops a search has not seen what it found.
+            say(f"Nothing was kept as {keep!r}.", style="yellow")
+        elif keep is not None:
             stored = keep_as(graph, best, keep, learner if found else "", report)
         if query and not as_json:
-            show(instances_query(expression))
+            show_data(instances_query(expression))
         elif as_json:
             show_json(to_json(graph, expression, found, report, stored, explain, format, more))
         else:
             show_learnt(graph, expression, found, report, format, more)
             more.show()
         if explain is not None and not as_json:
-            show("")
-            show(why(graph, expression, explain)[0])
+            show()
+            show_lines(why(graph, expression, explain)[0])
         if stored is not None:
             then = "" if graph.reasoned else "; `mrag reason` brings the inferred triples up to date"
             say(f"Kept as <{stored.iri}>: {_HOW[stored.world]}{then}.")
@@ -265,15 +271,12 @@ def _lines(file: Path | None) -> list[str]:
     if file is None:
         return []
     try:
-        return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("The examples cannot be read.", file=str(file)) from error
 
 
 def _write(path: Path, text: str) -> None:
-    from mrag.errors import ConfigError
+    from mrag.storage.saving import saved_text
 
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"The query cannot be written: {error.strerror}.", file=str(path)) from error
+    saved_text(path, text + "\n")

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, progress, say, show, show_json
+from mrag.cli import stopping
+from mrag.cli.common import (
+    JsonOption,
+    KgOption,
+    StoreOption,
+    opened,
+    progress,
+    say,
+    show,
+    show_json,
+    show_lines,
+)
 
 if TYPE_CHECKING:
     from mrag.images.graph import Allowed
@@ -111,7 +122,7 @@ def describe(
     if not media.is_dir():
         raise ConfigError("There is no such folder.", file=str(media))
     settings = EnrichSettings(
-        prompt=Path(prompt).read_text(encoding="utf-8").strip() if Path(prompt).is_file() else prompt,
+        prompt=Path(prompt).read_text(encoding="utf-8-sig").strip() if Path(prompt).is_file() else prompt,
         workers=workers,
         per_minute=rate,
         timeout=timeout,
@@ -135,8 +146,7 @@ def describe(
         part = f", part {failure.region}" if failure.region else ""
         say(f"{failure.kind}: <{failure.image}>{part}: {failure.reason}", style="yellow")
     if report.interrupted:
-        say("Interrupted. What was described is kept; run again to go on.", style="yellow")
-        raise typer.Exit(130)
+        raise typer.Exit(stopping.told("What was described is kept. Run the same command again to go on."))
     if report.failures:
         raise typer.Exit(1)
 
@@ -149,7 +159,7 @@ def _described(
     other: KnowledgeGraph | None,
     ray: str | None,
 ) -> EnrichReport:
-    """Describe; the first Ctrl-C, or a plain kill, has the run end in order, a second Ctrl-C at once."""
+    """Describe; the first Ctrl-C, or a plain kill, has the run end in order, a second one at once."""
     from mrag.images.enrich import describe as run
     from mrag.images.runners import RayRunner, Runner, ThreadRunner
 
@@ -160,9 +170,11 @@ def _described(
 
     def interrupted(number: int, frame: Any) -> None:
         stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for each in before:
+            signal.signal(each, stopping.stop)
 
-    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {}
+    before.update({number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)})
     try:
         with progress("Describing", unit="images") as note:
 
@@ -247,7 +259,7 @@ def find(
         )
         if model is not None:
             given = ask_pictures(graph, question, ranker, folder=media, model=settings.model, k=k)
-            show_json(given.to_json()) if as_json else show(str(given))
+            show_json(given.to_json()) if as_json else show_lines(str(given))
             return
         hits = ranker.rank(question, k)
         iris = [hit.iri for hit in hits]
@@ -282,5 +294,5 @@ def _allowed(graph: KnowledgeGraph, only: str) -> Allowed:
     if only.endswith((".rq", ".sparql")):
         if not Path(only).is_file():
             raise ConfigError("There is no such file.", file=only)
-        return of_query(graph, Path(only).read_text(encoding="utf-8"))
+        return of_query(graph, Path(only).read_text(encoding="utf-8-sig"))
     return of_class(graph, str(iri(only, graph.prefixes)))

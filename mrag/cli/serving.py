@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +12,7 @@ from mrag.cli.common import DEFAULT_LANGUAGES, KgOption, LanguageOption, StoreOp
 
 
 def serve(
+    context: typer.Context,
     store: StoreOption = None,
     kg: KgOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -19,8 +21,14 @@ def serve(
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="MRAG_TOKEN", show_envvar=True, help="Token that clients must send.", metavar="TOKEN"
+            envvar="MRAG_TOKEN",
+            show_envvar=True,
+            help="Token that clients must send; other users of this machine can read it here.",
+            metavar="TOKEN",
         ),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File that holds the token alone.", metavar="FILE")
     ] = None,
     cors: Annotated[
         list[str] | None,
@@ -53,7 +61,7 @@ def serve(
     \b
     Examples:
       mrag serve
-      mrag serve --store oxigraph:./data --update --token "$(openssl rand -hex 16)"
+      mrag serve --store oxigraph:./data --update --token-file token.txt
     """
     from mrag.config import Settings
     from mrag.errors import ConfigError
@@ -65,12 +73,12 @@ def serve(
         raise ConfigError(
             f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
         ) from error
-    given = {} if workers is None else {"workers": workers}
+    given: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = ServerSettings(
         host=host,
         port=port,
         update=update,
-        token=token or None,
+        token=_token(context, token, token_file),
         cors_origins=tuple(cors or ()),
         seconds=timeout,
         max_rows=rows,
@@ -86,9 +94,11 @@ def serve(
     )
     if not settings.local and settings.token is None:
         say(
-            f"Anyone who reaches {host} can {'change' if update else 'read'} the graph. Set --token.",
+            f"Anyone who reaches {host} can read the graph. Name a token: --token-file FILE, or MRAG_TOKEN.",
             style="yellow",
         )
+    # What the operator of a server must know, also without --verbose.
+    logging.getLogger("mrag.server").setLevel(logging.WARNING)
     with opened(store, kg, lang) as graph:
 
         def listening(url: str) -> None:
@@ -97,5 +107,34 @@ def serve(
             show(f"Page     {url}/")
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        run(graph, settings, listening=listening)
+        run(graph, settings, listening=listening, exits=True)
     say("The server has stopped.", style="dim")
+
+
+def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:
+    """Return the token that clients must send, from a file, the environment or the command line."""
+    from mrag.errors import ConfigError
+    from mrag.storage.private import is_private
+
+    typed = getattr(context.get_parameter_source("token"), "name", "") == "COMMANDLINE"
+    if file is None:
+        if typed:
+            say(
+                "Other users of this machine can read the token in the list of processes. Name a file "
+                "with --token-file, or set MRAG_TOKEN.",
+                style="yellow",
+            )
+        return given or None
+    if typed:
+        raise ConfigError("The token is given twice.", hint="Leave out --token or --token-file.")
+    try:
+        token = file.read_text(encoding="utf-8-sig").strip()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            "The file of the token cannot be read.", file=str(file), hint="Check path and rights."
+        ) from error
+    if not token:
+        raise ConfigError("The file of the token is empty.", file=str(file), hint="Put one line into it.")
+    if not is_private(file):
+        say(f"Other users of this machine can read {file}. Run: chmod 600 {file}", style="yellow")
+    return token

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mrag.cli.common import DEFAULT_LANGUAGES, KgOption, LanguageOption, StoreOption, opened, say
+from mrag.terminal import protocol
 
 
 def mcp(
@@ -33,4 +34,5 @@ def mcp(
     settings = McpSettings(index=index, seconds=timeout, model=Settings.from_env(model=model).model)
     with opened(store, kg, lang) as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
-        serve(graph, settings)
+        with protocol():
+            serve(graph, settings)

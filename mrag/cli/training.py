@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli import stopping
 from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, progress, say, show, show_json, status
 
 if TYPE_CHECKING:
@@ -100,7 +101,12 @@ def _drill(
     from mrag.cel.training import TrainSettings
     from mrag.cel.training import train as run
 
-    with opened(store, kg) as graph:
+    def kept() -> str:
+        if not out.exists():
+            return "Nothing was learnt yet. Run the same command again."
+        return f"{out} holds what was learnt until it was last written; the same command trains it further."
+
+    with stopping.kept(kept), opened(store, kg) as graph:
         before = Policy.load(out, graph) if out.exists() else None
         had = before.episodes if before is not None else 0
         if before is not None:
@@ -113,6 +119,9 @@ def _drill(
                 on_progress=lambda p: note(p.episodes - had, episodes),
             )
         policy.save(out)
+    if stopping.heard():
+        done = f"{out} holds the policy after {policy.episodes} episodes"
+        raise typer.Exit(stopping.told(f"{done}; the same command trains it further."))
     if as_json:
         show_json({"policy": str(out), "episodes": policy.episodes, "solved": list(policy.history)})
     else:
@@ -175,6 +184,6 @@ def _generative(
         return
     steps = f"{outcome.steps} of {outcome.total} steps on {len(pairs)} pairs"
     show(f"{out}: {steps}, loss {outcome.losses[-1]:.3f}")
-    if outcome.interrupted:
-        show("Interrupted; the same command goes on from here.")
     show(f"{found['model']}: the model with what it learnt, for `mrag clues`")
+    if outcome.interrupted:
+        raise typer.Exit(stopping.told("What was learnt is kept; the same command goes on from here."))

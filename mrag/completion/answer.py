@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import BNode, Literal, URIRef
 
+from mrag import untrusted
 from mrag.completion.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
 from mrag.context.display import Display
 from mrag.generation.answer import answer as generate
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.kg import KnowledgeGraph
+from mrag.terminal import inline
 from mrag.terms import SKOLEM, Term, Triple
 
 if TYPE_CHECKING:
@@ -68,11 +70,11 @@ class CompletedAnswer:
 
     def __str__(self) -> str:
         quoted = [
-            f"[{line}] {ref.kind} of {ref.source}: “{ref.quote}”"
+            untrusted.line(line, f"{ref.kind} of {ref.source}: “{ref.quote}”")
             for line, refs in self.evidence.items()
             for ref in refs
         ]
-        return "\n\n".join(part for part in (str(self.answer), "\n".join(quoted)) if part)
+        return "\n\n".join(part for part in (str(self.answer), "\n".join(map(inline, quoted))) if part)
 
 
 def answer(
@@ -115,7 +117,7 @@ def answer(
         tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
     )
     if not completion.answers:
-        text = _nothing(completion, called)
+        text = untrusted.without_ids(_nothing(completion, called))
         given = Answer(completion.question, text, (Sentence(text, (), True),), (), None, None, context)
     elif model is None:
         given = _listed(completion, answers, lines, ids, context)
@@ -171,7 +173,7 @@ def _lines(
         labels = names.triple(triple)
         # Citations say themselves what is inferred.
         said = f" {triple.status}" if triple.status not in ("asserted", "inferred") else ""
-        text = f"({', '.join(labels)}){said}"
+        text = untrusted.fact(labels) + said
         graph = triple.evidence[0].iri if triple.evidence else ""
         terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
         inferred = triple.status == "inferred"
@@ -192,7 +194,8 @@ def _listed(
     for term, name in list(zip(completion.answers, answers, strict=True))[:_MOST_ANSWERS]:
         ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MOST_CITED]
         cited = tuple(Citation.of(by_id[one]) for one in ways)
-        sentences.append(Sentence(f"{name.rstrip('.')}.", cited, True, "\n" if sentences else ""))
+        said = untrusted.without_ids(name.rstrip("."))
+        sentences.append(Sentence(f"{said}.", cited, True, "\n" if sentences else ""))
     notice = None
     if len(answers) > _MOST_ANSWERS:
         notice = f"{len(answers) - _MOST_ANSWERS} more answers are not shown."

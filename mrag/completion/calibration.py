@@ -21,6 +21,7 @@ from mrag.completion.choices import FEATURES, Choice, Numbers, Vector
 from mrag.completion.mentions import HOLE
 from mrag.completion.paths import Part, PathTable
 from mrag.errors import ConfigError
+from mrag.storage.sealed import load_arrays, save_arrays
 
 _BY_HAND: Mapping[str, float] = {
     "exact": 1.0,
@@ -39,6 +40,7 @@ _BY_HAND: Mapping[str, float] = {
     "unseen": 0.0,
 }
 _FORMAT = 1
+_FILE = "planner weights 1"
 _TOKEN = re.compile(rf"{HOLE}|\w+")
 
 
@@ -68,18 +70,17 @@ class Weights:
 
     def save(self, path: str | Path) -> None:
         """Write the weights to a file."""
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                format=np.array(_FORMAT),
-                features=np.array(FEATURES),
-                base=self.base,
-                grams=np.array(list(self.grams), dtype=np.str_),
-                parts=np.array(["\n".join(part) for part in self.parts], dtype=np.str_),
-                matrix=self.matrix.astype(np.float32),
-                known=np.array(sorted(self.known), dtype=np.str_),
-                examples=np.array(self.examples),
-            )
+        arrays = {
+            "format": np.array(_FORMAT),
+            "features": np.array(FEATURES),
+            "base": self.base,
+            "grams": np.array(list(self.grams), dtype=np.str_),
+            "parts": np.array(["\n".join(part) for part in self.parts], dtype=np.str_),
+            "matrix": self.matrix.astype(np.float32),
+            "known": np.array(sorted(self.known), dtype=np.str_),
+            "examples": np.array(self.examples),
+        }
+        save_arrays(Path(path), _FILE, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:
@@ -89,8 +90,7 @@ class Weights:
             ConfigError: If it is no such file.
         """
         try:
-            with np.load(Path(path), allow_pickle=False) as file:
-                kept: dict[str, Any] = {name: file[name] for name in file.files}
+            kept: dict[str, Any] = load_arrays(Path(path), _FILE)
             if int(kept["format"]) != _FORMAT:
                 raise ValueError(f"format {kept['format']}")
             if kept["features"].tolist() != list(FEATURES):

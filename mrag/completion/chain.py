@@ -20,7 +20,7 @@ from mrag.completion.grounding import Grounder, GroundingSettings
 from mrag.completion.patterns import CompletedTriple, Planner
 from mrag.completion.planner_paths import PathPlanner
 from mrag.completion.runs import Run, written
-from mrag.completion.writeback import accept, propose
+from mrag.completion.writeback import accept, propose, resume
 from mrag.kg import KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ class Completer:
         )
         read = [t for t in completion.triples if t.status == "completed" and t.evidence]
         if self.evidence is None or s.write == "none" or not read:
+            self._resumed()
             return CompletedQuestion(said)
         run = propose(
             self.kg,
@@ -152,9 +153,15 @@ class Completer:
         )
         if run is None or s.write != "accept" or run.state in ("rejected", "rolled back"):
             # What a person decided against is not brought in again without being asked for.
+            self._resumed()
             return CompletedQuestion(said, run)
         report = accept(self.kg, run, settings=self.checks, update=s.update)
         return CompletedQuestion(said, report.run, len(report.entered))
+
+    def _resumed(self) -> None:
+        # What an interrupted run accepted is known by now, so that it is not accepted once more.
+        if self.settings.write == "accept" and self.settings.update:
+            resume(self.kg)
 
     def ask_all(
         self,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rdflib import URIRef
 
+from mrag import untrusted
 from mrag.completion.names import normalised
 from mrag.completion.passages import Passage
 from mrag.completion.reading import PLACES, Finding, Sought, locate
@@ -139,7 +140,8 @@ class ModelReader:
         if problem:
             from langchain_core.messages import AIMessage, HumanMessage
 
-            again = [*messages, AIMessage(text or "…"), HumanMessage(REPAIR.replace("{error}", problem))]
+            told = REPAIR.replace("{error}", untrusted.one_line(problem))
+            again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
             text, value = self._ask(again)
             better, problem = _read(sought, some, relations, text, value, self.confidence)
             findings = better or findings
@@ -151,15 +153,16 @@ class ModelReader:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         shown = "\n".join(
-            f"[{number}] {f'{p.title}: ' if p.title else ''}{' '.join(p.text.split())}"
+            untrusted.line(str(number), f"{f'{p.title}: ' if p.title else ''}{p.text}")
             for number, p in enumerate(passages, start=1)
         )
-        parts = {"passages": shown.replace("</passages>", "")}
+        parts = {"passages": shown}
         for place in PLACES:
-            parts[place] = sought.names[place][0] if place in sought.names else "?"
+            parts[place] = untrusted.one_line(sought.names[place][0]) if place in sought.names else "?"
         text = _HOLE.sub(lambda hole: parts[hole[1]], HUMAN)
         if sought.place == "predicate":
-            text += RELATIONS.replace("{names}", ", ".join(dict.fromkeys(r.label for r in _frequent(kg))))
+            labels = dict.fromkeys(untrusted.one_line(r.label) for r in _frequent(kg))
+            text += RELATIONS.replace("{names}", ", ".join(labels))
         return [SystemMessage(SYSTEM), HumanMessage(text)]
 
     def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:

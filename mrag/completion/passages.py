@@ -17,6 +17,7 @@ from rdflib import URIRef
 from mrag import queries
 from mrag.completion.runs import DCTERMS
 from mrag.completion.spans import mentioned
+from mrag.errors import IndexError_
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import Embedder
 from mrag.index.similarity import home
@@ -233,8 +234,8 @@ class Passages:
         self._by_iri = {passage.iri: passage for passage in passages}
         if path is not None and (path / "manifest.json").exists():
             try:
-                self._index = DocumentIndex.open(path, embedder=embedder)
-            except Exception:  # of another model, or damaged: it can be made anew at any time
+                self._index = DocumentIndex.open(path, embedder=embedder, thorough=True)
+            except IndexError_:  # of another model, or damaged: it can be made anew at any time
                 self._index = DocumentIndex.create(path, embedder=embedder, replace=True)
         else:
             self._index = DocumentIndex.create(path, embedder=embedder)

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from mrag import untrusted
 from mrag.completion.patterns import Plan
 from mrag.completion.reading_plans import plan_of, read_plan
 from mrag.errors import ModelError, MragError
@@ -114,7 +115,8 @@ class ModelPlanner:
             from langchain_core.messages import AIMessage, HumanMessage
 
             told = " ".join(part for part in (error.message, error.term or "", error.hint or "") if part)
-            again = [*messages, AIMessage(text or "…"), HumanMessage(REPAIR.replace("{error}", told))]
+            repair = HumanMessage(REPAIR.replace("{error}", untrusted.one_line(told)))
+            again = [*messages, AIMessage(untrusted.lines(text) or "…"), repair]
         value, text = self._ask(again)
         try:
             return self._read(question, value, text)
@@ -133,7 +135,7 @@ class ModelPlanner:
         shown: list[BaseMessage] = [SystemMessage(LINES_SYSTEM if lines else SYSTEM)]
         for asked, plan in shots:
             shown += [HumanMessage(f"Question: {asked}"), AIMessage(plan)]
-        return [*shown, HumanMessage(f"Question: {question}")]
+        return [*shown, HumanMessage(f"Question: {untrusted.one_line(question)}")]
 
     def _ask(self, messages: list[BaseMessage]) -> tuple[Any, str]:
         """Return what the server made of the answer, if it can, and the answer's text."""

@@ -12,6 +12,7 @@ completed triples when the run is accepted (`mrag.completion.writeback`).
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -159,6 +160,9 @@ def new_run(question: str, model: str, statements: Iterable[Statement]) -> Run:
     parts = [question, model]
     for one in ordered:
         parts += [*one.key, *(f"{e.iri} {e.quote}" for e in one.evidence)]
+    if any("\n" in part for part in parts):
+        # Joined by line feeds alone, a quote with line feeds could pass for the statements of another run.
+        parts = ["", json.dumps(parts)]
     return Run("urn:mrag:run:" + digest(*parts), question, "proposed", model, now(), "", ordered)
 
 

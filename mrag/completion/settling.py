@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from mrag.errors import IndexMismatch
+from mrag.errors import IndexError_
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
@@ -35,12 +35,12 @@ def catch_up(kg: KnowledgeGraph, reasoned: bool = True) -> bool:
         done = True
     indexes = SimilarityIndexes.of(kg)
     for name in indexes.names():
-        info = indexes.info(name)
-        if not info.stale or info.definition is None:
-            continue
         try:
+            info = indexes.info(name)
+            if not info.stale or info.definition is None:
+                continue
             index = indexes.get(name)
-        except IndexMismatch as error:
+        except IndexError_ as error:
             logger.warning("the index %r stays as it was: %s", name, error)
             continue
         if not isinstance(index, SimilarityIndex):

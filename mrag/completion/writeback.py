@@ -36,6 +36,7 @@ from mrag.completion.settling import catch_up
 from mrag.completion.transaction import Quad, change, commit, completed_graphs, withdraw, writable
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
+from mrag.record import status_of
 from mrag.stores.base import Dataset
 from mrag.terms import MRAG, RDFS, Triple
 
@@ -120,7 +121,8 @@ def accept(
     """Put the triples of a run into the graph, all that pass the checks, in one transaction.
 
     They are checked anew, since the graph may have changed since they were proposed. A run that was rejected
-    or rolled back can be accepted as well; one that is accepted is left as it is.
+    or rolled back can be accepted as well; of one that is accepted only reasoning and indexes catch up, where
+    an interruption has left them behind.
 
     Args:
         kg: The knowledge graph.
@@ -134,7 +136,7 @@ def accept(
     writable(kg)
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
-        return WriteReport(found)
+        return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
     labels = {str(s.subject): str(s.object) for s in found.statements if s.predicate == _LABEL}
     checked = _with_their_entities(check(kg, found.statements, settings, new=labels), labels)
     rows = [one.triple for one in checked if one.verdict == "fits"]
@@ -142,6 +144,19 @@ def accept(
     graph = commit(kg, rows, *_state_rows(kg, found, "accepted"))
     after = replace(_run(kg, found.iri), statements=tuple(checked))
     return WriteReport(after, tuple(rows), (), graph, bool(rows) and update and catch_up(kg, reasoned))
+
+
+def resume(kg: KnowledgeGraph) -> bool:
+    """Let reasoning and indexes catch up where accepting was interrupted before they did.
+
+    Returns:
+        Whether there was something to do.
+    """
+    # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
+    owed = any(status_of(graph) == "completed" for graph in kg.record.added)
+    if not owed and not any(run.state == "accepted" for run in heads(kg)):
+        return False
+    return catch_up(kg, owed)
 
 
 def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
@@ -161,7 +176,9 @@ def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
 def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> WriteReport:
     """Take the triples of an accepted run out of the graph, in one transaction.
 
-    What another accepted run states too stays, and so does the label of an entity that others speak of.
+    What another accepted run states too stays, and so does the label of an entity that others speak of. Of a
+    run that is rolled back already only reasoning and indexes catch up, where an interruption has left them
+    behind.
 
     Args:
         kg: The knowledge graph.
@@ -173,6 +190,9 @@ def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> Writ
     """
     writable(kg)
     found = _run(kg, run, "accepted")
+    if found.state == "rolled back":
+        # What was inferred went out of sight with the run.
+        return WriteReport(found, caught_up=update and catch_up(kg, kg.record.reasoned >= 0))
     if found.state != "accepted":
         raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
     gone = _only_of(kg, found)

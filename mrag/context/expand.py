@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, prefetch, read
 from mrag.context.remote import forget
@@ -341,7 +342,7 @@ def _take(
             break
         s, p, o, _ = candidate.statement
         shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
-        text = f"({', '.join(shown)})"
+        text = untrusted.fact(shown)
         # The id, the brackets and the mark of an inferred line are paid for as well.
         cost = tokens([text]) + 4
         if used + cost > settings.token_budget:

@@ -125,12 +125,14 @@ def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
 
 def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
     # Axioms change seldom and every expansion needs them.
-    kept = kg.cache.get(name)
+    # Where another thread changes the triples meanwhile, what is found here belongs to those of before.
+    cache = kg.cache
+    kept = cache.get(name)
     if kept is None:
         found: dict[str, set[str]] = {}
         for p, q in kg.select(queries.get(name).text):
             found.setdefault(str(p), set()).add(str(q))
-        kept = kg.cache[name] = {p: frozenset(qs) for p, qs in found.items()}
+        kept = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
     return cast("dict[str, frozenset[str]]", kept)
 
 

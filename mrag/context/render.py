@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrag import untrusted
 from mrag.record import Status, status_of
 from mrag.terms import Triple
 
@@ -115,7 +116,7 @@ def render(line: Line) -> str:
         >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c"), "urn:a", 1.0))
         '[t1] (a, b, c) inferred'
     """
-    return f"[{line.id}] {line.text}{'' if line.status == 'asserted' else ' ' + line.status}"
+    return untrusted.line(line.id, line.text, "" if line.status == "asserted" else line.status)
 
 
 def triple_json(line: Line) -> list[str]:

@@ -17,10 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mrag import untrusted
 from mrag.errors import ConfigError, ModelError
 from mrag.evaluation.journal import Journal
 from mrag.evaluation.questions import Asked, question_id, single_questions
 from mrag.evaluation.runs import Qrels, write_qrels
+from mrag.storage.saving import saved_text
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -158,7 +160,7 @@ def write_benchmark(folder: Path, questions: Sequence[Asked], qrels: Mapping[str
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(asked.to_json(), ensure_ascii=False) + "\n" for asked in questions]
-    (folder / "queries.jsonl").write_text("".join(lines), encoding="utf-8")
+    saved_text(folder / "queries.jsonl", "".join(lines))
     for name, judgements in qrels.items():
         write_qrels(judgements, folder / "qrels" / f"{name}.tsv")
 
@@ -182,7 +184,7 @@ def _ask(document: str, model: BaseChatModel, knobs: Asking) -> dict[str, Any]:
 
 def _say(model: BaseChatModel, task: str, text: str) -> str:
     try:
-        return str(model.invoke([("system", task), ("human", text)]).text)
+        return str(model.invoke([("system", task), ("human", untrusted.lines(text))]).text)
     except Exception as error:  # each client has errors of its own
         raise ModelError(f"The model failed: {str(error) or type(error).__name__}") from error
 

@@ -19,6 +19,7 @@ from mrag.index.documents import Definition, documents
 from mrag.index.embedders import embedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.kg import KnowledgeGraph
+from mrag.terminal import inline
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -96,7 +97,7 @@ class Built:
             lines.append(f"  qrels/{name}.tsv: {len(found)} questions, {each:.1f} relevant entities each")
         if self.failures:
             lines.append(f"{len(self.failures)} entities failed; run the command again to try them again.")
-        return "\n".join(lines)
+        return "\n".join(map(inline, lines))
 
 
 def build(

@@ -1,33 +1,29 @@
-"""Files of JSON lines that survive a crash: what is written stays, and is never done again."""
+"""Journals of runs: what has been done stays, and is never done again."""
 
 from __future__ import annotations
 
-import json
-import os
-import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, DamagedIndex
+from mrag.storage import journal
 
 __all__ = ["Journal"]
 
 
 class Journal:
-    """A file that takes one JSON object a line and forces each to the disk.
-
-    The first line says what the rest belongs to. A line that a crash has left half written is cut off
-    at the next opening. One process writes at a time: where the system has POSIX locks a second one is
-    refused, elsewhere this is for the caller to see to.
+    """A journal, see `mrag.storage.journal`, whose first record says what the rest belongs to.
 
     Args:
         path: The file; its folder is made if need be.
-        about: What the lines belong to, as JSON. A file about something else is begun anew.
+        about: What the records belong to, as JSON. A file about something else is begun anew.
 
     Raises:
         ConfigError: If the file cannot be written, or another process is writing it.
+        DamagedIndex: If its first record is not as it was written.
 
     Example:
         >>> import tempfile
@@ -44,39 +40,51 @@ class Journal:
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         self.path = path
-        self.found: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b")
-        except OSError as error:
-            raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
-        if not _locked(self._file):
-            self._file.close()
+            self._file = journal.Journal(path)
+        except BlockingIOError as error:
             raise ConfigError(
                 "Another process is writing the file.",
                 file=str(path),
                 hint="Wait for it, or name another file.",
+            ) from error
+        except OSError as error:
+            raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
+        if self._file.damaged[:1] == [1]:
+            self.close()
+            raise DamagedIndex(
+                "The first record of the journal is damaged, or another version of mrag wrote it.",
+                file=str(path),
+                hint="Delete the file to begin the run anew.",
             )
-        lines, whole = self._read()
-        if lines and lines[0] == dict(about):
-            self.found = lines[1:]
-            self._file.truncate(whole)
+        records = self._file.records
+        self.found: list[dict[str, Any]] = []
+        if records and records[0] == dict(about):
+            self.found = records[1:]
         else:
-            self._file.truncate(0)
+            self._file.clear()
             self.add(about)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Append a record; once this returns, it is on the disk."""
-        line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-        with self._lock:
-            self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        """Append a record; once this returns, it is on the disk.
+
+        Raises:
+            ConfigError: If it cannot be written; the records of before are kept.
+        """
+        try:
+            self._file.add(record)
+        except OSError as error:
+            raise ConfigError(
+                f"The file cannot be written: {error.strerror or error}.",
+                file=str(self.path),
+                hint="What was done before is kept. Free some space, and run the same command again.",
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        # What could not be written has been said; here it would be tried once more.
+        with suppress(OSError):
+            self._file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -85,35 +93,3 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _read(self) -> tuple[list[dict[str, Any]], int]:
-        """Give the whole records and where the last of them ends."""
-        self._file.seek(0)
-        lines: list[dict[str, Any]] = []
-        whole = 0
-        for raw in self._file:
-            try:
-                record = json.loads(raw)
-            except ValueError:
-                break
-            if not raw.endswith(b"\n") or not isinstance(record, dict):
-                break
-            lines.append(record)
-            whole += len(raw)
-        return lines, whole
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Take the lock of an open file, which goes when it is closed; tell whether nobody else has it."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        # Some network file systems have no locks.
-        return True
-    return True

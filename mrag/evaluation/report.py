@@ -10,6 +10,7 @@ from mrag.errors import ConfigError
 from mrag.evaluation.metrics import DEFAULT, Measure, judged, of_ranks, per_query
 from mrag.evaluation.runs import FirstRanks, Qrels, Run
 from mrag.evaluation.statistics import Comparison, Interval, Resampling, compare, holm, interval
+from mrag.terminal import inline
 
 __all__ = ["Evaluation", "Measured", "Pair", "evaluate"]
 
@@ -142,7 +143,7 @@ class Evaluation:
             parts += _table(["system", "k", "Hits@k (rank <= k)", "HitsExclusive@k (rank < k)", "lost"], rows)
         if self.notes:
             parts += ["", "## Notes", "", *(f"- {note}" for note in self.notes)]
-        return "\n".join(parts) + "\n"
+        return "\n".join(map(inline, parts)) + "\n"
 
     def _queries(self, system: Measured) -> str:
         return str(max(i.queries for i in system.means.values()))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from mrag.errors import LoadError
+from mrag.storage.saving import saved_text
 
 __all__ = [
     "FirstRanks",
@@ -142,7 +143,7 @@ def write_run(run: Run, path: Path) -> None:
         for rank, (doc, score) in enumerate(kept, 1):
             _writable(path, query, doc)
             lines.append(f"{query} Q0 {doc} {rank} {score!r} {'_'.join(run.name.split()) or 'run'}\n")
-    path.write_text("".join(lines), encoding="utf-8")
+    saved_text(path, "".join(lines))
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -178,7 +179,7 @@ def write_qrels(qrels: Qrels, path: Path) -> None:
             _writable(path, query, doc)
             lines.append(f"{query}\t{doc}\t{grade}\n")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(lines), encoding="utf-8")
+    saved_text(path, "".join(lines))
 
 
 def read_ranks(path: Path, name: str | None = None, *, first: int = 0) -> FirstRanks:
@@ -196,7 +197,7 @@ def read_ranks(path: Path, name: str | None = None, *, first: int = 0) -> FirstR
         LoadError: If the file is missing or is not such an object.
     """
     try:
-        given: Any = json.loads(path.read_text(encoding="utf-8"))
+        given: Any = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise LoadError(f"Not a file of ranks: {error}.", file=str(path)) from error
     if not isinstance(given, dict) or not given:

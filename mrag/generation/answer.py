@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from mrag import untrusted
 from mrag.errors import ModelError, MragError
 from mrag.generation.citing import Citer
 from mrag.generation.lines import ContextLike, RecordedContext
@@ -67,7 +68,7 @@ def answer(
     if model is None or not recorded.lines:
         return _plain(question, recorded, model, notice)
     try:
-        text = _text(model.invoke(messages(question, context.text())))
+        text = _text(model.invoke(messages(question, recorded.text())))
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer
@@ -83,7 +84,7 @@ async def aanswer(
     if model is None or not recorded.lines:
         return _plain(question, recorded, model, notice)
     try:
-        text = _text(await model.ainvoke(messages(question, context.text())))
+        text = _text(await model.ainvoke(messages(question, recorded.text())))
     except MragError:
         raise
     except Exception as error:
@@ -110,7 +111,7 @@ def stream_answer(
         return
     said, thoughts = "", Thoughts()
     try:
-        for chunk in model.stream(messages(question, context.text())):
+        for chunk in model.stream(messages(question, recorded.text())):
             piece = _text(chunk)
             said += piece
             shown = thoughts.feed(piece)
@@ -134,7 +135,7 @@ async def astream_answer(
         return
     said, thoughts = "", Thoughts()
     try:
-        async for chunk in model.astream(messages(question, context.text())):
+        async for chunk in model.astream(messages(question, recorded.text())):
             piece = _text(chunk)
             said += piece
             shown = thoughts.feed(piece)
@@ -168,6 +169,8 @@ def cite(
     for before, sentence in split(without_thoughts(text), names_of(recorded)):
         bare, ids = take_ids(sentence)
         if tokens(bare):
+            bare = untrusted.without_ids(bare, marks=False)
+            before = untrusted.layout(before)
             pieces.append((before if pieces else before.lstrip("\n"), bare, ids))
         elif pieces and ids:
             pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
@@ -184,6 +187,8 @@ def cite(
     for (before, bare, ids), items in zip(pieces, items_after([p[:2] for p in pieces]), strict=True):
         support = citer.support(bare, ids, subjects, lead=bare.endswith(":"), items=items)
         subjects = support.subjects
+        if not any(line.inferred for line in support.lines):
+            bare = untrusted.without_ids(bare)
         cited = tuple(Citation.of(line) for line in support.lines)
         sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
     return _assembled(question, sentences, model, notice, recorded)

@@ -120,13 +120,14 @@ class Citer:
         said = Said(text, self.names)
         asked = self._asked.here
         told = [m for m in said.mentions if not self._coverage.is_common_noun(m)]
-        if said.is_caveat or (said.refuses and all(self._coverage.from_question(m) for m in told)):
-            return Support((), True, tuple(written), before)
         verbatim = [line for line in self.lines if line.text and line.text in text]
         if verbatim and not tokens(_without(text, verbatim)):
+            # Before all else: a label may say "I don't know".
             quoted = {line.id.casefold() for line in verbatim}
             rejected = tuple(one for one in written if one.casefold() not in quoted)
             return Support(tuple(verbatim), True, rejected, frozenset(x.triple.s for x in verbatim))
+        if said.is_caveat or (said.refuses and all(self._coverage.from_question(m) for m in told)):
+            return Support((), True, tuple(written), before)
         if said.first in YES and len(said.words) == 1:
             said = self._asked
         elif said.first in NO and not said.text[said.words[0].end : said.words[0].end + 1].isspace():

@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 from rdflib import BNode, Literal, URIRef
 
+from mrag import untrusted
 from mrag.errors import ModelError
+from mrag.record import status_of
 from mrag.terms import Term, Triple
 
 
@@ -177,6 +179,18 @@ def triple_from_json(value: Mapping[str, Any]) -> Triple:
     return Triple(s, p, o)
 
 
+def prompt_line(line: Line) -> str:
+    """Give a line as a prompt shows it, and nothing that its labels hold as more than data.
+
+    Example:
+        >>> t, graph = Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c")), "urn:mrag:kg:x:enriched:2"
+        >>> prompt_line(RecordedLine("t1", "(a, b, c)", t, graph, False, ("a", "b", "c")))
+        '[t1] (a, b, c) enriched'
+    """
+    status = status_of(line.graph, inferred=line.inferred)
+    return untrusted.line(line.id, line.text, "" if status == "asserted" else status)
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedContext:
     """A context as an answer keeps it: lines and hits, nothing that needs a store."""
@@ -185,23 +199,25 @@ class RecordedContext:
     entities: tuple[str, ...]
 
     def text(self) -> str:
-        """Give the lines for a prompt, each with its id.
+        """Give the lines for a prompt, each with its id and its mark.
 
         Example:
             >>> RecordedContext((), ()).text()
             ''
         """
-        return "\n".join(f"[{line.id}] {line.text}" for line in self.lines)
+        return "\n".join(prompt_line(line) for line in self.lines)
 
     @classmethod
     def of(cls, context: ContextLike) -> RecordedContext:
-        """Copy a context into the form that an answer keeps."""
-        if isinstance(context, RecordedContext):
+        """Copy a context into the form that an answer keeps, each text made fit for its one line."""
+        if isinstance(context, RecordedContext) and all(
+            untrusted.shown(line.text) == line.text for line in context.lines
+        ):
             return context
         kept = tuple(
             RecordedLine(
                 line.id,
-                line.text,
+                untrusted.shown(line.text),
                 Triple(*line.triple),
                 str(line.graph),
                 bool(line.inferred),

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ModelError
 from mrag.generation.ollama import ModelStatus, any_ollama, chat_ollama, ollama_model
+from mrag.redaction import hide_in_logs
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -125,6 +126,7 @@ def _openai(name: str) -> ModelStatus:
         )
     options: dict[str, Any] = {} if _REASONING.match(name) else {"temperature": 0, "seed": 0}
     if base:
+        hide_in_logs("httpx", "httpx2", "openai._base_client")
         options["base_url"] = base
     if not key:
         options["api_key"] = "none"  # a server of one's own mostly asks for no key, but the client does

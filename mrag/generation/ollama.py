@@ -29,7 +29,8 @@ _QUICK = 0.3  # seconds within which Ollama must answer when nobody asked for it
 _PATIENT = 5.0
 _CONTEXT = 8192  # Ollama cuts prompts to 4096 tokens or less, silently, unless it is told
 _EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank", re.IGNORECASE)
-_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])
+# Nothing listens on these here.
+_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])  # nosec B104
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def ollama_host() -> str:
         raise ModelError(f"OLLAMA_HOST is no address: {text!r}.", hint="Write HOST:PORT.") from error
     host = parts.hostname or "127.0.0.1"
     # An address to listen on, which people set for the server, is none to call.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # nosec B104
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
+from mrag import untrusted
 from mrag.generation.citing import Citer
 from mrag.generation.facts import Chooser
 from mrag.generation.grammar import join
@@ -41,6 +43,7 @@ def plain_sentences(
     """
     if not context.lines:
         return [("", Told(NOTHING_FOUND, ()))]
+    given, context, question = context, _quiet(context), untrusted.without_ids(question)
     chooser = Chooser(question, context)
     chosen = chooser.choose(max_entities, max_facts)
     neutral = language_of(question) != "en"
@@ -62,7 +65,7 @@ def plain_sentences(
             bullet = " "
     if chosen.more:
         parts.append(("\n- ", _also(chosen.more)))
-    return _checked(question, context, parts)
+    return _checked(question, given, parts)
 
 
 def tell_all(
@@ -70,10 +73,20 @@ def tell_all(
 ) -> list[tuple[str, Told]]:
     """Put lines in words, as they come, each subject's together."""
     by_subject: dict[Term, list[RecordedLine]] = {}
-    for line in lines:
+    for line in map(_quiet_line, lines):
         by_subject.setdefault(line.triple.s, []).append(line)
     told = [x for about in by_subject.values() for x in tell(about, person=is_person(about))]
     return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+
+
+def _quiet(context: RecordedContext) -> RecordedContext:
+    """Give a context whose labels write no ids and no marks, since sentences are made of them."""
+    return replace(context, lines=tuple(map(_quiet_line, context.lines)))
+
+
+def _quiet_line(line: RecordedLine) -> RecordedLine:
+    s, p, o = map(untrusted.without_ids, line.labels)
+    return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
 
 
 def _caveats(chosen: Selection, neutral: bool) -> list[str]:

@@ -26,7 +26,7 @@ HUMAN = """\
 </context>
 
 Question: {question}"""
-"""The human message; both places are filled in as template variables."""
+"""The human message; what fills its places is made fit by `mrag.untrusted` first."""
 
 NO_MODEL_NOTICE = (
     "No language model was used: these are the best-matching facts of the graph, put in sentences. "
@@ -47,16 +47,18 @@ def prompt(system: str = SYSTEM) -> ChatPromptTemplate:
         system: Another system message, taken as it is: braces in it are no variables.
 
     Returns:
-        A template with the variables `context` and `question`.
+        A template with the variables `context` and `question`, which are data whatever they hold: the
+        question stays one line, and nothing in either is a tag or a control token of a chat template.
 
     Example:
         >>> prompt().input_variables
         ['context', 'question']
     """
     from langchain_core.messages import SystemMessage
-    from langchain_core.prompts import ChatPromptTemplate
 
-    return ChatPromptTemplate.from_messages([SystemMessage(system), ("human", HUMAN)])
+    from mrag.generation.template import ContextPrompt
+
+    return ContextPrompt.from_messages([SystemMessage(system), ("human", HUMAN)])
 
 
 def messages(question: str, context: str, system: str = SYSTEM) -> list[BaseMessage]:

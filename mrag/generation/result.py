@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mrag import untrusted
 from mrag.errors import ModelError
 from mrag.generation.lines import RecordedContext, RecordedLine, term_to_json
 from mrag.generation.sentences import with_ids
 from mrag.record import status_of
+from mrag.terminal import inline
 from mrag.terms import Triple
 
 FORMAT = 1
@@ -168,11 +170,13 @@ class Answer:
     def __str__(self) -> str:
         parts = [self.text]
         if self.citations:
-            shown = (f"[{c.line_id}] {c.text}{c.mark}" for c in self.citations)
-            parts.append("\n".join(shown))
+            shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
+            parts.append("\n".join(map(inline, shown)))
         unsupported = [s.text for s in self.sentences if not s.supported]
         if unsupported:
-            parts.append("Not supported by the graph:\n" + "\n".join(f"- {text}" for text in unsupported))
+            parts.append(
+                "Not supported by the graph:\n" + "\n".join(f"- {inline(text)}" for text in unsupported)
+            )
         if self.notice:
             parts.append(self.notice)
         return "\n\n".join(parts)

@@ -9,7 +9,7 @@ the sentence is a list of labels and values, which needs no grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rdflib import Literal
@@ -60,6 +60,7 @@ _PHRASES = {
     **dict.fromkeys(NAMING, "is also called {o}"),
 }
 _WHOLE = (XSD + "decimal", XSD + "double", XSD + "float")
+_PLACE = re.compile(r"\{(a s|a o|s|o)\}")
 _CUT = 240  # characters of a description that an answer quotes
 
 
@@ -199,14 +200,14 @@ def _clause(p: str, lines: tuple[RecordedLine, ...], neutral: bool, wanted: froz
     for table in (_OF_CLASSES, _OF_PROPERTIES):
         if p in table:
             texts = [
-                table[p].replace("{a s}", article(name)).replace("{a o}", article(v))
-                .replace("{s}", name).replace("{o}", v) + _mark([line])
+                _filled(table[p], {"s": name, "a s": article(name), "o": v, "a o": article(v)})
+                + _mark([line])
                 for v, line in zip(values, lines, strict=True)
-            ]  # fmt: skip
+            ]
             joined = join(texts)
             return _Clause("whole", joined[:1].upper() + joined[1:], "", lines)
     if p in _PHRASES:
-        return _Clause("phrase", _PHRASES[p].replace("{o}", _marked(values, lines)), "", lines)
+        return _Clause("phrase", _filled(_PHRASES[p], {"o": _marked(values, lines)}), "", lines)
     if describes(lines[0]):
         quoted = [v if v[:1] == "“" else f"“{_shorten(v, wanted)}”" for v in values]
         return _Clause("prose", f"is described as {_marked(quoted, lines)}", "", lines)
@@ -219,6 +220,11 @@ def _clause(p: str, lines: tuple[RecordedLine, ...], neutral: bool, wanted: froz
     if kind == "foreign":
         return _Clause("whole", f"{name} — {label}: {_marked(values, lines)}", "", lines)
     return _Clause("phrase", f"{text} {_marked(values, lines)}", "", lines)
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Fill in a template at once, so that no value is read as one."""
+    return _PLACE.sub(lambda place: values[place[1]], template)
 
 
 def _marked(values: Sequence[str], lines: Sequence[RecordedLine]) -> str:

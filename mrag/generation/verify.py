@@ -8,12 +8,14 @@ change a sentence can change the label beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rdflib import Literal
 
+from mrag import untrusted
 from mrag.errors import ModelError
 from mrag.generation.citing import Citer
 from mrag.generation.lines import RecordedContext, RecordedLine, triple_from_json
@@ -22,7 +24,11 @@ from mrag.generation.result import FORMAT, Answer
 from mrag.generation.sentences import items_after, with_ids
 from mrag.generation.text import keys
 from mrag.generation.verbalise import unquoted
+from mrag.record import status_of
+from mrag.terminal import inline
 from mrag.terms import Term, Triple
+
+_LINE_ID = re.compile(r"[A-Za-z]{1,3}\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,14 @@ class VerifyReport:
         rows += [f"Cited but not in the context: {one}" for one in self.unknown]
         rows += [f"Altered: {what}" for what in self.altered]
         rows += [f"Not supported by what it cites: {text}" for text in self.unsupported]
-        return "\n".join(rows)
+        return "\n".join(map(inline, rows))
 
 
 def verify(
     answer: Answer | Mapping[str, Any],
     ask: Callable[[Triple, str], bool],
     labels: Callable[[Term], Collection[str]] | None = None,
+    statuses: Callable[[Triple], Collection[str]] | None = None,
 ) -> VerifyReport:
     """Check an answer against the graph as it is now.
 
@@ -81,6 +88,8 @@ def verify(
         ask: Says whether a triple is in the named graph of an IRI.
         labels: Gives every name that the graph has for a term; without it the recorded labels of
             entities are taken as they are.
+        statuses: Says where the graph has a triple from: `asserted`, `inferred` and the like; without it
+            the recorded marks are taken as they are.
 
     Raises:
         ModelError: If it is not the JSON form of an answer at all.
@@ -121,6 +130,7 @@ def verify(
             continue
         line = lines[one]
         altered += [f"{one}: {what}" for what in _wrong_labels(line, labels)]
+        altered += [f"{one}: {what}" for what in _wrong_form(line, statuses)]
         if ask(line.triple, line.graph):
             present.add(one)
         else:
@@ -129,6 +139,8 @@ def verify(
     written = "".join(s["before"] + with_ids(s["text"], s["citations"]) for s in sentences)
     if written != value["text"]:
         altered.append("the text is not what its sentences make")
+    if any(untrusted.writes_ids(s["before"] + s["text"]) for s in sentences):
+        altered.append("a sentence has the id of a line written into its words")
     return VerifyReport(
         len([one for one in cited if one in lines]),
         tuple(missing),
@@ -196,6 +208,19 @@ def _wrong_labels(line: RecordedLine, labels: Callable[[Term], Collection[str]] 
             names = labels(term)
             if names and keys(label) not in {keys(name) for name in names}:
                 wrong.append(f"“{label}” is not a name of {term}")
+    return wrong
+
+
+def _wrong_form(line: RecordedLine, statuses: Callable[[Triple], Collection[str]] | None) -> list[str]:
+    """Say what a line claims to be and is not: another mark than the graph has, or more than one line."""
+    wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
+    if len(line.text.splitlines()) > 1:
+        wrong.append("its text is more than a line")
+    there = statuses(line.triple) if statuses is not None else ()
+    # What was read in evidence is in no graph of its own yet, and says so itself.
+    status = untrusted.mark_of(line.text) or status_of(line.graph, inferred=line.inferred)
+    if there and status not in there:
+        wrong.append(f"it is marked {status}, but the graph has it as {' and '.join(sorted(there))}")
     return wrong
 
 

@@ -79,7 +79,7 @@ class ClueIndex:
             ConfigError: If a token is not below `vocabulary`.
             IndexError_: If the folder cannot be written, or another writer is at it.
         """
-        empty = cls((), ClueManifest(0, vocabulary, end, (), dict(extra or {})))
+        empty = cls((), ClueManifest(0, vocabulary, end, {}, dict(extra or {})))
         if folder is None:
             return empty._grown(documents, None, segment_tokens)
         place = ClueFolder(Path(folder))
@@ -88,15 +88,15 @@ class ClueIndex:
 
     @classmethod
     def open(cls, folder: Path) -> ClueIndex:
-        """Open an index that was kept; its files are mapped, not read.
+        """Open an index that was kept. All of it is read and checked.
 
         Raises:
             MissingIndex: If there is none.
             IndexMismatch: If another version of the package wrote it.
-            IndexError_: If it is damaged.
+            DamagedIndex: If it is damaged.
         """
         place = ClueFolder(Path(folder))
-        manifest, segments = place.load()
+        manifest, segments = place.read()
         return cls(segments, manifest, place)
 
     def save(self, folder: Path) -> ClueIndex:
@@ -108,8 +108,8 @@ class ClueIndex:
         place = ClueFolder(Path(folder))
         with place.locked(), place.refusals():
             first = place.next_generation()
-            written = tuple(place.write(s, first + i) for i, s in enumerate(self.segments))
-            place.commit(replace(self.manifest, generation=first + len(written), segments=written))
+            written = dict(place.write_segment(s, first + i) for i, s in enumerate(self.segments))
+            place.put(replace(self.manifest, generation=first + len(written), segments=written))
         return self.open(place.path)
 
     def append(
@@ -243,7 +243,7 @@ class ClueIndex:
 
     def _grown(self, documents: Documents, place: ClueFolder | None, most: int) -> ClueIndex:
         segments = list(self.segments)
-        written = list(self.manifest.segments)
+        written = dict(self.manifest.segments) if place else {}
         number = place.next_generation() if place else 0
         base = len(self)
         stream = Intake(documents, self.vocabulary, self.end)
@@ -253,12 +253,12 @@ class ClueIndex:
             segments.append(segment)
             base += len(batch)
             if place:
-                written.append(place.write(segment, number))
+                name, written[name] = place.write_segment(segment, number)
                 number += 1
-        manifest = replace(self.manifest, generation=number, segments=tuple(written) if place else ())
+        manifest = replace(self.manifest, generation=number, segments=written)
         if place is None:
             return ClueIndex(segments, manifest)
-        place.commit(manifest)
+        place.put(manifest)
         return ClueIndex.open(place.path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from mrag.generative.names import Names
 from mrag.generative.suffix_view import Places, SuffixView, find_hubs
 from mrag.generative.suffixes import sort_suffixes
+from mrag.storage.arrays import Arrays
 
 __all__ = ["SEGMENT_TOKENS", "Segment"]
 
@@ -19,8 +20,6 @@ SEGMENT_TOKENS: Final = (1 << 24) - 1
 """Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
 
 _RUN: Final = 1 << 19
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 class Segment:
@@ -34,7 +33,8 @@ class Segment:
     """
 
     def __init__(self, arrays: Arrays) -> None:
-        self._arrays = dict(arrays)
+        # Single numbers are read too often to look at each time whether their block was checked.
+        self._arrays = arrays = dict(arrays)
         self.alphabet = arrays["alphabet"]
         self.text = arrays["text"]
         self.starts = arrays["starts"]

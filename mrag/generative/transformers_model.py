@@ -88,7 +88,8 @@ class TransformersModel:
             name: A folder, or a model's name on the Hugging Face hub.
             n_threads: Threads for the arithmetic of all models of this process. More than there are idle
                 cores makes it many times slower.
-            options: Further options of `from_pretrained`, such as `gguf_file`.
+            options: Further options of `from_pretrained`, such as `gguf_file`; code that comes with a model
+                is not run unless `trust_remote_code` says so.
 
         Raises:
             ModelError: If a package is missing, or there is no such model.
@@ -98,6 +99,7 @@ class TransformersModel:
             raise ModelError("transformers is not installed.", hint=_INSTALL)
         transformers = import_module("transformers")
         torch.set_num_threads(n_threads)
+        options = {"trust_remote_code": False, **options}
         try:
             tokeniser = transformers.AutoTokenizer.from_pretrained(name, **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(name, **options)

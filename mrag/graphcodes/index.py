@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.graphcodes import storage
 from mrag.graphcodes.accelerate import Kernels, kernels
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.graphcodes.comparison import Comparison
@@ -22,6 +19,8 @@ from mrag.graphcodes.merging import merged
 from mrag.graphcodes.metrics import Lexicographic, Scores
 from mrag.graphcodes.registry import RelationRegistry
 from mrag.graphcodes.segment import Segment
+from mrag.graphcodes.state import State
+from mrag.graphcodes.storage import CodeFolder, Manifest
 from mrag.graphcodes.tally import Floats, Tally
 from mrag.graphcodes.topk import all_values, best
 from mrag.index.segments import first_to_merge
@@ -44,36 +43,13 @@ class Match:
     scores: Scores
 
 
-@dataclass(frozen=True)
-class _State:
-    """What readers see: replaced as a whole by a writer."""
-
-    segments: tuple[Segment, ...] = ()
-    live: npt.NDArray[np.bool_] | None = None
-    names: tuple[str | None, ...] = ()
-    manifest: storage.Manifest | None = None
-
-    @cached_property
-    def bases(self) -> list[int]:
-        return [0, *np.cumsum([len(segment) for segment in self.segments]).tolist()]
-
-    def live_of(self, at: int) -> npt.NDArray[np.bool_] | None:
-        return None if self.live is None else self.live[self.bases[at] : self.bases[at + 1]]
-
-    def find(self, doc_id: str) -> tuple[int, int] | None:
-        for at in range(len(self.segments) - 1, -1, -1):
-            row = self.segments[at].ids.find(doc_id)
-            if row is not None and (self.live is None or self.live[self.bases[at] + row]):
-                return at, row
-        return None
-
-
 class GraphCodeIndex:
     """An index of graph codes, in memory or in a folder. Readers need no lock; one writer at a time.
 
     Args:
         path: The folder, which is read if there is an index in it; None to keep the index in memory.
         must_exist: Whether a folder without an index is an error.
+        anew: Whether to pass over the index that is there, damaged or not; the first change takes its place.
         accelerate: Whether numba counts; by default it does where it is installed and the index is large.
             The results are the same.
 
@@ -96,13 +72,16 @@ class GraphCodeIndex:
         *,
         must_exist: bool = False,
         accelerate: bool | None = None,
+        anew: bool = False,
     ) -> None:
         self.accelerate = accelerate
         self.path = None if path is None else Path(path)
-        self._state = _State()
+        self._state = State()
         self._writing = threading.Lock()
         self._registry = RelationRegistry()
-        if self.path is not None and (must_exist or (self.path / "manifest.json").exists()):
+        self._folder = None if self.path is None else CodeFolder(self.path)
+        self._anew = anew
+        if self._folder is not None and not anew and (must_exist or self._folder.exists()):
             self.refresh()
 
     def refresh(self) -> None:
@@ -111,12 +90,12 @@ class GraphCodeIndex:
         Raises:
             IndexError_: If the index is in memory, missing or damaged.
         """
-        if self.path is None:
+        if self._folder is None:
             raise IndexError_("An index in memory has nothing to read anew.")
-        manifest, segments, live = storage.load(self.path)
-        names = tuple(name for name in manifest.files if name.endswith(".seg"))
+        manifest, segments, live = self._folder.read()
+        names = tuple(manifest.segments)
         self._registry = RelationRegistry(manifest.relations)
-        self._state = _State(tuple(segments), live, names, manifest)
+        self._state = State(tuple(segments), live, names, manifest)
 
     @property
     def registry(self) -> RelationRegistry:
@@ -160,6 +139,38 @@ class GraphCodeIndex:
         flat = codes if isinstance(codes, Flat) else Flat.of(codes)
         self._write(flat, flat.ids, extra)
 
+    def sync(self, codes: Mapping[str, GraphCode] | Flat) -> int:
+        """Make the index hold exactly these documents, in one step.
+
+        Args:
+            codes: As for `put`.
+
+        Returns:
+            How many documents there were that no longer are.
+
+        Raises:
+            IndexError_: As `put` does.
+
+        Example:
+            >>> index = GraphCodeIndex()
+            >>> index.put({"ex:1": GraphCode.of(["dog"], []), "ex:2": GraphCode.of(["cat"], [])})
+            >>> index.sync({"ex:2": GraphCode.of(["cat"], []), "ex:3": GraphCode.of(["man"], [])}), index.ids
+            (1, ['ex:2', 'ex:3'])
+        """
+        flat = codes if isinstance(codes, Flat) else Flat.of(codes)
+        gone = set(self.ids) - set(flat.ids)
+        self._write(flat, [*sorted(gone), *flat.ids], None)
+        return len(gone)
+
+    def verify(self) -> None:
+        """Read all files of the index and check them.
+
+        Raises:
+            DamagedIndex: If one is not as it was written.
+        """
+        if self._folder is not None:
+            self._folder.verify()
+
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents; unknown ids are passed over.
 
@@ -173,12 +184,13 @@ class GraphCodeIndex:
 
     def _write(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
         with self._writing:
-            if self.path is None:
+            folder = self._folder
+            if folder is None:
                 return self._change(flat, gone, extra)
-            with storage.locked(self.path):
-                if (self.path / "manifest.json").exists():
+            with folder.locked():
+                if not self._anew and folder.exists():
                     held = self._state.manifest
-                    if held is None or storage.manifest_of(self.path).generation != held.generation:
+                    if held is None or folder.committed().generation != held.generation:
                         self.refresh()
                 return self._change(flat, gone, extra)
 
@@ -205,19 +217,14 @@ class GraphCodeIndex:
             for cell, _ in segment.cell_list:
                 registry.number(cell)
         keep = None if live.all() else live
-        manifest = storage.Manifest(0, {}, {}, self.extra if extra is None else dict(extra))
-        if self.path is not None:
-            manifest, written = storage.commit(
-                self.path,
-                state.manifest,
-                list(zip(segments, names, strict=True)),
-                keep,
-                registry.names(),
-                manifest.extra,
-            )
-            names = tuple(written)
+        manifest = Manifest(0, {}, {}, self.extra if extra is None else dict(extra))
+        if self._folder is not None:
+            paired = list(zip(segments, names, strict=True))
+            manifest = self._folder.put(state.manifest, paired, keep, registry.names(), manifest.extra)
+            names = tuple(manifest.segments)
+        self._anew = False
         self._registry = registry
-        self._state = _State(segments, keep, names, manifest)
+        self._state = State(segments, keep, names, manifest)
         return len(dead)
 
     def scores(self, q: GraphCode, comparison: Comparison | None = None) -> Floats:
@@ -238,7 +245,7 @@ class GraphCodeIndex:
         return np.concatenate(found)
 
     def _tally(
-        self, state: _State, at: int, q: GraphCode, comparison: Comparison, quick: Kernels | None = None
+        self, state: State, at: int, q: GraphCode, comparison: Comparison, quick: Kernels | None = None
     ) -> Tally:
         registry = self.registry if comparison.metric == "paper-numbers" else self._registry
         return Tally(state.segments[at], q, comparison, registry, state.live_of(at), quick)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.prompts import messages, prompt
 from mrag.graphcodes.code import GraphCode
@@ -38,7 +39,9 @@ def context_of(codes: Iterable[tuple[str, GraphCode]], sayer: Sayer | None = Non
         '[g1] picture 7: woman holds umbrella.'
     """
     say = sayer or Sayer()
-    return "\n".join(f"[g{at}] {name}: {say.say(code)}" for at, (name, code) in enumerate(codes, start=1))
+    return "\n".join(
+        untrusted.line(f"g{at}", f"{name}: {say.say(code)}") for at, (name, code) in enumerate(codes, start=1)
+    )
 
 
 def assemble(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Cell
+from mrag.storage.files import checksum, replace
 
 __all__ = ["RelationRegistry"]
 
-_FORMAT: Final = "mrag relations 1"
+_FORMAT: Final = "mrag relations 2"
 
 
 class RelationRegistry:
@@ -107,15 +107,10 @@ class RelationRegistry:
         Raises:
             ConfigError: If the system refuses.
         """
-        new = path.with_name(path.name + ".new")
+        fields = {"format": _FORMAT, "relations": self.names()}
+        text = json.dumps({**fields, "crc32": checksum(fields)}, ensure_ascii=False, indent=1)
         try:
-            with new.open("w", encoding="utf-8") as stream:
-                json.dump(
-                    {"format": _FORMAT, "relations": self.names()}, stream, ensure_ascii=False, indent=1
-                )
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(new, path)  # noqa: PTH105
+            replace(path, text.encode("utf-8", "surrogatepass"))
         except OSError as error:
             raise ConfigError(
                 f"The registry cannot be written: {error.strerror or error}.", file=str(path)
@@ -132,6 +127,8 @@ class RelationRegistry:
             read = json.loads(path.read_text(encoding="utf-8"))
             if read["format"] != _FORMAT:
                 raise ValueError(f"its format is {read['format']!r}")
+            if read.pop("crc32") != checksum(read):
+                raise ValueError("its checksum is another; it is damaged")
             return cls(read["relations"])
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigError(f"This is not a registry of relations: {error}.", file=str(path)) from error

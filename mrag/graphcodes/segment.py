@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final
@@ -29,26 +28,11 @@ import numpy.typing as npt
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
 from mrag.graphcodes.flat import Flat, Ints, WeightedCell
 from mrag.index.rows import StringTable
+from mrag.storage.arrays import Arrays, lazy
 
 __all__ = ["Segment", "smallest"]
 
-Arrays = Mapping[str, npt.NDArray[Any]]
 _HUB: Final = 32
-_TABLES: Final = ("ids", "slots", "cells")
-_ARRAYS: Final = (
-    "hashes",
-    "node_ptr",
-    "node_docs",
-    "hub_of",
-    "hubs",
-    "pair_keys",
-    "pair_ptr",
-    "pair_docs",
-    "pair_cells",
-    "n_nodes",
-    "n_pairs",
-    "n_edges",
-)
 
 
 def smallest(highest: int) -> np.dtype[Any]:
@@ -76,28 +60,60 @@ def _slot_id(text: str) -> str:
     return str(json.loads(text)[0]) if text.startswith("[") else text
 
 
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """A run of documents. Make one by `Segment.build` or from the arrays of a file."""
+class _Stored:
+    """An array of a segment, read and checked when it is first asked for."""
 
-    ids: StringTable
-    slots: StringTable
-    cells: StringTable
-    hashes: npt.NDArray[np.uint64]
-    node_ptr: Ints
-    node_docs: Ints
-    hub_of: Ints
-    hubs: npt.NDArray[np.uint8]
-    pair_keys: npt.NDArray[np.int64]
-    pair_ptr: Ints
-    pair_docs: Ints
-    pair_cells: Ints
-    n_nodes: Ints
-    n_pairs: Ints
-    n_edges: Ints
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, segment: Any, owner: type) -> Any:
+        found = segment.__dict__[self.name] = segment.arrays()[self.name]
+        return found
+
+
+class Segment:
+    """A run of documents. Make one by `Segment.build` or from the arrays of a file.
+
+    Args:
+        arrays: What `arrays` gives; those of a file are read as they are asked for.
+    """
+
+    hashes: npt.NDArray[np.uint64] = _Stored()  # type: ignore[assignment]
+    node_ptr: Ints = _Stored()  # type: ignore[assignment]
+    node_docs: Ints = _Stored()  # type: ignore[assignment]
+    hub_of: Ints = _Stored()  # type: ignore[assignment]
+    hubs: npt.NDArray[np.uint8] = _Stored()  # type: ignore[assignment]
+    pair_keys: npt.NDArray[np.int64] = _Stored()  # type: ignore[assignment]
+    pair_ptr: Ints = _Stored()  # type: ignore[assignment]
+    pair_docs: Ints = _Stored()  # type: ignore[assignment]
+    pair_cells: Ints = _Stored()  # type: ignore[assignment]
+    n_nodes: Ints = _Stored()  # type: ignore[assignment]
+    n_pairs: Ints = _Stored()  # type: ignore[assignment]
+    n_edges: Ints = _Stored()  # type: ignore[assignment]
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(lazy(self._arrays, "ids.offsets")) - 1
+
+    @cached_property
+    def ids(self) -> StringTable:
+        """Ids of the documents, sorted."""
+        return self._strings("ids")
+
+    @cached_property
+    def slots(self) -> StringTable:
+        """Nodes, sorted by a hash of their ids."""
+        return self._strings("slots")
+
+    @cached_property
+    def cells(self) -> StringTable:
+        """Relations of ordered pairs, with their weights."""
+        return self._strings("cells")
+
+    def _strings(self, name: str) -> StringTable:
+        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
 
     @classmethod
     def build(cls, flat: Flat) -> Segment:
@@ -126,42 +142,36 @@ class Segment:
         first = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
         n_edges = np.bincount(pair_doc, weights=sizes[flat.pair_cell], minlength=size).astype(np.int64)
         n_nodes, n_pairs = np.bincount(node_doc, minlength=size), np.bincount(pair_doc, minlength=size)
+        strings = {
+            "ids": StringTable.of(ids),
+            "slots": StringTable.of(texts[at] for at in order),
+            "cells": StringTable.of(
+                json.dumps([*c, *weights], ensure_ascii=False) for c, weights in flat.cells
+            ),
+        }
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for name, table in strings.items():
+            arrays |= {f"{name}.blob": np.asarray(table.blob), f"{name}.offsets": table.offsets}
+        counts = {"n_nodes": n_nodes, "n_pairs": n_pairs, "n_edges": n_edges}
         return cls(
-            StringTable.of(ids),
-            StringTable.of(texts[at] for at in order),
-            StringTable.of(json.dumps([*cell, *weights], ensure_ascii=False) for cell, weights in flat.cells),
-            hashes[order],
-            node_ptr,
-            node_docs,
-            hub_of,
-            hubs,
-            keys[first],
-            np.append(first, len(keys)).astype(smallest(len(keys))),
-            pair_docs.astype(np.int32),
-            cells.astype(smallest(len(flat.cells))),
-            *(counts.astype(smallest(int(counts.max(initial=0)))) for counts in (n_nodes, n_pairs, n_edges)),
+            arrays
+            | {
+                "hashes": hashes[order],
+                "node_ptr": node_ptr,
+                "node_docs": node_docs,
+                "hub_of": hub_of,
+                "hubs": hubs,
+                "pair_keys": keys[first],
+                "pair_ptr": np.append(first, len(keys)).astype(smallest(len(keys))),
+                "pair_docs": pair_docs.astype(np.int32),
+                "pair_cells": cells.astype(smallest(len(flat.cells))),
+            }
+            | {name: count.astype(smallest(int(count.max(initial=0)))) for name, count in counts.items()}
         )
 
-    @classmethod
-    def of_arrays(cls, arrays: Arrays) -> Segment:
-        """Make a segment of what `arrays` gave.
-
-        Raises:
-            KeyError: If an array is missing.
-        """
-        fields: dict[str, Any] = {
-            n: StringTable(arrays[f"{n}.blob"], arrays[f"{n}.offsets"]) for n in _TABLES
-        }
-        fields |= {name: arrays[name] for name in _ARRAYS}
-        return cls(**fields)
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Give everything as arrays by name."""
-        found: dict[str, npt.NDArray[Any]] = {}
-        for name in _TABLES:
-            table: StringTable = getattr(self, name)
-            found |= {f"{name}.blob": table.blob, f"{name}.offsets": table.offsets}
-        return found | {name: getattr(self, name) for name in _ARRAYS}
+    def arrays(self) -> Arrays:
+        """Return everything that a segment is, as arrays by name."""
+        return self._arrays
 
     @cached_property
     def relation_sets(self) -> tuple[Ints, dict[Cell, int], dict[str, list[int]]]:

@@ -10,10 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
 from mrag.errors import LoadError, ModelError, MragError
 from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.lines import RecordedContext, RecordedLine, prompt_line
 from mrag.generation.models import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.images.graph import Vocabulary, file_names, files_of, names_of, regions_of
@@ -23,6 +24,7 @@ from mrag.images.work import default_model
 from mrag.kg import KnowledgeGraph
 from mrag.rankers import Hit, Question, Ranker
 from mrag.record import status_of
+from mrag.terminal import inline, visible
 from mrag.terms import RDF
 
 if TYPE_CHECKING:
@@ -118,16 +120,17 @@ class PictureAnswer:
     def __str__(self) -> str:
         parts = [str(self.answer)]
         for image in self.images:
-            parts.append(f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}")
-            parts[-1] += "".join(f"\n   {reason}" for reason in image.reasons)
+            lines = [f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}"]
+            lines += [f"   {reason}" for reason in image.reasons]
+            parts.append("\n".join(map(inline, lines)))
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         """Return the answer as HTML for a notebook; all that comes from the graph or a model is escaped."""
         cited = {citation.line_id for citation in self.answer.citations}
         figures = "".join(_figure(image, cited) for image in self.images)
-        notice = f"<p><small>{escape(self.answer.notice)}</small></p>" if self.answer.notice else ""
-        text = "<br>".join(escape(line) for line in self.answer.text.splitlines())
+        notice = f"<p><small>{_html(self.answer.notice)}</small></p>" if self.answer.notice else ""
+        text = "<br>".join(_html(line) for line in self.answer.text.splitlines())
         return f'<div class="mrag-pictures"><p>{text}</p>{figures}{notice}</div>'
 
 
@@ -192,7 +195,7 @@ def ask_pictures(
         return PictureAnswer(answer(words, context, chat), shown)
     blocks = [_block(image.path, settings.limits) for image in shown[:send]]
     found = [
-        (image.name, "\n".join(f"[{line.id}] {line.text}" for line in image.lines), block)
+        (image.name, "\n".join(map(prompt_line, image.lines)), block)
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
@@ -256,7 +259,7 @@ def _named(line: RecordedLine, image: str, name: str) -> RecordedLine:
         return line
     called = f"{name} ({rest[1:]})" if rest else name
     labels = (called, *line.labels[1:])
-    return replace(line, labels=labels, text=f"({', '.join(labels)})")
+    return replace(line, labels=labels, text=untrusted.fact(labels))
 
 
 def _said(
@@ -275,7 +278,7 @@ def _said(
             hint="A model that does not see can be asked with send=0, or use --model none.",
         ) from error
     # Models speak of images by their number in the prompt, which says nothing to a reader.
-    names = {str(number): name for number, (name, _, _) in enumerate(found, start=1)}
+    names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
     return _NUMBER.sub(lambda m: names.get(m[1], m[0]), text)
 
 
@@ -298,19 +301,23 @@ def _figure(image: ShownImage, cited: set[str]) -> str:
     shown = ""
     if picture is not None:
         shown = (
-            f'<img src="{picture.data_uri()}" alt="{escape(image.name, quote=True)}" '
+            f'<img src="{picture.data_uri()}" alt="{_html(image.name)}" '
             'style="max-width:320px;max-height:320px">'
         )
     facts = "".join(
-        f"<li>{'<b>' if line.id in cited else ''}[{escape(line.id)}] {escape(line.text)}"
+        f"<li>{'<b>' if line.id in cited else ''}[{_html(line.id)}] {_html(line.text)}"
         f"{_origin(line)}{'</b>' if line.id in cited else ''}</li>"
         for line in image.lines
     )
-    why = escape("; ".join(image.reasons))
+    why = _html("; ".join(image.reasons))
     return (
-        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {escape(image.name)}</b> '
-        f"<code>{escape(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
+        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {_html(image.name)}</b> '
+        f"<code>{_html(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
     )
+
+
+def _html(text: str) -> str:
+    return escape(visible(text), quote=True)
 
 
 def _origin(line: RecordedLine) -> str:

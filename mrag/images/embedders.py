@@ -12,11 +12,9 @@ of LangChain for CLIP have it.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -25,6 +23,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.images.pictures import Picture, pixels
 from mrag.index.embedders import LangChainEmbedder
 from mrag.index.local_models import Vectors, unit
+from mrag.scratch import Scratch
 
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
 
@@ -77,8 +76,8 @@ class LangChainImageEmbedder:
         """
         if not pictures:
             return np.empty((0, self.dim), np.float32)
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder) / f"{i}{_ENDINGS[p.mime]}" for i, p in enumerate(pictures)]
+        with Scratch("pictures") as folder:
+            paths = [folder / f"{i}{_ENDINGS[p.mime]}" for i, p in enumerate(pictures)]
             for path, picture in zip(paths, pictures, strict=True):
                 path.write_bytes(picture.data)
             try:

@@ -1,23 +1,19 @@
 """The journal of an enrichment: what a model said is on disk before anything else is done with it.
 
-One line for each description: a checksum and JSON. A line is synced to disk before the next image is
-taken as done, so a process that is killed loses at most the answers it was still waiting for. What a
-crash leaves of a last line is cut off when the journal is next opened.
+A record is synced to disk before the next image is taken as done, so a process that is killed loses at
+most the answers it was still waiting for. How records are kept is in `mrag.storage.journal`.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
 
-from mrag.errors import IndexError_, LoadError, StoreLocked
+from mrag.errors import LoadError, StoreLocked
 from mrag.images.pictures import part_of
+from mrag.storage import journal
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ class Journal:
         self.path = path
         self.entries: list[Entry] = []
         self.damaged = 0
-        self._stream: BinaryIO | None = None
+        self._file: journal.Journal | None = None
 
     @contextmanager
     def opened(self) -> Iterator[Journal]:
@@ -90,67 +86,37 @@ class Journal:
         if self.path is None:
             yield self
             return
-        from mrag.index.storage import Folder
-
-        held = Folder(self.path.parent).locked()
+        with self._refusals():
+            self._file = journal.Journal(self.path)
         try:
-            held.__enter__()
-        except IndexError_ as error:
-            raise StoreLocked(
-                "Another process is describing these images, or the folder cannot be written.",
-                file=str(self.path.parent),
-            ) from error
-        try:
-            with self._refusals():
-                self._read()
-                self._stream = self.path.open("ab", buffering=0)
+            self._read(self._file)
             yield self
         finally:
-            if self._stream is not None:
-                self._stream.close()
-                self._stream = None
-            held.__exit__(None, None, None)
+            self._file.close()
+            self._file = None
 
     def append(self, entry: Entry) -> None:
         """Write an entry and wait until it is on disk."""
         self.entries.append(entry)
-        if self._stream is not None:
-            text = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True).encode()
+        if self._file is not None:
             with self._refusals():
-                self._stream.write(b"%08x %s\n" % (zlib.crc32(text), text))
-                os.fsync(self._stream.fileno())
+                self._file.add(asdict(entry))
 
-    def _read(self) -> None:
-        self.entries, self.damaged = [], 0
-        if self.path is None or not self.path.exists():
-            return
-        data = self.path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with self.path.open("r+b") as stream:
-                stream.truncate(whole)
-        for line in data[:whole].splitlines():
-            entry = _entry(line)
-            if entry is None:
+    def _read(self, file: journal.Journal) -> None:
+        self.entries, self.damaged = [], len(file.damaged)
+        for record in file.records:
+            try:
+                self.entries.append(Entry(**record))
+            except TypeError:  # of another version
                 self.damaged += 1
-            else:
-                self.entries.append(entry)
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
         try:
             yield
+        except BlockingIOError as error:
+            raise StoreLocked("Another process is describing these images.", file=str(self.path)) from error
         except OSError as error:
             raise LoadError(
                 f"The journal of descriptions cannot be used: {error.strerror or error}.", file=str(self.path)
             ) from error
-
-
-def _entry(line: bytes) -> Entry | None:
-    checksum, _, text = line.partition(b" ")
-    try:
-        if int(checksum, 16) != zlib.crc32(text):
-            return None
-        return Entry(**json.loads(text))
-    except (ValueError, TypeError):
-        return None

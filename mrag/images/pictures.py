@@ -1,16 +1,15 @@
 """Picture files: found below one folder, checked before they are decoded, made small enough to send.
 
 The kind and the size of a picture are read from its first bytes, so that a file which would unpack to
-gigabytes is refused before anything unpacks it. Pillow (extra `images`) then decodes the whole file,
-which shows a truncated one, cuts out a region and shrinks what is too large. Without Pillow a file is
-sent as it is.
+gigabytes is refused before anything unpacks it. Pillow (extra `images`) then decodes the whole file in a
+child process with a memory and a time limit, which shows a truncated one, cuts out a region and shrinks what
+is too large. Without Pillow a file is sent as it is.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import math
 import re
 from collections.abc import Iterator
@@ -22,15 +21,15 @@ from stat import S_ISREG
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from mrag.errors import ConfigError, LoadError
+from mrag.errors import ConfigError, LoadError, StoreError
 from mrag.images.sniff import sniff
+from mrag.stores.limited import perform
 
 MOST_PIXELS: Final = 80_000_000
 """Below the size at which Pillow itself warns of a decompression bomb."""
 
 _SENT = ("image/jpeg", "image/png", "image/webp")
 _PATH = re.compile(r"[/\\:\0]|^\.\.?$")
-_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 
 
 @dataclass(frozen=True)
@@ -248,7 +247,6 @@ def open_picture(
             hint=f"At most {limits.max_pixels:,} pixels are unpacked.",
         )
     digest = hashlib.sha256(data).hexdigest()
-    large = limits.max_side and max(width, height) > limits.max_side
     if find_spec("PIL") is None:
         if box is not None:
             raise ConfigError(
@@ -257,17 +255,14 @@ def open_picture(
         if mime not in _SENT:
             raise LoadError(f"A picture of type {mime} needs Pillow to be sent.", file=str(path))
         return Picture(data, mime, width, height, digest)
-    image, turned = _decoded(data, path, upright=box is None)
-    if box is not None:
-        image = image.crop(box.within(image.width, image.height))
-    if box is None and not large and not turned and mime in _SENT:
+    try:
+        found = perform("mrag.images.decoding:made_small", data, limits, box)
+    except StoreError as error:
+        raise _of_file(error, path) from error
+    if found is None:
         return Picture(data, mime, width, height, digest)
-    image = _flat(image)
-    if limits.max_side:
-        image.thumbnail((limits.max_side, limits.max_side))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=90)
-    return Picture(out.getvalue(), "image/jpeg", image.width, image.height, digest)
+    small, (width, height) = found
+    return Picture(small, "image/jpeg", width, height, digest)
 
 
 def pixels(picture: Picture, name: str = "") -> Any:
@@ -281,7 +276,11 @@ def pixels(picture: Picture, name: str = "") -> Any:
 
     if find_spec("PIL") is None:
         raise ConfigError("Pixels need Pillow.", hint="Install it with: pip install 'mrag[images]'")
-    return np.asarray(_flat(_decoded(picture.data, Path(name), upright=True)[0]))
+    try:
+        values, shape = perform("mrag.images.decoding:values", picture.data)
+    except StoreError as error:
+        raise _of_file(error, Path(name)) from error
+    return np.frombuffer(values, np.uint8).reshape(shape)
 
 
 def read_capped(path: Path, most: int) -> bytes:
@@ -300,33 +299,6 @@ def read_capped(path: Path, most: int) -> bytes:
     return data
 
 
-def _decoded(data: bytes, path: Path, *, upright: bool) -> tuple[Any, bool]:
-    """Decode a whole picture, turned as its EXIF data say; tell whether that changed it."""
-    from PIL import Image, ImageOps
-
-    try:
-        image: Any = Image.open(io.BytesIO(data), formats=_FORMATS)
-        turn = upright and image.getexif().get(0x0112, 1) not in (0, 1)
-        image.load()
-        return (ImageOps.exif_transpose(image) if turn else image), turn
-    # Decoders of damaged files raise nearly anything.
-    except Exception as error:
-        what = " ".join(str(error).split())[:160]
-        raise LoadError(f"The picture cannot be decoded: {what}.", file=str(path)) from error
-
-
-def _flat(image: Any) -> Any:
-    """Return a picture in red, green and blue, what is transparent on white."""
-    from PIL import Image
-
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        image = image.convert("RGBA")
-        ground = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(ground, image).convert("RGB")
-    if image.mode in ("I", "I;16", "F"):
-        import numpy as np
-
-        values = np.asarray(image, np.float64)
-        top = max(float(values.max()), 1.0)
-        return Image.fromarray((values / top * 255).astype(np.uint8)).convert("RGB")
-    return image.convert("RGB")
+def _of_file(error: StoreError, path: Path) -> LoadError:
+    """Return the error with the name of the file, which the process that decodes does not know."""
+    return LoadError(error.message, file=str(path), hint=error.hint)

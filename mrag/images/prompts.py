@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from mrag import untrusted
 from mrag.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,11 +76,13 @@ def answer_messages(
 
     content: list[str | dict[Any, Any]] = []
     for number, (name, lines, block) in enumerate(found, start=1):
-        content.append({"type": "text", "text": f"Image {number}: {name}\n<facts>\n{lines}\n</facts>"})
+        head, facts = f"Image {number}: {untrusted.one_line(name)}", untrusted.block(lines)
+        content.append({"type": "text", "text": f"{head}\n<facts>\n{facts}\n</facts>"})
         if block is not None:
             content.append(dict(block))
     if asked is not None:
         content.append({"type": "text", "text": "The request comes with this picture:"})
         content.append(dict(asked))
-    content.append({"type": "text", "text": f"Request: {question or 'images like the picture'}"})
+    request = untrusted.one_line(question) or "images like the picture"
+    content.append({"type": "text", "text": f"Request: {request}"})
     return [SystemMessage(TASK), HumanMessage(content)]

@@ -5,13 +5,14 @@ All give one hit for each image, ties in order of IRI. A question may have words
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 from mrag.images.embedders import ImageEmbedder, image_embedder
 from mrag.images.graph import Allowed, Vocabulary, files_of, image_texts
 from mrag.images.pictures import PictureLimits, open_picture
@@ -23,6 +24,8 @@ from mrag.index.pending import Progress
 from mrag.index.similarity import SimilarityIndex, home
 from mrag.kg import KnowledgeGraph
 from mrag.rankers import FusedRanker, Hit, Question, Ranker
+
+logger = logging.getLogger(__name__)
 
 
 class ImageTextRanker:
@@ -100,9 +103,12 @@ class ImageTextRanker:
         name = self._embedder.name if self._embedder is not None else None
         folder = _beside(self.kg, "texts" if name else "words")
         if folder is not None and (folder / "manifest.json").exists():
-            kept = DocumentIndex.open(folder, embedder=None)
-            if (kept.embedder_name, kept.bm25_params) == (name, self._bm25):
-                return DocumentIndex.open(folder, embedder=self._embedder)
+            try:
+                kept = DocumentIndex.open(folder, embedder=None, thorough=True)
+                if (kept.embedder_name, kept.bm25_params) == (name, self._bm25):
+                    return DocumentIndex.open(folder, embedder=self._embedder)
+            except (DamagedIndex, IndexMismatch) as error:
+                logger.warning("%s It is built anew.", error.message)
         return DocumentIndex.create(folder, embedder=self._embedder, bm25=self._bm25, replace=True)
 
 

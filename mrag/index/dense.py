@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.storage.arrays import Lazy
 
 __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
 
 Vectors = npt.NDArray[np.float32]
+Stored = Vectors | Lazy
 Codes = npt.NDArray[np.uint64]
 
 _LEAST_BITS: Final = 512
@@ -135,8 +137,8 @@ class DenseIndex:
     def __init__(
         self,
         rows: Rows,
-        vectors: Sequence[Vectors],
-        codes: Sequence[Codes],
+        vectors: Sequence[Stored],
+        codes: Sequence[Codes | Lazy],
         params: DenseParams | None = None,
     ) -> None:
         self.rows = rows

@@ -22,7 +22,7 @@ from mrag.index.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.rows import Mask
 from mrag.index.segments import digest
 from mrag.index.state import State, Vectors, as_json, compared
-from mrag.index.storage import Folder, Manifest
+from mrag.index.storage import DocumentFolder, Manifest
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 
@@ -56,7 +56,7 @@ class DocumentIndex:
         ('ex:1', ('shoe', 'leather'))
     """
 
-    def __init__(self, state: State, folder: Folder | None, embedder: Embedder | None) -> None:
+    def __init__(self, state: State, folder: DocumentFolder | None, embedder: Embedder | None) -> None:
         """Use `create` or `open`."""
         self._state = state
         self._folder = folder
@@ -76,7 +76,7 @@ class DocumentIndex:
         extra: Mapping[str, Any] | None = None,
         replace: bool = False,
     ) -> DocumentIndex:
-        """Make an empty index.
+        """Begin an index. In a folder there is none before the first `sync` or `add` has ended.
 
         Args:
             path: The folder, made if need be; None for an index in memory.
@@ -93,7 +93,7 @@ class DocumentIndex:
         """
         name = None if embedder is None else embedder.name
         manifest = Manifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
-        folder = None if path is None else Folder(Path(path))
+        folder = None if path is None else DocumentFolder(Path(path))
         index = cls(State.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
             with folder.locked():
@@ -101,30 +101,35 @@ class DocumentIndex:
                 if index._replacing and not replace:
                     hint = "Open it, or create with replace=True."
                     raise IndexError_("There is an index already.", file=str(folder.path), hint=hint)
-                if not index._replacing:
-                    with folder.refusals():
-                        folder.commit(manifest)
         return index
 
     @classmethod
     def open(
-        cls, path: Path | str, *, embedder: Embedder | None, dense: DenseParams | None = None
+        cls,
+        path: Path | str,
+        *,
+        embedder: Embedder | None,
+        dense: DenseParams | None = None,
+        thorough: bool = False,
     ) -> DocumentIndex:
-        """Open an index. Nothing is read but the manifest; the files are mapped.
+        """Open an index. Of its files each block is read, and checked, when it is first needed.
 
         Args:
             path: The folder.
             embedder: The model the index was built with. None opens any index, for BM25 alone if it
                 has vectors, and then for reading only.
             dense: The knobs of vector search, of this object.
+            thorough: Whether to check all of it at once.
 
         Raises:
             MissingIndex: If there is no index.
             IndexMismatch: If it was built with another model, with none, or by another version.
-            IndexError_: If it is damaged.
+            DamagedIndex: If it is damaged; also by whatever first needs a damaged block.
         """
-        folder = Folder(Path(path))
-        index = cls(State.of(*folder.load(), dense or DenseParams()), folder, embedder)
+        folder = DocumentFolder(Path(path))
+        if thorough:
+            folder.verify()
+        index = cls(State.of(*folder.read(), dense or DenseParams()), folder, embedder)
         index._check_model(index._state.manifest)
         return index
 
@@ -185,13 +190,13 @@ class DocumentIndex:
             Whether there was something.
 
         Raises:
-            MissingIndex, IndexMismatch, IndexError_: As `open` does.
+            MissingIndex, IndexMismatch, DamagedIndex: As `open` does.
         """
-        if self._folder is None or self._replacing:
+        if self._folder is None or self._replacing or not (self.generation or self._folder.exists()):
             return False
-        if self._folder.manifest().generation == self.generation:
+        if self._folder.committed().generation == self.generation:
             return False
-        state = State.of(*self._folder.load(), self._state.dense_params)
+        state = State.of(*self._folder.read(), self._state.dense_params)
         self._check_model(state.manifest)
         self._state = state
         return True
@@ -347,7 +352,7 @@ class DocumentIndex:
             with self._folder.locked():
                 self.refresh()
                 if not self._replacing:
-                    self._folder.sweep(self._state.manifest.files())
+                    self._folder.sweep(self._state.manifest.files)
                 yield self._state
 
     def _change(
@@ -366,13 +371,14 @@ class DocumentIndex:
         elif on_progress is not None:
             on_progress(len(fresh), len(fresh))
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
-        if same and not self._replacing:
+        unwritten = self._folder is not None and not self.generation
+        if same and not self._replacing and not unwritten:
             return
         with nullcontext() if self._folder is None else self._folder.refusals():
             self._state = state.changed(kept, fresh, vectors, extra=extra, folder=self._folder)
         self._replacing = False
         if self._folder is not None:
-            self._folder.sweep(self._state.manifest.files())
+            self._folder.sweep(self._state.manifest.files)
         if fresh and vectors is not None and self._pending.vectors.keys() <= vectors.keys():
             self._pending.clear()
 

@@ -8,6 +8,7 @@ lands whole or not at all.
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +17,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import IndexMismatch, LoadError, MissingIndex
+from mrag.errors import DamagedIndex, IndexMismatch, LoadError, MissingIndex
 from mrag.index.document_index import DocumentIndex, SyncReport
 from mrag.index.matches import Match
 from mrag.index.pending import Progress
+
+logger = logging.getLogger(__name__)
 
 Vectors = npt.NDArray[np.float32]
 
@@ -64,10 +67,11 @@ class ImageIndex:
         try:
             if path is None:
                 raise MissingIndex("There is none in memory yet.")
-            self._files = DocumentIndex.open(path, embedder=self._adapter)
+            self._files = DocumentIndex.open(path, embedder=self._adapter, thorough=True)
         except MissingIndex:
             self._files = DocumentIndex.create(path, embedder=self._adapter)
-        except IndexMismatch:
+        except (DamagedIndex, IndexMismatch) as error:
+            logger.warning("%s It is built anew.", error.message)
             self._files = DocumentIndex.create(path, embedder=self._adapter, replace=True)
 
     def __len__(self) -> int:

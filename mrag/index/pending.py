@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import zlib
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +14,20 @@ from mrag.errors import ConfigError, IndexMismatch, ModelError
 from mrag.index.embedders import Embedder
 from mrag.index.local_models import unit
 from mrag.index.segments import DIGEST_BYTES
-from mrag.index.storage import Folder
+from mrag.storage.folder import Folder
+from mrag.storage.journal import Journal, append
 
 __all__ = ["PendingVectors", "Progress", "embed_missing", "fitting"]
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with how much is done, and how much there is."""
 
-_MAGIC: Final = b"mrag vectors 1 "
-
 
 class PendingVectors:
-    """Vectors by digest of their text, appended to a file batch by batch.
+    """Vectors by digest of their text, appended to a journal batch by batch.
 
-    Each record carries a checksum: whatever a crash leaves of the last ones is cut off when the file
-    is next opened. A file of another model is thrown away.
+    What a crash leaves of the last batch is cut off when the file is next opened, a damaged one is passed
+    over, and its texts are embedded again. A file of another model is thrown away.
 
     Args:
         folder: Where to keep the file; None to keep them in memory alone.
@@ -63,8 +59,12 @@ class PendingVectors:
             return
         self.vectors, self._embedder = {}, embedder
         if self._path is not None and self._path.exists():
-            with self._refusals():
-                self._read(self._path)
+            with self._refusals(), Journal(self._path, synced=False) as journal:
+                batches = [record for record in journal.records if record.get("embedder") == embedder]
+                for batch in batches:
+                    self._take(batch)
+                if not batches:
+                    journal.clear()
 
     def append(self, digests: Sequence[bytes], vectors: npt.NDArray[np.float32]) -> None:
         """Add vectors.
@@ -73,19 +73,18 @@ class PendingVectors:
             digests: Digest of each text.
             vectors: Shape (len(digests), dim).
         """
-        dim = vectors.shape[1]
         # A served model may change its dimensions and keep its name.
-        if self.vectors and len(next(iter(self.vectors.values()))) != dim:
+        if self.vectors and len(next(iter(self.vectors.values()))) != vectors.shape[1]:
             self.clear()
         if self._path is not None:
-            records = np.zeros(len(digests), self._record(dim))
-            records["digest"] = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES)
-            records["vector"] = vectors
-            records["sum"] = [self._sum(record) for record in records]
-            with self._refusals(), self._path.open("ab") as stream:
-                if stream.tell() == 0:
-                    stream.write(self._header(dim))
-                stream.write(records.tobytes())
+            stored = np.ascontiguousarray(vectors, "<f4").tobytes()
+            record = {
+                "embedder": self._embedder,
+                "digests": b"".join(digests).hex(),
+                "vectors": base64.b64encode(stored).decode(),
+            }
+            with self._refusals():
+                append(self._path, record)
         self.vectors.update(zip(digests, vectors, strict=True))
 
     def clear(self) -> None:
@@ -95,36 +94,12 @@ class PendingVectors:
             with self._refusals():
                 self._path.unlink(missing_ok=True)
 
-    def _header(self, dim: int) -> bytes:
-        return _MAGIC + json.dumps({"embedder": self._embedder, "dim": dim}).encode() + b"\n"
-
-    @staticmethod
-    def _record(dim: int) -> np.dtype[np.void]:
-        return np.dtype([("digest", "u1", (DIGEST_BYTES,)), ("sum", "<u4"), ("vector", "<f4", (dim,))])
-
-    @staticmethod
-    def _sum(record: Any) -> int:
-        return zlib.crc32(record["vector"].tobytes(), zlib.crc32(record["digest"].tobytes()))
-
-    def _read(self, path: Path) -> None:
-        data = path.read_bytes()
-        end = data.find(b"\n") + 1
-        try:
-            dim = json.loads(data[len(_MAGIC) : end])["dim"]
-            known = data[:end] == self._header(dim)
-        except (ValueError, TypeError, KeyError):
-            known = False
-        if not known:
-            path.unlink()
-            return
-        kind = self._record(dim)
-        good = end
-        for record in np.frombuffer(data, kind, (len(data) - end) // kind.itemsize, end):
-            if record["sum"] != self._sum(record):
-                break
-            self.vectors[record["digest"].tobytes()] = record["vector"]
-            good += kind.itemsize
-        os.truncate(path, good)
+    def _take(self, batch: Mapping[str, Any]) -> None:
+        digests = bytes.fromhex(batch["digests"])
+        count = len(digests) // DIGEST_BYTES
+        stored = np.frombuffer(base64.b64decode(batch["vectors"]), "<f4").astype(np.float32, copy=False)
+        for at, vector in enumerate(stored.reshape(count, -1)):
+            self.vectors[digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES]] = vector
 
 
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:

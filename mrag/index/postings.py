@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mrag.index.rows import StringTable
 from mrag.index.text import Analyser
+from mrag.storage.arrays import LazyArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -43,8 +44,8 @@ class Postings:
 
     terms: StringTable
     starts: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int32]
+    rows: LazyArray
+    counts: LazyArray
     lengths: npt.NDArray[np.int32]
 
     @classmethod
@@ -88,11 +89,11 @@ class Postings:
         new_rows, new_terms, counts = [], [], []
         for part, renumbered in parts:
             of_term = np.array([number[term] for term in part.terms], np.int64)
-            row = renumbered[part.rows]
+            row = renumbered[np.asarray(part.rows)]
             keep = row >= 0
             new_rows.append(row[keep])
             new_terms.append(np.repeat(of_term, np.diff(part.starts))[keep])
-            counts.append(part.counts[keep])
+            counts.append(np.asarray(part.counts)[keep])
         triples = (np.concatenate(counts), (np.concatenate(new_rows), np.concatenate(new_terms)))
         matrix = coo_array(triples, shape=(rows, len(names))).tocsc()
         used = np.diff(matrix.indptr) > 0

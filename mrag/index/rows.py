@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import IndexError_
+from mrag.storage.arrays import Lazy, LazyArray
 
 __all__ = ["Mask", "Ranking", "Rows", "StringTable", "best", "contenders", "distinct", "twice"]
 
@@ -28,7 +29,7 @@ class StringTable(Sequence[str]):
     UTF-8 keeps the order of code points: in a sorted table, `find` is a binary search over bytes.
 
     Args:
-        blob: The strings one after the other, uint8.
+        blob: The strings one after the other, uint8; one of a file is read where a string is.
         offsets: Where each begins and the last ends, int64, one longer than the table.
 
     Example:
@@ -37,17 +38,18 @@ class StringTable(Sequence[str]):
         ('élan', 3, 0)
     """
 
-    __slots__ = ("_places", "_text", "blob", "offsets")
+    __slots__ = ("_need", "_places", "_text", "blob", "offsets")
 
-    def __init__(self, blob: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+    def __init__(self, blob: LazyArray, offsets: npt.NDArray[np.int64]) -> None:
         self.blob = blob
         self.offsets = offsets
+        self._need = blob.need if isinstance(blob, Lazy) else None
         # Single strings are read through these: slices of numpy arrays cost several times as much.
-        self._text = np.ascontiguousarray(blob).data
+        self._text = np.ascontiguousarray(blob.unchecked() if isinstance(blob, Lazy) else blob).data
         self._places = np.ascontiguousarray(offsets).data
 
     def __reduce__(self) -> tuple[type[StringTable], tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
-        return StringTable, (self.blob, self.offsets)
+        return StringTable, (np.asarray(self.blob), self.offsets)
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> StringTable:
@@ -62,7 +64,10 @@ class StringTable(Sequence[str]):
         return len(self.offsets) - 1
 
     def _bytes(self, index: int) -> bytes:
-        return bytes(self._text[self._places[index] : self._places[index + 1]])
+        start, end = self._places[index], self._places[index + 1]
+        if self._need is not None:
+            self._need(start, end)
+        return bytes(self._text[start:end])
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -77,13 +82,17 @@ class StringTable(Sequence[str]):
         return str(self._bytes(index % size), "utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        blob, offsets = self.blob.tobytes(), self.offsets.tolist()
+        blob, offsets = np.asarray(self.blob).tobytes(), self.offsets.tolist()
         for start, end in pairwise(offsets):
             yield blob[start:end].decode("utf-8", "surrogatepass")
 
     def find(self, text: str) -> int | None:
         """Give the place of a string in a sorted table, or None."""
         key = text.encode("utf-8", "surrogatepass")
+        if self._need is not None:
+            # A search looks at strings all over the table, and is too quick to ask for each.
+            self._need(0, len(self._text))
+            self._need = None
         at = bisect_left(range(len(self)), key, key=self._bytes)
         return at if at < len(self) and self._bytes(at) == key else None
 

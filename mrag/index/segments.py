@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,11 @@ from mrag.index.dense import sign_codes
 from mrag.index.postings import Postings
 from mrag.index.rows import Mask, StringTable
 from mrag.index.text import Analyser
+from mrag.storage.arrays import Arrays, LazyArray, lazy
 
 __all__ = ["DIGEST_BYTES", "Segment", "digest", "first_to_merge"]
 
 DIGEST_BYTES: Final = 16
-
-Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 
 def digest(text: str) -> bytes:
@@ -32,17 +31,11 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True)
 class Segment:
     """A run of documents, sorted by ID.
 
     Args:
-        ids: Their IDs.
-        texts: Their texts.
-        digests: What `digest` gives for each text, uint8, shape (rows, DIGEST_BYTES).
-        postings: Their term frequencies.
-        vectors: Their vectors, float32, shape (rows, dim); None in an index without a model.
-        codes: What `sign_codes` gives for the vectors.
+        arrays: What `arrays` gives; those of a file are read as they are asked for.
 
     Example:
         >>> segment = Segment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
@@ -50,15 +43,77 @@ class Segment:
         (['ex:a', 'ex:b'], 'a shoe', 2)
     """
 
-    ids: StringTable
-    texts: StringTable
-    digests: npt.NDArray[np.uint8]
-    postings: Postings
-    vectors: npt.NDArray[np.float32] | None
-    codes: npt.NDArray[np.uint64] | None
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(lazy(self._arrays, "ids.offsets")) - 1
+
+    @cached_property
+    def ids(self) -> StringTable:
+        """Their IDs."""
+        return self._strings("ids")
+
+    @cached_property
+    def texts(self) -> StringTable:
+        """Their texts."""
+        return self._strings("texts")
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint8]:
+        """What `digest` gives for each text, shape (rows, DIGEST_BYTES)."""
+        return self._arrays["digests"]
+
+    @cached_property
+    def postings(self) -> Postings:
+        """Their term frequencies."""
+        arrays = self._arrays
+        return Postings(
+            terms=StringTable(arrays["terms.blob"], arrays["terms.offsets"]),
+            starts=arrays["postings.starts"],
+            rows=lazy(arrays, "postings.rows"),
+            counts=lazy(arrays, "postings.counts"),
+            lengths=arrays["postings.lengths"],
+        )
+
+    @cached_property
+    def vectors(self) -> LazyArray | None:
+        """Their vectors, float32, shape (rows, dim); None in an index without a model."""
+        return lazy(self._arrays, "vectors") if "vectors" in self._arrays else None
+
+    @cached_property
+    def codes(self) -> LazyArray | None:
+        """What `sign_codes` gives for the vectors."""
+        return lazy(self._arrays, "codes") if "codes" in self._arrays else None
+
+    def _strings(self, name: str) -> StringTable:
+        return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
+
+    @classmethod
+    def _of(
+        cls,
+        ids: StringTable,
+        texts: StringTable,
+        digests: npt.NDArray[np.uint8],
+        postings: Postings,
+        vectors: npt.NDArray[np.float32] | None,
+    ) -> Segment:
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "ids.blob": np.asarray(ids.blob),
+            "ids.offsets": ids.offsets,
+            "texts.blob": np.asarray(texts.blob),
+            "texts.offsets": texts.offsets,
+            "digests": digests,
+            "terms.blob": np.asarray(postings.terms.blob),
+            "terms.offsets": postings.terms.offsets,
+            "postings.starts": postings.starts,
+            "postings.rows": np.asarray(postings.rows),
+            "postings.counts": np.asarray(postings.counts),
+            "postings.lengths": postings.lengths,
+        }
+        if vectors is not None:
+            arrays |= {"codes": sign_codes(vectors), "vectors": vectors}
+        return cls(arrays)
 
     @classmethod
     def build(
@@ -75,13 +130,12 @@ class Segment:
         texts = [documents[doc_id] for doc_id in ids]
         digests = [digest(text) for text in texts]
         stacked = None if vectors is None else np.stack([vectors[d] for d in digests]).astype(np.float32)
-        return cls(
-            ids=StringTable.of(ids),
-            texts=StringTable.of(texts),
-            digests=np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
-            postings=Postings.build(texts, analyser),
-            vectors=stacked,
-            codes=None if stacked is None else sign_codes(stacked),
+        return cls._of(
+            StringTable.of(ids),
+            StringTable.of(texts),
+            np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
+            Postings.build(texts, analyser),
+            stacked,
         )
 
     @classmethod
@@ -114,55 +168,17 @@ class Segment:
             for at, row in zip(here.tolist(), rows.tolist(), strict=True):
                 texts[at] = segment.texts[row]
         postings = [(segment.postings, moved) for (segment, _), moved in zip(parts, new, strict=True)]
-        return cls(
-            ids=StringTable.of([doc_id for doc_id, _, _ in found]),
-            texts=StringTable.of(texts),
-            digests=digests,
-            postings=Postings.merge(postings, len(found)),
-            vectors=vectors,
-            codes=None if vectors is None else sign_codes(vectors),
+        return cls._of(
+            StringTable.of([doc_id for doc_id, _, _ in found]),
+            StringTable.of(texts),
+            digests,
+            Postings.merge(postings, len(found)),
+            vectors,
         )
 
     def arrays(self) -> Arrays:
-        """Give everything but vectors and codes as named arrays, to be written."""
-        postings = self.postings
-        return {
-            "ids.blob": self.ids.blob,
-            "ids.offsets": self.ids.offsets,
-            "texts.blob": self.texts.blob,
-            "texts.offsets": self.texts.offsets,
-            "digests": self.digests,
-            "terms.blob": postings.terms.blob,
-            "terms.offsets": postings.terms.offsets,
-            "postings.starts": postings.starts,
-            "postings.rows": postings.rows,
-            "postings.counts": postings.counts,
-            "postings.lengths": postings.lengths,
-        }
-
-    @classmethod
-    def of_arrays(
-        cls, arrays: Arrays, vectors: npt.NDArray[np.float32] | None, codes: npt.NDArray[np.uint64] | None
-    ) -> Segment:
-        """Undo `arrays`.
-
-        Raises:
-            KeyError: If an array is missing.
-        """
-        return cls(
-            ids=StringTable(arrays["ids.blob"], arrays["ids.offsets"]),
-            texts=StringTable(arrays["texts.blob"], arrays["texts.offsets"]),
-            digests=arrays["digests"],
-            postings=Postings(
-                terms=StringTable(arrays["terms.blob"], arrays["terms.offsets"]),
-                starts=arrays["postings.starts"],
-                rows=arrays["postings.rows"],
-                counts=arrays["postings.counts"],
-                lengths=arrays["postings.lengths"],
-            ),
-            vectors=vectors,
-            codes=codes,
-        )
+        """Return everything that a segment is, to be written to a file."""
+        return self._arrays
 
 
 def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:

@@ -11,22 +11,28 @@ import hashlib
 import logging
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
-from rdflib.term import Node, Variable
 
-from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
-from mrag.guard import Pattern, ReadQuery
+from mrag.errors import (
+    ConfigError,
+    DamagedIndex,
+    IndexError_,
+    IndexMismatch,
+    MissingIndex,
+    StaleIndex,
+)
+from mrag.guard import ReadQuery
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, documents
 from mrag.index.embedders import Embedder, embedder
+from mrag.index.searches import INSTANCE, SIM, searches
 from mrag.index.server import SERVER, ServerIndex, server_of
 from mrag.index.server import build as build_on_server
 from mrag.kg import KnowledgeGraph
@@ -35,13 +41,9 @@ from mrag.terms import RDF, XSD
 
 logger = logging.getLogger(__name__)
 
-SIM = "http://www.ontotext.com/graphdb/similarity/"
-INSTANCE = SIM + "instance/"
-PSI = SIM + "psi/"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DEFAULT_RESULTS = 20
 _MOST_RESULTS = 10_000
-_MOST_SEARCHES = 64
 _RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
 
 
@@ -243,6 +245,8 @@ class SimilarityIndexes:
         index = self._open.get(name)
         files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
         extra: dict[str, Any] = files.extra
+        if "definition" not in extra:
+            raise _not_of_graph(name)
         definition = Definition.from_json(extra["definition"])
         revision = int(extra["revision"])
         return IndexInfo(name, len(files), files.embedder_name, revision, self._stale(files), definition)
@@ -271,7 +275,7 @@ class SimilarityIndexes:
             MissingIndex: If it names an index that is not there.
         """
         lines: list[str] = []
-        for number, (index_iri, by, sought, parameters) in enumerate(_searches(query)):
+        for number, (index_iri, by, sought, parameters) in enumerate(searches(query)):
             name = index_iri.removeprefix(INSTANCE)
             if self._on_server(name):
                 continue  # the server answers that itself
@@ -305,6 +309,8 @@ class SimilarityIndexes:
         extra: dict[str, Any] = files.extra
         if extra.get("revision") != self.kg.revision or extra.get("kg") != self.kg.iri:
             return True
+        if "definition" not in extra:
+            return True
         return bool(Definition.from_json(extra["definition"]).digest() != extra["digest"])
 
     def _path(self, name: str) -> Path:
@@ -320,15 +326,26 @@ class SimilarityIndexes:
         wanted = chosen.name if chosen is not None else None
         path = self.folder / name if self.folder is not None else None
         known = self._open.pop(name, None)
-        if known is not None and known.files.embedder_name == wanted:
+        if path is None and known is not None and known.files.embedder_name == wanted:
             return known.files
         if path is None or not (path / "manifest.json").exists():
             return DocumentIndex.create(path, embedder=chosen)
-        kept = DocumentIndex.open(path, embedder=None).embedder_name
-        if kept == wanted:
-            return DocumentIndex.open(path, embedder=chosen)
-        logger.info("index %s was built with %s and is built anew", name, kept)
+        try:
+            # What is damaged would stay so in all that does not change.
+            index = DocumentIndex.open(path, embedder=None, thorough=True)
+            if index.embedder_name == wanted:
+                return DocumentIndex.open(path, embedder=chosen)
+            logger.info("index %s was built with %s and is built anew", name, index.embedder_name)
+        except (DamagedIndex, IndexMismatch) as error:
+            logger.warning("%s It is built anew.", error.message)
         return DocumentIndex.create(path, embedder=chosen, replace=True)
+
+
+def _not_of_graph(name: str) -> IndexError_:
+    return IndexError_(
+        f"The index {name!r} does not say what of the graph it was built from.",
+        hint="Build it anew with `mrag index`.",
+    )
 
 
 def home(kg: KnowledgeGraph) -> Path | None:
@@ -336,69 +353,5 @@ def home(kg: KnowledgeGraph) -> Path | None:
     kind, _, rest = kg.store.url.partition(":")
     if kind == "oxigraph":
         return Path(rest + ".mrag") / kg.name / "index" if rest else None
-    digest = hashlib.blake2b(kg.store.url.encode(), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
     return user_data_path("mrag") / digest / kg.name / "index"
-
-
-_Search = tuple[str, str, URIRef | RdfLiteral, RdfLiteral | None]
-
-
-def _searches(query: ReadQuery) -> Iterator[_Search]:
-    """Yield index, kind, what is sought and parameters of every search in a query."""
-    by_node: dict[Node, list[Pattern]] = {}
-    for pattern in query.patterns:
-        predicate = str(pattern[1])
-        if predicate.startswith(PSI):
-            raise _unsupported("The psi: vocabulary of predication indexes", query)
-        if predicate == SIM + "termResult":
-            raise _unsupported(":termResult", query)
-        if predicate in (SIM + "searchTerm", SIM + "searchDocumentID"):
-            by_node.setdefault(pattern[0], [])
-    for pattern in query.patterns:
-        if pattern[0] in by_node:
-            by_node[pattern[0]].append(pattern)
-    seen: dict[_Search, None] = {}
-    for patterns in by_node.values():
-        parts = {str(p): o for _, p, o in patterns}
-        by = "searchTerm" if SIM + "searchTerm" in parts else "searchDocumentID"
-        indexes = _constants(parts.get(RDF + "type"), query, "the index")
-        sought = _constants(parts[SIM + by], query, "what is searched for")
-        given = parts.get(SIM + "searchParameters")
-        parameters: Sequence[Any] = [None] if given is None else _constants(given, query, "the parameters")
-        for index, what, parameter in product(indexes, sought, parameters):
-            if str(index).startswith(INSTANCE):
-                seen[str(index), by, what, parameter] = None
-    if len(seen) > _MOST_SEARCHES:
-        raise QueryRefused(f"A query may hold {_MOST_SEARCHES} searches, not {len(seen)}.", query=query.text)
-    bare = {search[:3] for search in seen if search[3] is None}
-    if any(search[:3] in bare for search in seen if search[3] is not None):
-        raise QueryRefused(
-            "The same search stands in the query with :searchParameters and without.",
-            query=query.text,
-            hint="Give both the parameters.",
-        )
-    yield from seen
-
-
-def _constants(given: Node | None, query: ReadQuery, what: str) -> list[Any]:
-    if given is None:
-        raise QueryRefused(
-            f"A similarity search does not name {what}.", query=query.text, hint="Say `?search a inst:NAME`."
-        )
-    if not isinstance(given, Variable):
-        return [given]
-    found = list(query.values.get(str(given), ()))
-    if not found:
-        raise QueryRefused(
-            f"In a similarity search {what} must be a constant.",
-            query=query.text,
-            term=f"?{given}",
-            hint="Write it into the pattern, or give it by VALUES or BIND.",
-        )
-    return found
-
-
-def _unsupported(what: str, query: ReadQuery) -> QueryRefused:
-    return QueryRefused(
-        f"{what} works on GraphDB only.", query=query.text, hint="Use :searchTerm and :documentResult."
-    )

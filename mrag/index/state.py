@@ -16,7 +16,8 @@ from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.rows import Mask, Rows, twice
 from mrag.index.segments import DIGEST_BYTES, Segment, digest, first_to_merge
-from mrag.index.storage import Folder, Manifest
+from mrag.index.storage import DocumentFolder, Manifest
+from mrag.storage.folder import Committed
 
 __all__ = ["State", "Vectors", "as_json", "checked", "compared"]
 
@@ -44,7 +45,7 @@ class State:
     def of(
         cls, manifest: Manifest, segments: Sequence[Segment], live: Mask | None, dense_params: DenseParams
     ) -> State:
-        """Put a state together; `live` as `Folder.load` gives it."""
+        """Put a state together; `live` as `DocumentFolder.read` gives it."""
         rows = Rows([segment.ids for segment in segments], live)
         return cls(manifest, tuple(segments), rows, dense_params)
 
@@ -99,7 +100,7 @@ class State:
         vectors: Vectors | None,
         *,
         extra: Mapping[str, Any],
-        folder: Folder | None,
+        folder: DocumentFolder | None,
     ) -> State:
         """Make the next state and, in a folder, commit it.
 
@@ -124,27 +125,34 @@ class State:
         if fresh:
             built = Segment.build(fresh, self.manifest.bm25.analyser, vectors)
             parts.append((built, np.ones(len(built), np.bool_)))
-        segments, files = list(self.segments[:first]), list(self.manifest.segments[:first])
+        segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
+        files = {name: self.manifest.files[name] for name, _ in names if folder}
         live = kept[: self.rows.bases[first]]
         if any(mask.any() for _, mask in parts):
             joined = built if fresh and len(parts) == 1 else Segment.merge(parts)
             if folder:
-                files.append(folder.write_segment(joined, generation))
-                joined = folder.segment(files[-1])
+                name, entry = folder.write_segment(joined, generation)
+                files[name] = entry
+                names.append((name, len(joined)))
+                joined = folder.segment(name, len(joined), Committed(generation, files))
             segments.append(joined)
             live = np.concatenate([live, np.ones(len(joined), np.bool_)])
         whole = bool(live.all())
+        deleted = None
+        if folder and not whole:
+            deleted, files[deleted] = folder.write_deleted(live, generation)
         manifest = replace(
             self.manifest,
             generation=generation,
             documents=int(np.count_nonzero(live)),
             dim=next((s.vectors.shape[1] for s in segments if s.vectors is not None), self.manifest.dim),
-            segments=tuple(files),
-            deleted=folder.write_deleted(live, generation) if folder and not whole else None,
+            segments=tuple(names),
+            deleted=deleted,
             extra=extra,
+            files=files,
         )
         if folder:
-            folder.commit(manifest)
+            folder.commit(manifest.committed())
         return State.of(manifest, segments, None if whole else live, self.dense_params)
 
 

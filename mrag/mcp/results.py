@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rdflib import Literal, URIRef
 
+from mrag import untrusted
 from mrag.generation.lines import term_to_json
 from mrag.stores.base import SelectResult
 from mrag.terms import XSD, Term, Triple, curie
 
+_ENDS = re.compile("[\x85\u2028\u2029]")
 _CELL = 200
 _VALUE = 2_000
 _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
@@ -81,14 +84,18 @@ def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
     if term is None:
         return ""
     if not isinstance(term, Literal):
-        return curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3()
+        return untrusted.one_line(curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3())
     if term.datatype is not None and str(term.datatype) in _BARE:
-        return str(term)[:_CELL]
+        return untrusted.one_line(str(term)[:_CELL])
     text = str(term) if len(term) <= _CELL else f"{str(term)[: _CELL - 1]}…"
-    shown = json.dumps(text, ensure_ascii=False)
+    # JSON leaves these as they are, and some readers end a line there.
+    shown = _ENDS.sub(lambda end: f"\\u{ord(end[0]):04x}", json.dumps(text, ensure_ascii=False))
+    shown = untrusted.lines(shown)
     if term.language:
         return f"{shown}@{term.language}"
-    return shown if term.datatype is None else f"{shown}^^{curie(str(term.datatype), prefixes)}"
+    if term.datatype is None:
+        return shown
+    return f"{shown}^^{untrusted.one_line(curie(str(term.datatype), prefixes))}"
 
 
 def clip(text: str, most: int) -> str:

@@ -25,6 +25,7 @@ from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of
 from mrag.stores.base import Limits, SelectResult
 from mrag.terms import SKOLEM, Triple, curie, from_ox, iri
+from mrag.untrusted import one_line
 
 _BYTES = 16 << 20
 
@@ -118,8 +119,8 @@ def search(desk: Desk, asked: given.Search) -> Result:
         for hit in hits
     ]
     lines = [
-        f"{f['rank']}. {f['label']} {curie(str(f['iri']), desk.kg.prefixes)} "
-        f"score {f['score']:.3f}: {'; '.join(hit.reasons)}"
+        f"{f['rank']}. {one_line(str(f['label']))} {_short(desk, f['iri'])} "
+        f"score {f['score']:.3f}: {one_line('; '.join(hit.reasons))}"
         for f, hit in zip(found, hits, strict=True)
     ]
     notes = _staleness(desk)
@@ -135,11 +136,13 @@ def context(desk: Desk, asked: given.Context) -> Result:
     found = expand(desk.kg, seeds, settings, question=asked.question)
     lines = []
     for entity, name in zip(found.entities, found.names, strict=True):
-        lines.append(f"{name} {curie(entity, desk.kg.prefixes)}")
+        lines.append(f"{one_line(name)} {_short(desk, entity)}")
         if not found.of(entity):
             lines.append("The graph says nothing of it, or nothing that has not been said above.")
     notes = [
-        f"Left out: {'at least ' if d.more else ''}{d.count} ({d.reason})." for d in found.dropped if d.count
+        f"Left out: {'at least ' if d.more else ''}{d.count} ({one_line(d.reason)})."
+        for d in found.dropped
+        if d.count
     ]
     text = "\n".join(
         [*lines, "", "Lines marked inferred follow by reasoning; the others are asserted.", found.text()]
@@ -223,7 +226,8 @@ def schema(desk: Desk, asked: given.Schema) -> Result:
         data[f"{kind}_in_all"] = len(rows)
         parts.append(f"\n{kind.capitalize()} ({len(rows)}):")
         parts += [
-            f"{r['count']:>8}  {r['label']}  {curie(str(r['iri']), kg.prefixes)}" for r in rows[: asked.most]
+            f"{r['count']:>8}  {one_line(str(r['label']))}  {_short(desk, r['iri'])}"
+            for r in rows[: asked.most]
         ]
         if len(rows) > asked.most:
             parts.append(f"{asked.most} of {len(rows)} are shown.")
@@ -251,6 +255,10 @@ def run_query(desk: Desk, asked: given.RunQuery) -> Result:
     text = entry.bind(asked.parameters, desk.kg.prefixes)
     found = desk.kg.query(text, limits=desk.limits, layer=asked.layer)
     return of_query(found, asked.most, desk.kg.prefixes)
+
+
+def _short(desk: Desk, entity: object) -> str:
+    return one_line(curie(str(entity), desk.kg.prefixes))
 
 
 def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:

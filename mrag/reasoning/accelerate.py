@@ -8,12 +8,10 @@ afterwards, so that the data triples are those of `materialise`.
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any
 
 import pyoxigraph as ox
@@ -25,6 +23,7 @@ from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import Counts
 from mrag.reasoning.materialise import Closure, OnInconsistency, Round, run_after
 from mrag.reasoning.rules import Ruleset
+from mrag.scratch import Scratch
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.terms import OWL, RDF, RDFS, SKOLEM
@@ -68,8 +67,8 @@ def accelerate(
     began, counts = time.perf_counter(), Counts.of(store, asserted.default)
     rules = compile_rules(store, asserted)
     out = f"{prefix}:1"
-    with tempfile.TemporaryDirectory(prefix="mrag-") as folder:
-        path = Path(folder) / "asserted.nt"
+    with Scratch("reasoning") as folder:
+        path = folder / "asserted.nt"
         with path.open("wb") as stream:
             _dump(store, asserted, rules, counts, stream)
         told = sparq.Graph.load(str(path), format="ntriples")

@@ -22,7 +22,9 @@ from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import Rule, Ruleset, replace
 from mrag.stores.base import Dataset, TripleStore
+from mrag.terminal import inline
 from mrag.terms import Term, Triple, from_ox, to_ox
+from mrag.untrusted import one_line
 
 _WAYS = (16, 512, None)
 _MOST_OPEN = 20_000
@@ -121,16 +123,16 @@ def render(proof: Proof, label: Label = local_name) -> str:
           because p InverseOf q (prp-inv1)
           └ a p b [asserted]
     """
-    return "\n".join(_lines(proof, label))
+    return "\n".join(map(inline, _lines(proof, label)))
 
 
 def _lines(proof: Proof, label: Label) -> Iterator[str]:
-    words = " ".join(str(t) if t.n3().startswith('"') else label(str(t)) for t in proof.triple)
+    words = one_line(" ".join(str(t) if t.n3().startswith('"') else label(str(t)) for t in proof.triple))
     if proof.asserted:
         yield f"{words} [asserted]"
         return
     yield words
-    yield f"  because {proof.axiom} ({proof.rule})" if proof.axiom else f"  because of {proof.rule}"
+    yield f"  because {one_line(proof.axiom)} ({proof.rule})" if proof.axiom else f"  because of {proof.rule}"
     for at, premise in enumerate(proof.premises):
         last = at == len(proof.premises) - 1
         for n, line in enumerate(_lines(premise, label)):

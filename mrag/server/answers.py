@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -14,16 +13,19 @@ from starlette.responses import JSONResponse, Response
 
 from mrag.errors import (
     ConfigError,
+    DamagedIndex,
     EndpointError,
     IndexError_,
+    LoadError,
     ModelError,
     MragError,
     QueryRefused,
     QueryTimeout,
     ReasoningError,
+    StoreError,
     TermError,
 )
-from mrag.server.protect import authorised
+from mrag.server.protect import authorised, json_object
 from mrag.terms import iri
 
 logger = logging.getLogger(__name__)
@@ -40,11 +42,14 @@ _STATUS: tuple[tuple[type[MragError], int], ...] = (
     (TermError, 400),
     (ConfigError, 400),
     (QueryRefused, 400),
-    (QueryTimeout, 504),
+    (QueryTimeout, 503),
     (EndpointError, 502),
+    (DamagedIndex, 500),
     (IndexError_, 409),
     (ReasoningError, 422),
     (ModelError, 502),
+    (LoadError, 500),
+    (StoreError, 503),
 )
 _NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -104,6 +109,8 @@ def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
             if status >= 500 and not isinstance(error, MragError):
                 logger.exception("%s failed", request.url.path)
             response = reply({"error": problem(error)}, status)
+            if isinstance(error, HTTPException):
+                response.headers.update(error.headers or {})
             if status == 401:
                 response.headers["WWW-Authenticate"] = 'Bearer realm="mrag"'
             return response
@@ -126,13 +133,7 @@ async def json_body(request: Request, most: int) -> dict[str, Any]:
         body += chunk
         if len(body) > most:
             raise HTTPException(413, f"The body is larger than {most} bytes.")
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError("The body is not JSON.", hint='Send {"question": "…"}.') from error
-    if not isinstance(value, dict):
-        raise ConfigError("The body is not a JSON object.", hint='Send {"question": "…"}.')
-    return value
+    return json_object(body)
 
 
 def known(values: Mapping[str, Any], *names: str) -> None:

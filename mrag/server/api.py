@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -34,6 +34,7 @@ from mrag.server.answers import (
     whole,
     words,
 )
+from mrag.server.bounded import Slots
 from mrag.server.picture import exists, head, neighbourhood, proof_json, triples
 from mrag.server.telling import events, hit, images, ranked
 from mrag.terms import to_ox
@@ -83,6 +84,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     return found
 
 
+T = TypeVar("T")
 Work = Callable[[Mapping[str, str]], Any]
 
 
@@ -98,16 +100,16 @@ class Api:
         self.kg = kg
         self.settings = settings
         self.media = settings.media
-        self.readers = anyio.CapacityLimiter(_READERS)
-        self.askers = anyio.CapacityLimiter(_ASKERS)
-        self.provers = anyio.CapacityLimiter(_PROVERS)
+        self.readers = Slots(_READERS, settings.queue, "readers")
+        self.askers = Slots(_ASKERS, settings.queue, "questions")
+        self.provers = Slots(_PROVERS, settings.queue, "proofs")
 
-    def on_thread(self, work: Work, limiter: anyio.CapacityLimiter | None = None) -> Endpoint:
+    def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
         """Make an endpoint of what takes a query string and returns JSON values, run on a thread."""
 
         async def endpoint(request: Request) -> Response:
             values = dict(request.query_params)
-            return reply(await to_thread.run_sync(work, values, limiter=limiter or self.readers))
+            return reply(await self._run(slots or self.readers, work, values))
 
         return guarded(endpoint, self.settings.token)
 
@@ -226,7 +228,7 @@ class Api:
                     return media.file_of(found, self.media)
             return None
 
-        file = await to_thread.run_sync(find, limiter=self.readers)
+        file = await self._run(self.readers, find)
         if file is None:
             raise HTTPException(404, "The graph names no such image, or it is not in the media folder.")
         headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
@@ -251,7 +253,7 @@ class Api:
             found = retrieve(self.kg, question, k=k, index=self.settings.index)
             return found, resolve(model)
 
-        found, chat = await to_thread.run_sync(prepare, limiter=self.askers)
+        found, chat = await self._run(self.askers, prepare)
         headers = {
             "Cache-Control": "no-store",
             "X-Accel-Buffering": "no",
@@ -263,7 +265,7 @@ class Api:
         parts = events(self.kg, found, chat, self.media)
         try:
             while True:
-                event = await to_thread.run_sync(next, parts, None, limiter=self.askers)
+                event = await self._run(self.askers, next, parts, None)
                 if event is None:
                     return
                 yield json.dumps(event, ensure_ascii=False) + "\n"
@@ -272,7 +274,7 @@ class Api:
         finally:
             # A reader that went away ends the model's work too.
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(parts.close, limiter=self.askers)
+                await to_thread.run_sync(parts.close)
 
     def _model(self, asked: object) -> str | None:
         """Take a model that the server offers; a client can name no other, nor a file."""
@@ -283,6 +285,11 @@ class Api:
         return "none"
 
     # -- shared ------------------------------------------------------------------------------------
+
+    async def _run(self, slots: Slots, work: Callable[..., T], *arguments: Any) -> T:
+        """Do something on a thread when its turn has come."""
+        async with slots.taken(self.settings.seconds):
+            return await to_thread.run_sync(work, *arguments)
 
     def _has_index(self) -> bool:
         from mrag.index.similarity import SimilarityIndexes

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from mrag.errors import MragError
 from mrag.kg import KnowledgeGraph
 from mrag.server import api, graphdb, graphs, pages, rdf4j, sparql, transactions
+from mrag.server.bounded import Bounded
 from mrag.server.engine import Engine
 from mrag.server.protect import Guarded, allowed, crash, http_error, mrag_error
 from mrag.server.settings import ServerSettings
@@ -43,7 +44,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         >>> "/sparql" in [getattr(route, "path", "") for route in app.routes]
         True
     """
-    middleware = [Middleware(Guarded, settings=settings)]
+    middleware = [Middleware(Bounded, settings=settings), Middleware(Guarded, settings=settings)]
     if settings.cors_origins:
         cors = Middleware(
             CORSMiddleware,

@@ -45,12 +45,14 @@ class Read:
         text: What is run.
         start: Terms that the engine starts from, taken apart.
         asked: What was asked.
+        until: Time of the event loop's clock by which the answer must begin.
     """
 
     query: ReadQuery
     text: str
     start: Mapping[str, Any]
     asked: Asked
+    until: float
 
 
 class Answer:

@@ -8,15 +8,16 @@ does not hand a variable on keeps its own, as in RDF4J.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rdflib import Literal, URIRef
-from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.guard import ReadQuery
 from mrag.queries import values_block
+from mrag.rdf.parser import parse_query
+from mrag.rdf.tree import Group, Select, inside, visible
 
 Values = Mapping[str, URIRef | Literal]
 
@@ -48,65 +49,41 @@ def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Liter
 
 
 def _with_values(text: str, values: Values) -> str:
-    from rdflib.plugins.sparql import parser
-
-    places: dict[int, int] = {}
-
-    def note(_text: str, place: int, found: Any) -> None:
-        places[id(found[0])] = place
-
-    # The process that runs this parses one text at a time.
-    group = parser.GroupGraphPatternSub
-    before = list(group.parseAction)
-    group.add_parse_action(note)
-    try:
-        tree = parser.QueryUnit.copy().parse_with_tabs().parse_string(text, parse_all=True)
-    finally:
-        group.parseAction = before
-    query = tree[1]
+    query, parser = parse_query(text)
     insertions: dict[int, str] = {}
-    for part, names, around in _groups(query, frozenset(values)):
-        named = sorted(names & (_named_in(part) | around))
-        if named:
-            insertions[places[id(part)]] = f"{values_block(named, [[values[n] for n in named]])} "
-    for place in sorted(insertions, reverse=True):
-        text = text[:place] + insertions[place] + text[place:]
-    return text
+    for group, names, around in _groups(query.select, frozenset(values)):
+        if named := sorted(names & (_named_in(group) | around)):
+            insertions[group.first] = f"{{ {values_block(named, [[values[n] for n in named]])}"
+    return parser.tokens.printed(instead=insertions)
 
 
 def _groups(
     node: Any, names: frozenset[str], around: frozenset[str] = frozenset()
-) -> Iterator[tuple[Any, frozenset[str], frozenset[str]]]:
+) -> Iterator[tuple[Group, frozenset[str], frozenset[str]]]:
     """Yield each group with the names that it may have values for, and those that its query names."""
-    kind = getattr(node, "name", "")
-    if kind == "SubSelect" and node.projection:
-        names = names & {str(p.var or p.evar) for p in node.projection}
-    if kind in ("SubSelect", "SelectQuery"):
+    if isinstance(node, Select):
         around = frozenset(_named_in(node))
-    elif kind == "GroupGraphPatternSub":
+    elif isinstance(node, Group) and not (node.parts and isinstance(node.parts[0], Select)):
         yield node, names, around
         around = frozenset()
-    for child in _children(node):
-        yield from _groups(child, names, around)
+    for part in _parts(node):
+        # A sub-select hands on what it projects, and nothing else.
+        handed = names & {*visible(part)} if isinstance(part, Select) and part.projection else names
+        yield from _groups(part, handed, around)
 
 
-def _named_in(group: Any) -> set[str]:
+def _named_in(node: Group | Select) -> set[str]:
     """Return the variables that a group or a query names, those of groups inside it left out."""
     found: set[str] = set()
-    stack = list(_children(group))
+    stack = list(_parts(node))
     while stack:
-        node = stack.pop()
-        if isinstance(node, Variable):
-            found.add(str(node))
-        elif getattr(node, "name", "") not in ("SubSelect", "GroupGraphPatternSub"):
-            stack.extend(_children(node))
+        part = stack.pop()
+        if isinstance(part, Variable):
+            found.add(str(part))
+        elif not isinstance(part, Group | Select):
+            stack.extend(_parts(part))
     return found
 
 
-def _children(node: Any) -> Collection[Any]:
-    # Lists of the grammar call themselves mappings too.
-    if isinstance(node, CompValue):
-        return list(node.values())
-    if isinstance(node, str | bytes) or not hasattr(node, "__iter__"):
-        return ()
-    return list(node)
+def _parts(node: Any) -> tuple[Any, ...]:
+    return () if isinstance(node, URIRef | Literal | BNode | Variable) else inside(node)

@@ -7,26 +7,27 @@ import hashlib
 import json
 import logging
 import pickle
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, cast
-
-from starlette.exceptions import HTTPException
+from typing import Any
 
 from mrag import queries
 from mrag.errors import QueryRefused, StoreError
 from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery
 from mrag.kg import KnowledgeGraph
-from mrag.record import SYSTEM
+from mrag.record import SYSTEM, Record
 from mrag.server.asking import Answer, Asked, Read, plain_term, written
-from mrag.server.cache import AnswerCache
+from mrag.server.bounded import Slots
+from mrag.server.cache import AnswerCache, Kept
 from mrag.server.settings import ServerSettings
+from mrag.server.spool import Room, Spool
 from mrag.server.streams import Judges, finish, frames, send
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.worker import Worker, WorkerPool, refusal, request
+from mrag.stores.replies import refusal, request
+from mrag.stores.worker import Worker, WorkerPool
 from mrag.updates import NIL
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,12 @@ logger = logging.getLogger(__name__)
 _IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
 _READ_SECONDS = 30.0
 _SENDING = 10
-"""An answer may take this many times the deadline to be sent."""
+"""An answer may take this many times the deadline to be written, and to be read."""
+_WAITING = 4
+"""Answers that wait for their readers may take this many times what one may."""
+_READS = 16 << 20
+_READ, _PER_CHARACTER = 4 << 10, 16
+"""Bytes that a query takes once it has been read, about, and how much more for each of its characters."""
 
 
 class Engine:
@@ -49,33 +55,55 @@ class Engine:
         self.kg = kg
         self.settings = settings
         self.judges = Judges(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
-        self._slots = asyncio.Semaphore(settings.workers)
-        self._waiting = 0
+        self.slots = Slots(settings.workers, settings.queue, "queries")
         self._cache = AnswerCache(settings.cache_bytes)
-        self._reads: dict[str, Read] = {}
+        self._reads: Kept[str, Read] = Kept(_READS)
+        # Readers must not write what they have counted: it is the writer's turn that keeps the record whole.
+        kg.keeps_counts = False
+        # Threads of their own, because others may wait for long on those that all share.
+        self._threads = ThreadPoolExecutor(2 * settings.workers + 2, "mrag-answers")
+        path = kg.store.path if isinstance(kg.store, OxigraphStore) else None
+        room = _WAITING * settings.max_bytes
+        self._room = Room(self._threads, room, None if path is None else path.parent)
         self.writer = Writer(kg, settings, self.judges)
         self._ends: set[asyncio.Future[None]] = set()
-        self.running = 0
 
     @property
     def pool(self) -> WorkerPool | None:
         """Return the worker processes; None where another server answers."""
         return self.kg.store.workers if isinstance(self.kg.store, OxigraphStore) else None
 
+    @property
+    def record(self) -> Record:
+        """Return the record of the state that queries are answered from."""
+        shown = self.pool.shown if self.pool is not None else None
+        return shown.note if shown is not None and shown.note is not None else self.kg.record
+
     async def start(self) -> None:
         """Start the processes."""
         if self.pool is not None:
             self.pool.memory = self.settings.memory
+            # A copy of the store and the record that goes with it must be of the same state.
+            self.pool.guard, self.pool.note = self.writer.commit, lambda: self.kg.record
             await asyncio.to_thread(self.pool.keep, self.settings.workers)
         await self.judges.start()
+        await self.writer.start()
+        held = [*self.judges.defences(), *(self.pool.defences() if self.pool is not None else ())]
+        if not all(one.offline for one in held):
+            logger.warning(
+                "The processes that run queries could reach the network if the read gate failed: neither a "
+                "network namespace nor a seccomp filter can be had here. `mrag doctor` says what to do."
+            )
 
     async def stop(self) -> None:
         """End the processes."""
         if self._ends:
             await asyncio.wait(self._ends)
         await asyncio.to_thread(self.judges.close)
+        await asyncio.to_thread(self.writer.close)
         if self.pool is not None:
             await asyncio.to_thread(self.pool.close)
+        self._threads.shutdown(wait=False)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -85,7 +113,8 @@ class Engine:
         Raises:
             QueryRefused: If the gate refuses it.
         """
-        graphs = self._graphs()
+        until = asyncio.get_running_loop().time() + self.settings.limits_of(asked.seconds).seconds
+        graphs = self._graphs(self.record)
         values = {name: term for name, term in asked.values.items() if term is not None}
         key = hashlib.sha256(
             pickle.dumps((asked.text, graphs, sorted(self.kg.prefixes.items()), sorted(values.items())))
@@ -105,27 +134,25 @@ class Engine:
             if reply[0] == "refused":
                 raise QueryRefused(str(reply[1]), hint=reply[2])
             _, query, text, start = reply
-            known = Read(query, text, {name: plain_term(t) for name, t in start.items()}, asked)
-            if len(self._reads) >= 512:
-                self._reads.pop(next(iter(self._reads)))
-            self._reads[key] = known
-        return replace(known, asked=asked)
+            known = Read(query, text, {name: plain_term(t) for name, t in start.items()}, asked, until)
+            self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
+        return replace(known, asked=asked, until=until)
 
-    def dataset(self, read: Read) -> Dataset:
-        """Return the graphs that a query sees.
+    def dataset(self, read: Read, record: Record | None = None) -> Dataset:
+        """Return the graphs that a query sees, in the state that a record describes.
 
         The protocol's graphs come before those of the query (SPARQL 1.1 Protocol, section 2.1.4).
 
         A graph that is not there is an empty one; nothing is fetched from the web.
         """
-        asked, record = read.asked, self.kg.record
+        asked, record = read.asked, record or self.record
         default, named = read.query.graphs, read.query.named
         if asked.default or asked.named:
             default, named = asked.default, asked.named
         default = tuple(g for g in default if g not in _IGNORED)
         if not default and not named:
-            return Dataset(self.default_graphs(asked.infer), self._named())
-        known = {*self._graphs()}
+            return Dataset(self.default_graphs(asked.infer, record), self._named(record))
+        known = {*self._graphs(record)}
         found: list[str] = []
         for graph in default:
             if graph == EXPLICIT:
@@ -138,26 +165,25 @@ class Engine:
                 found.append(graph)
         named = tuple(g for g in named if g in known)
         pseudo = bool(default) and all(g in (EXPLICIT, IMPLICIT, *NIL) for g in default)
-        return Dataset(tuple(dict.fromkeys(found)), self._named() if pseudo and not named else named)
+        return Dataset(tuple(dict.fromkeys(found)), self._named(record) if pseudo and not named else named)
 
-    def default_graphs(self, infer: bool = True) -> tuple[str, ...]:
+    def default_graphs(self, infer: bool = True, record: Record | None = None) -> tuple[str, ...]:
         """Return the graphs of the default graph.
 
         Args:
             infer: Whether inferred triples count.
+            record: Describes the state that is meant; the present one by default.
         """
-        record = self.kg.record
+        record = record or self.record
         asserted = record.asserted
         if not self.settings.union:
             asserted = tuple(g for g in asserted if g != record.merged)
         return (*asserted, *(record.inferred if infer else ()))
 
-    def _named(self) -> tuple[str, ...]:
-        record = self.kg.record
+    def _named(self, record: Record) -> tuple[str, ...]:
         return record.contexts if self.pool is not None else self.kg.dataset().named
 
-    def _graphs(self) -> tuple[str, ...]:
-        record = self.kg.record
+    def _graphs(self, record: Record) -> tuple[str, ...]:
         return (*record.asserted, *record.inferred, *record.contexts, *NIL, *sorted(_IGNORED))
 
     async def alive(self) -> bool:
@@ -185,14 +211,16 @@ class Engine:
             extra = await asyncio.to_thread(self.kg.extra, read.query)
         if self.pool is None:
             return await self._elsewhere(read, format, limits, extra)
-        generation = self.kg.store.generation  # type: ignore[attr-defined]
+        shown = self.pool.shown
         dataset = self.dataset(read)
         key = (read.text, read.asked.base, tuple(read.start.items()), dataset, format, extra)
-        if read.query.repeatable and (kept := self._cache.get(generation, key)) is not None:
-            return Answer(kept)
+        if shown is not None and read.query.repeatable:
+            kept = self._cache.get(shown.generation, key)
+            if kept is not None:
+                return Answer(kept)
 
-        def job() -> dict[str, Any]:
-            seen = self.dataset(read)
+        def job(record: Record) -> dict[str, Any]:
+            seen = self.dataset(read, record)
             made = request(
                 "document",
                 read.text,
@@ -205,43 +233,50 @@ class Engine:
                 prefixes=self.kg.prefixes if format in ("turtle", "trig", "rdfxml") else None,
             )
             # Graphs of clients may hold the same triple, which must count once.
-            made["merge"] = (
-                len(set(seen.default) & set(self.kg.record.contexts)) > 0 and len(seen.default) > 1
-            )
+            made["merge"] = len(set(seen.default) & set(record.contexts)) > 0 and len(seen.default) > 1
             return made
 
-        answer = await self.run(job, read.text, limits)
-        if answer.whole and read.query.repeatable:
-            self._cache.put(generation, key, answer.first)
+        answer = await self.run(job, read.text, limits, read.until)
+        if answer.whole and read.query.repeatable and shown is not None and shown is self.pool.shown:
+            size = len(read.text) + len(extra) + 100 * (len(dataset.default) + len(dataset.named))
+            self._cache.put(shown.generation, key, answer.first, size)
         return answer
 
-    async def run(self, job: Callable[[], dict[str, Any]], query: str, limits: Limits) -> Answer:
+    async def run(
+        self,
+        job: Callable[[Record], dict[str, Any]],
+        query: str,
+        limits: Limits,
+        until: float | None = None,
+    ) -> Answer:
         """Run a request in a worker.
 
         Args:
-            job: Makes the request, of the same state of the knowledge graph as the worker's copy.
+            job: Makes the request for the state that a record describes, that of the worker's copy.
             query: For errors.
             limits: Its caps.
+            until: Time of the event loop's clock by which the answer must begin; its deadline from now on
+                by default.
 
         Raises:
             QueryRefused: If the engine or a cap refuses it.
             QueryTimeout: At the deadline.
             HTTPException: 503 if too many wait already.
         """
-        pieces = self._pieces(job, query, limits)
+        pieces = self._pieces(job, query, limits, until)
         first = await anext(pieces, b"")
         second = await anext(pieces, None)
         if second is None:
             return Answer(first)
-        return Answer(first, _after(second, pieces))
+        return Answer(first, Spool(_after(second, pieces), self._room, _SENDING * limits.seconds))
 
     async def _pieces(
-        self, job: Callable[[], dict[str, Any]], query: str, limits: Limits
-    ) -> AsyncIterator[bytes]:
+        self, job: Callable[[Record], dict[str, Any]], query: str, limits: Limits, until: float | None
+    ) -> AsyncGenerator[bytes, None]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        deadline = began + limits.seconds
-        async with self._slot(deadline):
+        deadline = until or began + limits.seconds
+        async with self.slots.taken(deadline - began):
             worker, made = await self._take(job)
             done = False
             try:
@@ -249,10 +284,10 @@ class Engine:
                 async for kind, content in frames(worker, deadline, query):
                     if kind == b"D":
                         yield content
-                        # Time that the client takes to read does not count against the query.
+                        # As long as more comes, the query is not at an end.
                         deadline = min(loop.time() + limits.seconds, began + _SENDING * limits.seconds)
                         continue
-                    reply = pickle.loads(content)
+                    reply = pickle.loads(content)  # nosec B301 # our own child wrote it
                     done = True
                     if problem := refusal(reply, query, limits):
                         raise problem
@@ -262,27 +297,20 @@ class Engine:
                     if done:
                         pool.give(worker)
                     else:
-                        finish(lambda: pool.discard(worker), self._ends)
+                        finish(lambda: pool.discard(worker), self._ends, self._threads)
 
-    async def _take(self, job: Callable[[], dict[str, Any]]) -> tuple[Worker, dict[str, Any]]:
+    async def _take(self, job: Callable[[Record], dict[str, Any]]) -> tuple[Worker, dict[str, Any]]:
         pool = self.pool
         if pool is None:
             raise StoreError("The store has no workers.")
-        # A worker's snapshot and the record must be of the same state.
-        commit = self.writer.commit
-        if commit.acquire(blocking=False):
-            try:
-                worker = pool.idle()
-                if worker is not None:
-                    return worker, job()
-            finally:
-                commit.release()
+        worker = pool.idle()
+        if worker is not None:
+            return _with(pool, worker, job, self.kg.record)
 
         def take() -> tuple[Worker, dict[str, Any]]:
-            with commit:
-                return pool.take(), job()
+            return _with(pool, pool.take(), job, self.kg.record)
 
-        taking = asyncio.get_running_loop().run_in_executor(None, take)
+        taking = asyncio.get_running_loop().run_in_executor(self._threads, take)
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
@@ -291,45 +319,33 @@ class Engine:
             )
             raise
 
-    @asynccontextmanager
-    async def _slot(self, deadline: float) -> AsyncIterator[None]:
-        if self._waiting >= self.settings.queue:
-            raise HTTPException(503, "Too many queries wait already.", {"Retry-After": "1"})
-        self._waiting += 1
-        try:
-            async with asyncio.timeout_at(deadline):
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise HTTPException(
-                503, "No worker came free before the deadline.", {"Retry-After": "1"}
-            ) from error
-        finally:
-            self._waiting -= 1
-        self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
-            self._slots.release()
-
     async def _elsewhere(self, read: Read, format: str, limits: Limits, extra: bytes) -> Answer:
         """Ask a store that is a server itself, and write its answer down."""
         if read.start:
             raise QueryRefused("Values for variables need a graph in an embedded store.")
-        loop = asyncio.get_running_loop()
-        async with self._slot(loop.time() + limits.seconds):
+        async with self.slots.taken(limits.seconds):
             dataset = self.dataset(read)
             result = await asyncio.to_thread(self.kg.store.bounded, read.text, dataset, limits, extra)
         return Answer(await asyncio.to_thread(written, result, format, self.kg.prefixes))
 
 
-async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+def _with(
+    pool: WorkerPool, worker: Worker, job: Callable[[Record], dict[str, Any]], otherwise: Record
+) -> tuple[Worker, dict[str, Any]]:
+    try:
+        return worker, job(worker.snapshot.note or otherwise)
+    except BaseException:
+        pool.give(worker)
+        raise
+
+
+async def _after(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     try:
         yield first
         async for piece in rest:
             yield piece
     finally:
-        await cast(Any, rest).aclose()
+        await rest.aclose()
 
 
 def _searches(query: ReadQuery) -> bool:

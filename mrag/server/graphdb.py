@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -13,12 +12,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from mrag.server.engine import Engine
 from mrag.server.negotiate import accepts
+from mrag.server.protect import json_object
 from mrag.server.rdf4j import repository
 from mrag.server.sparql import one, pairs
 
 OFFERED = "10.8.0"
 """Version of GraphDB whose calls are offered; clients compare it with what they need."""
 
+_MOST_JSON = 1 << 20
 _CONFIG = "https://www.openrdf.org/config/repository#"
 
 
@@ -90,7 +91,7 @@ async def free_access(_request: Request) -> Response:
 async def login(request: Request) -> Response:
     """Handle `/rest/login`: the token, sent as the password, comes back as GraphDB's own kind of token."""
     engine: Engine = request.app.state.engine
-    given = await _json(request)
+    given = await _given(request)
     token = engine.settings.token
     password = given.get("password")
     if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
@@ -122,7 +123,7 @@ async def similarity(request: Request) -> Response:
         name = one(pairs(request.scope["query_string"]), "name")
         await asyncio.to_thread(indexes.delete, name)
         return Response(status_code=200)
-    given = await _json(request)
+    given = await _given(request)
     name = str(given.get("name", ""))
     if given.get("type", "text") not in ("text", "textLiteral"):
         raise HTTPException(400, "Only text indexes can be built here.")
@@ -184,11 +185,8 @@ def _config(engine: Engine) -> bytes:
     return ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes={"rep": _CONFIG}) or b""
 
 
-async def _json(request: Request) -> dict[str, Any]:
-    try:
-        found = json.loads(await request.body())
-    except ValueError as error:
-        raise HTTPException(400, f"The body is not JSON: {error}.") from error
-    if not isinstance(found, dict):
-        raise HTTPException(400, "The body is not a JSON object.")
-    return found
+async def _given(request: Request) -> dict[str, Any]:
+    body = await request.body()
+    if len(body) > _MOST_JSON:
+        raise HTTPException(413, f"A description has at most {_MOST_JSON} bytes.")
+    return json_object(body)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from email import message_from_bytes
 from typing import Any
 from uuid import uuid4
 
@@ -12,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mrag.errors import QueryRefused
+from mrag.record import Record
 from mrag.server.engine import Engine
 from mrag.server.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
 from mrag.server.sparql import Document, done, has, many, pairs
 from mrag.stores.base import Limits
+from mrag.stores.parsing import parts_of
 
 _WITH_GRAPHS = ("nquads", "trig")
 _QUADS = ("application/n-quads", "application/trig", "text/x-nquads", "application/x-trig")
@@ -83,12 +84,12 @@ async def documents(
     Raises:
         HTTPException: 415 if a document is in no RDF format that can be read.
     """
-    header = request.headers.get("content-type")
-    parts = [(header, await request.body())]
+    engine: Engine = request.app.state.engine
+    header = str(request.headers.get("content-type") or "")
+    body = await request.body()
+    parts = [(header, body)]
     if content_type(header) == "multipart/form-data":
-        form = b"Content-Type: " + str(header).encode("latin-1") + b"\r\n\r\n" + parts[0][1]
-        found = message_from_bytes(form).walk()
-        parts = [(p.get_content_type(), p.get_payload(decode=True)) for p in found if not p.is_multipart()]  # type: ignore[misc]
+        parts = await engine.writer.read(parts_of, body, header)
     relative_to = base or _base(request, graphs)
     return [("rdf", inserting, data, rdf_type(kind), relative_to, graphs) for kind, data in parts]
 
@@ -119,11 +120,11 @@ async def statements(
     quads = name in _WITH_GRAPHS
     limits: Limits = engine.settings.limits
 
-    def job() -> dict[str, Any]:
+    def job(record: Record) -> dict[str, Any]:
         return {
             "do": "quads",
             "pattern": tuple(pattern),
-            "graphs": _inside(engine, graphs, infer=infer, quads=quads and not one),
+            "graphs": _inside(record, graphs, infer=infer, quads=quads and not one),
             "named": quads and not one,
             "format": name,
             "rows": limits.rows,
@@ -135,10 +136,9 @@ async def statements(
 
 
 def _inside(
-    engine: Engine, graphs: Sequence[str | None], *, infer: bool, quads: bool
+    record: Record, graphs: Sequence[str | None], *, infer: bool, quads: bool
 ) -> Mapping[str, str | None]:
     """Return the graphs to read, each with the name that clients know it by."""
-    record = engine.kg.record
     base = [g for g in record.asserted if g != record.merged]
     unnamed = [*base, *(record.inferred if infer else ())]
     if not graphs:

@@ -11,15 +11,17 @@ import pickle
 import sys
 import threading
 import time
-from dataclasses import replace
-from typing import Any
-
-from rdflib.paths import Path
+from typing import Any, TextIO, cast
 
 from mrag import queries
 from mrag.errors import MragError, QueryRefused
 from mrag.guard import read_gate
 from mrag.stores.child import HEAD, frame
+from mrag.stores.sandbox import confine
+from mrag.terminal import Guarded
+
+_MEMORY = 2 << 30
+"""Most bytes that reading may take; an update of some 50 megabytes fits."""
 
 
 def judge(request: dict[str, Any]) -> tuple[Any, ...]:
@@ -50,8 +52,6 @@ def judge(request: dict[str, Any]) -> tuple[Any, ...]:
                 base=request.get("base"),
             )
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
-        # Paths cannot go from process to process, and say nothing about similarity searches.
-        read = replace(read, patterns=tuple(t for t in read.patterns if not isinstance(t[1], Path)))
         if not request["values"]:
             return "query", read, read.text, {}
         from mrag.server.binding import bind
@@ -66,6 +66,7 @@ def judge(request: dict[str, Any]) -> tuple[Any, ...]:
 
 def serve() -> None:
     """Answer requests until the input ends."""
+    defences = confine(_MEMORY)
     parent = os.getppid()
 
     def watch() -> None:
@@ -82,11 +83,13 @@ def serve() -> None:
 
     first = queries.get("explore/any").text
     judge({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
-    reply(("ready",))
+    reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        reply(judge(pickle.loads(stdin.read(size))))
+        reply(judge(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
 
 
 if __name__ == "__main__":
+    # What ends this process unforeseen may quote a query.
+    sys.stderr = cast(TextIO, Guarded(sys.stderr))
     serve()

@@ -6,9 +6,12 @@ import asyncio
 import base64
 import binascii
 import hmac
+import ipaddress
 import json
 import logging
+import re
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -18,6 +21,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag.errors import (
+    ConfigError,
+    DamagedIndex,
     EndpointError,
     IndexError_,
     LoadError,
@@ -35,6 +40,9 @@ logger = logging.getLogger(__name__)
 _OPEN = ("/", "/health", "/rest/login", "/favicon.ico")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
+_SLOWEST = 1 << 16
+"""Bytes of a body that must come in a second, once its time is over."""
 
 
 def failure(status: int, message: str, hint: str | None = None, **headers: str) -> Response:
@@ -43,7 +51,8 @@ def failure(status: int, message: str, hint: str | None = None, **headers: str) 
     if hint:
         body["hint"] = hint
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response(json.dumps(body, ensure_ascii=False), status, given, "application/json")
+    said = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(said, status, given, "application/json")
 
 
 def of_error(error: MragError) -> Response:
@@ -54,6 +63,8 @@ def of_error(error: MragError) -> Response:
         return failure(404, error.message, error.hint)
     if isinstance(error, EndpointError):
         return failure(502, error.message, error.hint)
+    if isinstance(error, DamagedIndex):
+        return failure(500, error.message, error.hint)
     if isinstance(error, QueryRefused | LoadError | TermError | IndexError_):
         where = f" ({error.term})" if error.term else ""
         return failure(400, error.message + where, error.hint)
@@ -78,7 +89,7 @@ async def http_error(_request: Request, error: Exception) -> Response:
 
 async def crash(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error nobody expected."""
-    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
     return failure(500, "The server could not answer; its log says why.")
 
 
@@ -119,6 +130,8 @@ class Guarded:
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _LONGEST_URI:
             return failure(414, "The address is too long.", "Send the query by POST.")
         host = headers.get("host", "")
+        if host and not _is_host(host):
+            return failure(400, f"{host[:100]!r} is not a host.", "Host: NAME or NAME:PORT.")
         if self._settings.token is None and self._settings.local and not _is_local(host):
             # A page of another site may reach this machine under a name of its own (DNS rebinding).
             return failure(
@@ -135,23 +148,30 @@ class Guarded:
         return None
 
     def _same(self, origin: str, host: str) -> bool:
-        return urlsplit(origin).netloc == host or bool({"*", origin} & {*self._settings.cors_origins})
+        try:
+            own = urlsplit(origin).netloc == host
+        except ValueError:
+            own = False
+        return own or bool({"*", origin} & {*self._settings.cors_origins})
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         most = self._settings.max_body
-        length = headers.get("content-length", "")
-        if length.isdigit() and int(length) > most:
+        # Longer numbers than this are refused by the parser of requests.
+        length = headers.get("content-length", "")[:20]
+        if length.isascii() and length.isdigit() and int(length) > most:
             raise HTTPException(413, f"The body is larger than {most} bytes.")
         parts: list[bytes] = []
         size = 0
         try:
-            async with asyncio.timeout(max(30.0, self._settings.seconds)):
+            async with asyncio.timeout(self._settings.patience.body) as clock:
+                until = clock.when() or 0.0
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
+                    clock.reschedule(until + size / _SLOWEST)
                     if size > most:
                         raise HTTPException(413, f"The body is larger than {most} bytes.")
                     if not message.get("more_body", False):
@@ -206,6 +226,38 @@ def authorised(headers: Headers, token: str) -> bool:
     elif scheme.lower() not in ("bearer", "gdb"):
         return False
     return hmac.compare_digest(given.encode(), token.encode())
+
+
+def json_object(body: bytes | bytearray) -> dict[str, Any]:
+    """Read a body that is a JSON object, with nothing in it that could not be written down again.
+
+    Raises:
+        ConfigError: If it is none.
+
+    Example:
+        >>> json_object(b'{"question": "who?"}')
+        {'question': 'who?'}
+    """
+    try:
+        found = json.loads(body)
+        # JSON can name halves of characters, which no text may hold.
+        json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ConfigError("The body is not JSON.", hint='Send an object: {"name": "…"}.') from error
+    if not isinstance(found, dict):
+        raise ConfigError("The body is not a JSON object.", hint='Send an object: {"name": "…"}.')
+    return found
+
+
+def _is_host(host: str) -> bool:
+    """Tell whether a Host header is a name or an address, with or without a port (RFC 9110, section 7.2)."""
+    found = _HOST.fullmatch(host)
+    if found is None or int(found["port"] or 0) > 65_535:
+        return False
+    try:
+        return found["six"] is None or bool(ipaddress.IPv6Address(found["six"]))
+    except ValueError:
+        return False
 
 
 def _is_local(host: str) -> bool:

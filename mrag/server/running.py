@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import logging
+import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Callable
 from types import FrameType
+from typing import cast
 
 import uvicorn
+from starlette.applications import Starlette
 
 from mrag.errors import ConfigError
 from mrag.kg import KnowledgeGraph
 from mrag.server.app import create_app
+from mrag.server.connections import patient
 from mrag.server.settings import ServerSettings
+from mrag.stores.oxigraph import OxigraphStore
 
 logger = logging.getLogger(__name__)
 
+_CLOSING = 1.5
+"""Seconds for closing the store after the requests have ended, or have not."""
+_M_ARENA_MAX = -8
+
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to its caller and says when it listens."""
+    """A server that leaves signals to its caller, and says when it listens and when it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, listening: Callable[[], None], stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._listening = listening
+        self._listening, self._stopping = listening, stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            self._stopping()
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -32,7 +52,11 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    kg: KnowledgeGraph, settings: ServerSettings, *, listening: Callable[[str], None] | None = None
+    kg: KnowledgeGraph,
+    settings: ServerSettings,
+    *,
+    listening: Callable[[str], None] | None = None,
+    exits: bool = False,
 ) -> None:
     """Serve a knowledge graph until SIGINT or SIGTERM.
 
@@ -42,27 +66,24 @@ def serve(
         kg: The knowledge graph; the caller closes it.
         settings: The server's settings.
         listening: Called with the server's address once it answers.
+        exits: Whether this process ends soon after that in any case, also in the middle of an update, of
+            reasoning or of building an index, which no one can interrupt. The store is as before or after
+            the update then, as it is when the process is killed.
 
     Raises:
         ConfigError: If the address cannot be listened on.
     """
+    _share_arenas()
     bound = listen(settings)
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        create_app(kg, settings),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=max(1, round(settings.grace)),
-        limit_concurrency=settings.queue + 4 * settings.workers,
-        backlog=1024,
-        h11_max_incomplete_event_size=1 << 16,
-    )
+    config = config_of(create_app(kg, settings), settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    server = _Server(config, lambda: listening(f"http://{shown}:{port}") if listening else None)
+    server = _Server(
+        config,
+        lambda: listening(f"http://{shown}:{port}") if listening else None,
+        lambda: _exit_after(settings.grace + _CLOSING, kg) if exits else None,
+    )
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -71,6 +92,29 @@ def serve(
         for number, handler in before.items():
             signal.signal(number, handler)
         bound.close()
+
+
+def config_of(app: Starlette, settings: ServerSettings) -> uvicorn.Config:
+    """Return what uvicorn is told.
+
+    Args:
+        app: The application.
+        settings: The server's settings.
+    """
+    return uvicorn.Config(
+        app,
+        # uvicorn makes a connection by calling this, whether it is a class or not.
+        http=cast("type[asyncio.Protocol]", patient(settings.patience)),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=max(1, round(settings.grace)),
+        backlog=1024,
+        h11_max_incomplete_event_size=1 << 16,
+    )
 
 
 def listen(settings: ServerSettings) -> socket.socket:
@@ -91,6 +135,33 @@ def listen(settings: ServerSettings) -> socket.socket:
             hint="Another server may have the port. Choose one with --port.",
         ) from error
     return bound
+
+
+def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:
+    """End this process after some seconds, whatever its threads do."""
+
+    def wait() -> None:
+        time.sleep(seconds)
+        logger.warning("the server was stopped in the middle of its work")
+        if isinstance(kg.store, OxigraphStore):
+            # Removes the copies that queries read; not for long, as a lock may be held.
+            closing = threading.Thread(target=kg.store.workers.close, daemon=True)
+            closing.start()
+            closing.join(_CLOSING / 3)
+        os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _share_arenas() -> None:
+    """Let threads share what they free, where the C library is glibc.
+
+    It gives each thread an arena of its own by default, and what one has freed is of no use to another:
+    memory grows with the number of threads, not with what is needed.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_ARENA_MAX, 2)
 
 
 def _stopped(_number: int, _frame: FrameType | None) -> None:

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Limits
+from mrag.stores.limited import Bounds
+
+
+@dataclass(frozen=True)
+class Patience:
+    """What clients are given for sending a request and for reading its answer.
+
+    Attributes:
+        connections: Most connections; beyond it those that wait longest without a request are closed.
+        head: Seconds for sending the head of a request.
+        body: Seconds for sending its body, and one more for each 64 KiB that have come.
+        stall: Seconds in which a client to whom an answer is sent must have read some of it.
+    """
+
+    connections: int = 512
+    head: float = 10.0
+    body: float = 30.0
+    stall: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -30,14 +48,16 @@ class ServerSettings:
         model: Language model that words answers, as `mrag.generation.models` names it.
         index: Name of the similarity index used for questions.
         union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
-        memory: Most bytes that a query's process may take; 0 for no cap.
+        memory: Most bytes that a process may take that answers queries or reads what clients send; 0 for
+            no cap.
         reason: Whether reasoning runs again after each update.
         cache_bytes: Most bytes of answers kept for repeated queries; 0 keeps none.
         grace: Seconds that running requests get when the server stops.
+        patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
 
     Raises:
-        ConfigError: If a number is out of range.
+        ConfigError: If a number is out of range, or others could change the graph without a token.
 
     Example:
         >>> ServerSettings().limits.seconds
@@ -49,7 +69,7 @@ class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 7333
     update: bool = False
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     cors_origins: tuple[str, ...] = ()
     seconds: float = 30.0
     max_rows: int = 1_000_000
@@ -63,7 +83,8 @@ class ServerSettings:
     memory: int = 4 << 30
     reason: bool = False
     cache_bytes: int = 32 << 20
-    grace: float = 5.0
+    grace: float = 3.0
+    patience: Patience = Patience()
     media: Path | None = None
 
     def __post_init__(self) -> None:
@@ -83,11 +104,22 @@ class ServerSettings:
             raise ConfigError(f"{self.media} is not a folder.", hint="Name the folder that holds the images.")
         if self.token is not None and (len(self.token) < 8 or not self.token.isascii()):
             raise ConfigError("A token needs at least 8 ASCII characters.", hint="Take a long random one.")
+        if self.update and self.token is None and not self.local:
+            raise ConfigError(
+                f"Whoever reaches {self.host} could change the graph, because no token is asked for.",
+                hint="Name a token (--token-file FILE, or MRAG_TOKEN), leave out --update, or listen on "
+                "127.0.0.1.",
+            )
 
     @property
     def limits(self) -> Limits:
         """Return the caps of one query."""
         return Limits(self.seconds, self.max_rows, self.max_bytes)
+
+    @property
+    def reading(self) -> Bounds:
+        """Return how much reading a request's body may take."""
+        return Bounds(self.seconds, self.memory, self.max_bytes)
 
     def limits_of(self, seconds: float | None) -> Limits:
         """Return the caps of one query whose client has a deadline of its own.

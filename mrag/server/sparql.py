@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
@@ -17,6 +18,7 @@ from mrag.server.asking import Answer, Asked, Read
 from mrag.server.description import description
 from mrag.server.engine import Engine
 from mrag.server.negotiate import GRAPHS, RESULTS, choose, content_type
+from mrag.stores.limited import Bounds, perform
 from mrag.updates import UpdateReport
 
 logger = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ Fields = list[tuple[str, str]]
 FORM = "application/x-www-form-urlencoded"
 QUERY = "application/sparql-query"
 UPDATE = "application/sparql-update"
+_LARGE = 1 << 20
+"""Forms of more bytes take too long to be read between other requests."""
 
 
 class Document(Response):
@@ -165,10 +169,13 @@ async def read_fields(request: Request) -> tuple[Fields, str, str | None]:
         given = f"not {kind}" if kind else "and its Content-Type says which"
         raise HTTPException(415, f"A body is {FORM}, {QUERY} or {UPDATE}, {given}.")
     body = await request.body()
+    if kind == FORM and len(body) > _LARGE:
+        engine: Engine = request.app.state.engine
+        return [*fields, *await engine.writer.read(_apart, body)], kind, None
     if kind == FORM:
         return [*fields, *pairs(body)], kind, None
     try:
-        return fields, kind, body.decode("utf-8")
+        return fields, kind, body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise HTTPException(400, f"The body is not UTF-8: {error.reason}.") from error
 
@@ -184,6 +191,11 @@ def pairs(data: bytes) -> Fields:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
     except (UnicodeDecodeError, ValueError) as error:
         raise HTTPException(400, f"The parameters cannot be read: {error}.") from error
+
+
+def _apart(body: bytes, bounds: Bounds) -> Fields:
+    """Read the parameters of a large form in a child process."""
+    return cast(Fields, perform("mrag.server.sparql:pairs", body, bounds=bounds))
 
 
 def has(fields: Fields, name: str) -> bool:

@@ -6,12 +6,20 @@ import asyncio
 import os
 import pickle
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Executor
 from typing import cast
 
+from starlette.exceptions import HTTPException
+
+from mrag.errors import QueryTimeout, StoreError
 from mrag.stores.process import Child, Frame, Reply, ended, timed_out
+from mrag.stores.sandbox import Defences
 
 _DIRECT = 1 << 15
 """Requests up to this many bytes fit into a pipe, so that writing them does not wait."""
+
+_SHORT = 1 << 14
+"""Characters of a text that is read in a moment, whatever it says."""
 
 
 async def send(child: Child, request: object) -> None:
@@ -60,7 +68,10 @@ async def ask(child: Child, request: object, deadline: float, query: str = "") -
     await send(child, request)
     async for kind, content in frames(child, deadline, query):
         if kind == b"P":
-            return cast(Reply, pickle.loads(content))
+            if len(content) > _DIRECT:
+                # A long text has many terms, and making them again takes a while.
+                return cast(Reply, await asyncio.to_thread(pickle.loads, content))  # nosec B301 # our own child wrote it
+            return cast(Reply, pickle.loads(content))  # nosec B301 # our own child wrote it
     raise ended(query)
 
 
@@ -75,6 +86,8 @@ class Judges:
     def __init__(self, size: int, seconds: float) -> None:
         self._seconds = seconds
         self._free = asyncio.Semaphore(size)
+        # Long texts take turns of their own, so that short ones need not wait for them.
+        self._long = asyncio.Semaphore(1)
         self._idle: list[Child] = []
         self._busy: set[Child] = set()
         self._ends: set[asyncio.Future[None]] = set()
@@ -89,25 +102,63 @@ class Judges:
         Raises:
             QueryTimeout: If it takes too long.
             StoreError: If it made the process end.
+            HTTPException: 503 if others were read until the deadline.
         """
         text = str(request["text"])
-        async with self._free:
-            child = self._idle.pop() if self._idle else await asyncio.to_thread(Child, "mrag.server.judge")
-            self._busy.add(child)
-            try:
-                deadline = asyncio.get_running_loop().time() + self._seconds
-                reply = await ask(child, request, deadline, text)
-            except BaseException:
-                self._busy.discard(child)
-                finish(child.kill, self._ends)
+        turn = self._long if len(text) > _SHORT else self._free
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(deadline):
+                await turn.acquire()
+        except TimeoutError as error:
+            raise HTTPException(
+                503, "Other queries were being read until the deadline.", {"Retry-After": "1"}
+            ) from error
+        try:
+            return await self._judged(request, text, deadline)
+        except QueryTimeout:
+            raise
+        except StoreError:
+            # Something else may have ended the process; a short text can do it little harm.
+            if turn is self._long:
                 raise
+            return await self._judged(request, text, deadline)
+        finally:
+            turn.release()
+
+    async def _judged(self, request: dict[str, object], text: str, deadline: float) -> Reply:
+        while self._idle and self._idle[-1].ended:
+            self._idle.pop().kill()
+        child = self._idle.pop() if self._idle else await self._started()
+        self._busy.add(child)
+        try:
+            reply = await ask(child, request, deadline, text)
+        except BaseException:
             self._busy.discard(child)
-            self._idle.append(child)
-            return reply
+            finish(child.kill, self._ends)
+            raise
+        self._busy.discard(child)
+        self._idle.append(child)
+        return reply
+
+    async def _started(self) -> Child:
+        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.judge")
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # The client has left; the next one can have it.
+            starting.add_done_callback(
+                lambda done: None if done.exception() else self._idle.append(done.result())
+            )
+            raise
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
         return [child.pid for child in (*self._idle, *self._busy)]
+
+    def defences(self) -> list[Defences]:
+        """Return what each process has given up."""
+        return [child.defences for child in (*self._idle, *self._busy)]
 
     def close(self) -> None:
         """End all of them."""
@@ -117,9 +168,16 @@ class Judges:
         self._busy.clear()
 
 
-def finish(work: Callable[[], None], kept: set[asyncio.Future[None]]) -> None:
+def finish(
+    work: Callable[[], None], kept: set[asyncio.Future[None]], threads: Executor | None = None
+) -> None:
     """Do something that may take a moment in a thread, whether or not this task goes on."""
-    future = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        future = asyncio.get_running_loop().run_in_executor(threads, work)
+    except RuntimeError:
+        # The server stops, and has no threads any more.
+        work()
+        return
     kept.add(future)
     future.add_done_callback(kept.discard)
 

@@ -25,6 +25,8 @@ from mrag.server.sparql import FORM, UPDATE, base_of, done, has, many, one, pair
 
 _MOST = 64
 _SECONDS = 60.0
+_BODIES = 4
+"""All open ones may hold this many times the largest body."""
 
 
 @dataclass
@@ -62,6 +64,10 @@ class Transactions:
         name = uuid.uuid4().hex
         self._open[name] = Transaction()
         return name
+
+    def size(self) -> int:
+        """Return the bytes that all of them hold."""
+        return sum(found.size for found in self._open.values())
 
     def get(self, name: str) -> Transaction:
         """Return one that is open.
@@ -135,17 +141,19 @@ async def on_transaction(request: Request) -> Response:
 async def _collect(
     request: Request, engine: Engine, found: Transaction, action: str, fields: Any, body_kind: str
 ) -> None:
+    found.size += len(await request.body())
+    if found.size > engine.settings.max_body:
+        raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
+    if request.app.state.transactions.size() > _BODIES * engine.settings.max_body:
+        raise HTTPException(503, "The open transactions hold too much already.", {"Retry-After": "10"})
     if action == "UPDATE":
         text = (
-            (await request.body()).decode("utf-8", "replace")
+            (await request.body()).decode("utf-8-sig", "replace")
             if body_kind == UPDATE
             else one(fields, "update")
         )
         using = many(fields, "using-graph-uri"), many(fields, "using-named-graph-uri")
         found.operations += await engine.writer.operations(text, *using, base_of(request))
         return
-    found.size += len(await request.body())
-    if found.size > engine.settings.max_body:
-        raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
     base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
     found.operations += await documents(request, contexts(fields), inserting=action == "ADD", base=base)

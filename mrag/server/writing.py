@@ -6,22 +6,38 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from starlette.exceptions import HTTPException
 
-from mrag.errors import MissingIndex, MragError, QueryRefused
+from mrag.errors import (
+    DamagedIndex,
+    IndexMismatch,
+    MissingIndex,
+    MragError,
+    QueryRefused,
+    QueryTimeout,
+)
 from mrag.kg import KnowledgeGraph
 from mrag.record import write_record
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import Judges
+from mrag.stores.limited import close_all, warm
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.parsing import parsed
 from mrag.terms import DEFAULT_PREFIXES
 from mrag.updates import UpdateReport, apply
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_SLACK = 1.0
+"""Seconds that the child's own deadline has to tell before ours does."""
 
 
 class Writer:
@@ -41,7 +57,21 @@ class Writer:
         self.settings = settings
         self.commit = threading.Lock()
         self._judges = judges
-        self._writing = threading.Lock()
+        self._writing = asyncio.Lock()
+        # Threads of their own: those that all share must stay free for queries.
+        self._thread = ThreadPoolExecutor(1, "mrag-writing")
+        self._readers = ThreadPoolExecutor(settings.workers, "mrag-reading")
+
+    async def start(self) -> None:
+        """Start a process that reads documents, so that the first request need not wait."""
+        if self.settings.update:
+            await asyncio.get_running_loop().run_in_executor(self._readers, warm, self.settings.reading)
+
+    def close(self) -> None:
+        """End the processes that read documents, and take no more work."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._readers.shutdown(wait=False, cancel_futures=True)
+        close_all()
 
     def writable(self) -> None:
         """Refuse to write where that is off.
@@ -83,25 +113,81 @@ class Writer:
         """
         self.writable()
         limits = self.settings.limits_of(seconds)
+        until = time.monotonic() + limits.seconds
+        steps = await self.read(parsed, operations, until=until)
 
         def work() -> UpdateReport:
-            with self._writing:
-                report = apply(
-                    self.kg,
-                    operations,
-                    union=self.settings.union,
-                    seconds=limits.seconds,
-                    most=limits.rows,
-                    commit=self.commit,
-                )
-                if self.settings.reason and (report.added or report.removed):
-                    report = self._reasoned(report)
-            if isinstance(self.kg.store, OxigraphStore):
-                self.kg.store.workers.warm()
+            report = apply(
+                self.kg,
+                steps,
+                union=self.settings.union,
+                seconds=max(until - time.monotonic(), 0.001),
+                most=limits.rows,
+                commit=self.commit,
+            )
+            if self.settings.reason and (report.added or report.removed):
+                report = self._reasoned(report)
             return report
 
         # Once begun it goes on, also when its client leaves: it lands whole or not at all.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
+        return await self._alone(work, until)
+
+    async def read(self, work: Callable[..., T], *arguments: Any, until: float | None = None) -> T:
+        """Read what a client sent, in a child process; nothing else waits for it.
+
+        Args:
+            work: Takes the arguments, and last the bounds of reading.
+            *arguments: What it is given.
+            until: Time of the monotonic clock at which it is given up; the settings' deadline by default.
+
+        Raises:
+            QueryTimeout: At the deadline, also where others were read until then.
+        """
+        until = until or time.monotonic() + self.settings.seconds
+
+        def begun() -> T:
+            left = max(until - time.monotonic(), 0.001)
+            return work(*arguments, replace(self.settings.reading, seconds=left))
+
+        try:
+            async with asyncio.timeout(max(until - time.monotonic(), 0) + _SLACK):
+                return await asyncio.get_running_loop().run_in_executor(self._readers, begun)
+        except TimeoutError as error:
+            if isinstance(error, QueryTimeout):
+                raise
+            raise _busy() from error
+
+    async def _alone(self, work: Callable[[], T], until: float) -> T:
+        """Do something that changes the graph; no other change is made meanwhile.
+
+        Raises:
+            HTTPException: 503 if others were being made until the deadline; this one has not begun.
+        """
+        try:
+            async with asyncio.timeout(max(until - time.monotonic(), 0)):
+                await self._writing.acquire()
+        except TimeoutError as error:
+            raise _busy() from error
+        store = self.kg.store
+        steady = store.workers.steady if isinstance(store, OxigraphStore) else nullcontext
+
+        def begun() -> T:
+            with steady():
+                return work()
+
+        try:
+            doing = asyncio.get_running_loop().run_in_executor(self._thread, begun)
+        except BaseException:
+            self._writing.release()
+            raise
+        doing.add_done_callback(self._done)
+        return await asyncio.shield(doing)
+
+    def _done(self, doing: asyncio.Future[Any]) -> None:
+        self._writing.release()
+        if not doing.cancelled() and (error := doing.exception()) is not None:
+            # Its client may have left, and then nobody else asks what became of it.
+            logger.info("A change was not made: %s", error)
 
     async def set_prefixes(self, own: Mapping[str, str]) -> None:
         """Replace the prefixes that belong to the knowledge graph itself."""
@@ -109,7 +195,7 @@ class Writer:
         before = json.loads(kg.record.prefixes or "{}")
 
         def work() -> None:
-            with self._writing, self.commit:
+            with self.commit:
                 record = replace(kg.record, prefixes=json.dumps(dict(own), sort_keys=True))
                 write_record(kg.store, kg.iri, record)
                 kg.written(record, changed=False)
@@ -117,7 +203,7 @@ class Writer:
                     kg.prefixes.pop(prefix, None)
                 kg.prefixes.update({**own, **DEFAULT_PREFIXES})
 
-        await asyncio.to_thread(work)
+        await self._alone(work, time.monotonic() + self.settings.seconds)
 
     async def build_index(self, name: str, select: str, *, again: bool) -> None:
         """Build a similarity index of what a query gives, or bring one up to date.
@@ -144,16 +230,18 @@ class Writer:
                 raise HTTPException(409, f"There is an index {name!r} already. PUT builds it again.")
             definition: Definition | None = Definition(languages=self.kg.languages)
             model = Settings.from_env().embedder
-            if again:
-                files = getattr(indexes.get(name), "files", None)
-                definition = indexes.info(name).definition
+            try:
+                files = getattr(indexes.get(name), "files", None) if again else None
+                if again:
+                    definition = indexes.info(name).definition
                 model = str(files.extra.get("model") or "none") if files is not None else model
+            except (DamagedIndex, IndexMismatch) as error:
+                logger.warning("%s It is built anew, from what the settings say.", error.message)
             if select:
                 definition = Definition((), self.kg.languages, fallback=False, select=select)
-            with self._writing:
-                indexes.build(name, definition=definition, model=model)
+            indexes.build(name, definition=definition, model=model)
 
-        await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
+        await self._alone(work, time.monotonic() + self.settings.seconds)
 
     def _reasoned(self, report: UpdateReport) -> UpdateReport:
         from mrag.reasoning.run import reason
@@ -164,3 +252,9 @@ class Writer:
             logger.warning("After an update: %s", error)
             return replace(report, inferred="dropped")
         return replace(report, inferred="kept")
+
+
+def _busy() -> HTTPException:
+    return HTTPException(
+        503, "Other changes were being made until the deadline; this one was not begun.", {"Retry-After": "5"}
+    )

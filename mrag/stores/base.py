@@ -139,6 +139,7 @@ class TripleStore(Protocol):
     """
 
     url: str
+    identity: str
     capabilities: Capabilities
 
     def select(self, query: str, dataset: Dataset) -> SelectResult:

@@ -11,6 +11,7 @@ of a second because of it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -40,6 +41,7 @@ class Layout:
         foreign: Graphs of the store that are others'.
         union: Whether the default graph holds the triples of the clients' named graphs too.
         most: Most triples that may change.
+        most_contexts: Most named graphs of clients; every query is given their names.
     """
 
     asserted: tuple[str, ...]
@@ -50,6 +52,7 @@ class Layout:
     foreign: frozenset[str] = frozenset()
     union: bool = True
     most: int = 1_000_000
+    most_contexts: int = 10_000
 
     def default(self) -> tuple[str, ...]:
         """Return the graphs whose union is the clients' default graph."""
@@ -96,6 +99,7 @@ class Changes:
         layout: The graphs of the knowledge graph.
         apply: Whether to change `store` as well, so that later operations can query it. Only for a
             private copy.
+        until: Time of the monotonic clock at which it is given up with a `TimeoutError`.
 
     Example:
         >>> t = ox.Triple(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal("c"))
@@ -106,8 +110,11 @@ class Changes:
         ['urn:0', 'urn:mine']
     """
 
-    def __init__(self, store: ox.Store, layout: Layout, *, apply: bool = False) -> None:
+    def __init__(
+        self, store: ox.Store, layout: Layout, *, apply: bool = False, until: float | None = None
+    ) -> None:
         self.layout = layout
+        self._until, self._steps = until, 0
         self._store = store
         self._apply = apply
         self._log: dict[ox.Quad, bool] = {}
@@ -126,6 +133,8 @@ class Changes:
                 self._no_longer_inferred(t)
             return
         self.check(graph)
+        if graph not in self._contexts and len(self._contexts) >= self.layout.most_contexts:
+            raise Refused(f"There would be more than {self.layout.most_contexts} named graphs.")
         self._contexts[graph] = None
         if self._put(t, graph) and not any(self._has(t, g) for g in self._base):
             if self._put(t, self.layout.merged):
@@ -226,6 +235,9 @@ class Changes:
         return node
 
     def _quad(self, t: ox.Triple, graph: str) -> ox.Quad:
+        self._steps += 1
+        if self._until is not None and not self._steps % 1024 and time.monotonic() > self._until:
+            raise TimeoutError
         return ox.Quad(t.subject, t.predicate, t.object, self._node(graph))
 
     def _has(self, t: ox.Triple, graph: str) -> bool:
@@ -260,7 +272,8 @@ class Changes:
 
     def _of(self, graph: str) -> Iterator[ox.Triple]:
         node = self._node(graph)
-        stored = list(self._store.quads_for_pattern(None, None, None, node))
+        # Not `list(…)`: that would hold the interpreter until the whole graph has been read.
+        stored = [q for q in self._store.quads_for_pattern(None, None, None, node)]  # noqa: C416
         if self._apply:
             yield from (q.triple for q in stored)
             return

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 import pyoxigraph as ox
 
 from mrag.stores.changes import Changes, Layout, Refused
 from mrag.stores.operations import carry_out
+from mrag.stores.sandbox import Defences, confine
+from mrag.terminal import Guarded
 
 HEAD = struct.Struct(">cQ")
 _PIECE = 1 << 16
@@ -279,32 +282,18 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _leave_network() -> None:
-    """Take this process off the network where the system lets it; the read gate comes first."""
-    try:
-        import ctypes
-
-        new_user, new_net = 0x10000000, 0x40000000
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.unshare(new_net) != 0:
-            libc.unshare(new_user | new_net)
-    except (OSError, AttributeError):
-        return
-
-
-def _keep_to(memory: int) -> None:
-    """Let this process die of its own hunger for memory, before others do."""
-    if memory:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+def confined(memory: int) -> Defences:
+    """Keep this process off the network and within its memory, and end it when its parent ends."""
+    defences = confine(memory)
+    # Ctrl-C reaches all processes of a terminal; these end with their parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
+    return defences
 
 
 def serve(snapshot: Path, memory: int = 0) -> None:
     """Answer requests until the input ends."""
-    _end_with_parent()
-    _leave_network()
-    _keep_to(memory)
+    defences = confined(memory)
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     answers = _Answers(snapshot, stdout)
 
@@ -312,11 +301,13 @@ def serve(snapshot: Path, memory: int = 0) -> None:
         frame(stdout, b"P", pickle.dumps(value))
         stdout.flush()
 
-    reply(("ready",))
+    reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        reply(answers.answer(pickle.loads(stdin.read(size))))
+        reply(answers.answer(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
 
 
 if __name__ == "__main__":
+    # What ends this process unforeseen may quote a query or a label.
+    sys.stderr = cast(TextIO, Guarded(sys.stderr))
     serve(Path(sys.argv[1]), int(sys.argv[2]))

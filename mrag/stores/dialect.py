@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 NT = "application/n-triples"
 
@@ -38,7 +38,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Paths:
-    """URLs of a server's services.
+    """URLs of a server's services, which may hold logins.
 
     Attributes:
         query: Where queries go.
@@ -46,6 +46,6 @@ class Paths:
         graphs: The graph store (SPARQL 1.1 Graph Store HTTP Protocol); None where there is none.
     """
 
-    query: str
-    update: str | None = None
-    graphs: str | None = None
+    query: str = field(repr=False)
+    update: str | None = field(default=None, repr=False)
+    graphs: str | None = field(default=None, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from mrag.errors import ConfigError, EndpointError
@@ -68,19 +68,16 @@ class GraphDBStore(SparqlStore):
         """Count the triples of a graph or layer, by the server's own count where it has one."""
         if graph != EXPLICIT:
             return super().count(graph)
-        return int(self._get(f"{self.paths.query}/size"))
+        return self._size()
 
     def graphs(self) -> list[str]:
         """List the named graphs in order of name."""
-        found = json.loads(self._get(f"{self.paths.query}/contexts", "application/sparql-results+json"))
-        names = [row["contextID"] for row in found["results"]["bindings"]]
-        return sorted(n["value"] for n in names if n["type"] == "uri")
+        names = [row["contextID"] for row in self._table(f"{self.paths.query}/contexts", "contextID")]
+        return sorted(n["value"] for n in names if n.get("type") == "uri")
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the namespaces of the repository by prefix."""
-        url = f"{self.paths.query}/namespaces"
-        found = json.loads(self._get(url, "application/sparql-results+json"))
-        rows = found["results"]["bindings"]
+        rows = self._table(f"{self.paths.query}/namespaces", "prefix", "namespace")
         return {row["prefix"]["value"]: row["namespace"]["value"] for row in rows}
 
     def remember(self, prefixes: Mapping[str, str]) -> None:
@@ -149,18 +146,17 @@ class GraphDBStore(SparqlStore):
         Raises:
             EndpointError: If it cannot be reached or has no such repository.
         """
-        size = self._get(f"{self.paths.query}/size")
+        size = self._size()
         try:
             told = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
             version = f"GraphDB {told.get('productVersion', '')}".strip()
-        except (EndpointError, ValueError):
+        except (EndpointError, ValueError, AttributeError):
             version = f"RDF4J protocol {self._get(f'{self.base}/protocol')}"
-        return f"{version}, {int(size):,} asserted triples"
+        return f"{version}, {size:,} asserted triples"
 
     def repositories(self) -> list[str]:
         """List the server's repositories in order of name."""
-        found = json.loads(self._get(f"{self.base}/repositories", "application/sparql-results+json"))
-        return sorted(row["id"]["value"] for row in found["results"]["bindings"])
+        return sorted(row["id"]["value"] for row in self._table(f"{self.base}/repositories", "id"))
 
     def create(self, ruleset: str = "owl2-rl-optimized", *, title: str = "") -> None:
         """Make the repository on the server.
@@ -191,6 +187,23 @@ class GraphDBStore(SparqlStore):
             files={"config": ("config.ttl", config, "text/turtle")},
         )
         self.http.text(response)
+
+    def _size(self) -> int:
+        text = self._get(f"{self.paths.query}/size").strip()
+        if not (text.isascii() and text.isdigit()):
+            raise self.http.incomplete("it is no number of triples")
+        return int(text)
+
+    def _table(self, url: str, *names: str) -> list[dict[str, dict[str, str]]]:
+        """Return the rows of a table, in which each of the columns has a value."""
+        try:
+            found = json.loads(self._get(url, "application/sparql-results+json"))
+            rows = found["results"]["bindings"]
+            if all(isinstance(row[name]["value"], str) for row in rows for name in names):
+                return cast("list[dict[str, dict[str, str]]]", rows)
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise self.http.incomplete("it is no table of GraphDB's") from self.http.cause(error)
+        raise self.http.incomplete("it is no table of GraphDB's")
 
     def _get(self, url: str, accept: str = "text/plain") -> str:
         return self.http.text(self.http.send("GET", url, repeat=True, headers={"Accept": accept}))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
 from mrag.errors import ConfigError, EndpointError, QueryRefused, QueryTimeout, StoreError
+from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
 
 _TRANSIENT = (429, 502, 503, 504)
 _TIMEOUTS = (
@@ -27,6 +29,8 @@ _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
 """Seconds that a server may pause in taking a load in, and may need to finish it."""
 _MESSAGE = 400
+_SHORTEST = 4
+"""Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +43,19 @@ class Access:
         token: Bearer token, in place of user and password.
         token_kind: Word before the token: `Bearer`, or `GDB` on GraphDB.
         headers: Further headers of every request.
+        params: Further parameters of every request's URL.
         verify: Whether TLS certificates are checked, or the path of a file of authorities to trust.
         connect_seconds: How long to wait for a connection.
         read_seconds: How long to wait for the next part of an answer, where a query has no deadline.
         retries: How often a request that may be repeated is sent again after a transient error.
     """
 
-    user: str | None = None
+    user: str | None = field(default=None, repr=False)  # some servers take a token in its place
     password: str | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)
     token_kind: str = "Bearer"
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
     verify: bool | str = True
     connect_seconds: float = 5.0
     read_seconds: float = 300.0
@@ -67,12 +73,15 @@ class Http:
         endpoint: The store's URL, for messages.
         access: How it is reached.
         digest: Whether the server asks for digest instead of basic authentication.
+        places: URLs that requests go to; what they hold of a login is kept out of messages.
 
     Attributes:
         server: What the server last called itself.
     """
 
-    def __init__(self, endpoint: str, access: Access, *, digest: bool = False) -> None:
+    def __init__(
+        self, endpoint: str, access: Access, *, digest: bool = False, places: Sequence[str] = ()
+    ) -> None:
         self.endpoint = endpoint
         self.access = access
         self.server = ""
@@ -80,7 +89,10 @@ class Http:
         self.session.trust_env = False  # no proxies or logins that the caller has not named
         self.session.verify = access.verify
         self.session.headers.update({"User-Agent": "mrag", **access.headers})
+        self.session.params = dict(access.params)
         self.session.auth = _auth(access, digest)
+        self._secrets = _secrets(access, places)
+        hide_in_logs("urllib3.connectionpool")
         # Retries are made here, where it is known what may be repeated.
         for scheme in ("http://", "https://"):
             self.session.mount(scheme, HTTPAdapter(pool_connections=4, pool_maxsize=32, max_retries=0))
@@ -140,12 +152,12 @@ class Http:
             except (requests.RequestException, OSError) as error:
                 found = self._broken(error, query)
                 if not (repeat and attempt < self.access.retries and _transient(error)):
-                    raise found from error
+                    raise found from self.cause(error)
             else:
                 self.server = response.headers.get("Server", self.server)
                 if response.status_code in ok:
                     return response
-                text = _message(response)
+                text = self._message(response)
                 busy = response.status_code in _TRANSIENT or "deadlock" in text.lower()
                 transient = busy and not _says_timeout(text)
                 if not (repeat and attempt < self.access.retries and transient):
@@ -163,7 +175,7 @@ class Http:
         try:
             yield from response.iter_content(_CHUNK)
         except (requests.RequestException, OSError) as error:
-            raise self._broken(error, query) from error
+            raise self._broken(error, query) from self.cause(error)
         finally:
             response.close()
 
@@ -176,7 +188,7 @@ class Http:
         self.session.close()
 
     def _broken(self, error: Exception, query: str | None) -> StoreError:
-        text = str(error)
+        text = self._plain(str(error))
         if isinstance(error, requests.exceptions.SSLError):
             return EndpointError(
                 "The server's TLS certificate cannot be trusted.",
@@ -204,6 +216,33 @@ class Http:
             f"The request failed: {text[:_MESSAGE]}.", endpoint=self.endpoint, hint="Check the URL."
         )
 
+    def _plain(self, text: str) -> str:
+        """Return a text of the server or the client without what logs in."""
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return redact(text)
+
+    def cause(self, error: BaseException) -> BaseException:
+        """Return an error to chain; where the given one tells a login, in what it came from too, a plain one.
+
+        A traceback prints all of them, and those of the client hold the URL.
+        """
+        one: BaseException | None = error
+        while one is not None:
+            if self._plain(str(one)) != str(one):
+                return requests.RequestException(self._plain(str(error)))
+            one = one.__cause__ or one.__context__
+        return error
+
+    def _message(self, response: requests.Response) -> str:
+        try:
+            body = next(response.iter_content(4096), b"").decode("utf-8", "replace")
+        except (requests.RequestException, OSError):
+            body = ""
+        finally:
+            response.close()
+        return self._plain(" ".join(body.split()))[:_MESSAGE]
+
     def _unreachable(self, what: str) -> EndpointError:
         return EndpointError(
             f"The server {what}.",
@@ -214,7 +253,7 @@ class Http:
     def incomplete(self, why: str, query: str | None = None) -> EndpointError:
         """Return the error for an answer that is not whole."""
         return EndpointError(
-            f"The server's answer is not complete: {why}. Nothing of it is used.",
+            f"The server's answer is not complete: {self._plain(why)}. Nothing of it is used.",
             endpoint=self.endpoint,
             query=query,
             hint="Narrow the query, or raise the server's limit.",
@@ -253,6 +292,20 @@ def upload(stream: Iterator[bytes]) -> IO[bytes]:
     return stream  # type: ignore[return-value]
 
 
+def is_address(url: str) -> bool:
+    """Tell whether a URL is one of HTTP with a host, and a port that can be.
+
+    Example:
+        >>> is_address("http://localhost:7200/x"), is_address("http://ann:pass/word@localhost/")
+        (True, False)
+    """
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def host(url: str) -> str:
     """Return scheme, host and port of a URL.
 
@@ -288,14 +341,19 @@ def _transient(error: Exception) -> bool:
     return isinstance(error, requests.exceptions.ConnectionError)
 
 
-def _message(response: requests.Response) -> str:
-    try:
-        body = next(response.iter_content(4096), b"").decode("utf-8", "replace")
-    except (requests.RequestException, OSError):
-        body = ""
-    finally:
-        response.close()
-    return " ".join(body.split())[:_MESSAGE]
+def _secrets(access: Access, places: Sequence[str]) -> list[str]:
+    """Return what a message may not hold, longest first, also as URLs and headers spell it."""
+    found = {access.password, access.token, *(value or name for name, value in access.params.items())}
+    found |= {value for name, value in access.headers.items() if names_secret(name)}
+    if access.user is not None:
+        login = f"{access.user}:{access.password or ''}".encode()
+        found.add(base64.b64encode(login).decode())
+        if not access.password:
+            found.add(access.user)
+    for place in places:
+        found |= hidden_in(place)
+    spelt = {form for s in found if s for form in (s, quote(s, safe=""), quote_plus(s))}
+    return sorted((s for s in spelt if len(s) >= _SHORTEST), key=lambda s: (-len(s), s))
 
 
 def _says_timeout(text: str) -> bool:

@@ -42,51 +42,13 @@ def needs_queries(operations: Iterable[Operation]) -> bool:
     return any(operation[0] == "modify" for operation in operations)
 
 
-def _data(changes: Changes, inserting: bool, text: str) -> None:
-    """Carry out INSERT DATA or DELETE DATA; both come as INSERT DATA, which the engine reads."""
-    store = ox.Store()
-    try:
-        store.update(text)
-    except SyntaxError as error:
-        raise Refused(f"Not valid SPARQL: {error.args[0]}") from error
-    _quads(changes, inserting, store)
-
-
-def _rdf(
-    changes: Changes,
-    inserting: bool,
-    data: bytes,
-    media: str,
-    base: str | None,
-    graphs: tuple[str | None, ...],
-) -> None:
-    """Insert or delete the triples of an RDF document; `graphs` replaces the graphs that it names."""
-    format = ox.RdfFormat.from_media_type(media)
-    if format is None:
-        raise Refused(f"{media} is no RDF format that can be read.")
-    try:
-        quads = list(ox.parse(data, format, base_iri=base))
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        raise Refused(
-            f"Not valid {format.name}{f', line {line}' if line else ''}: {error.args[0]}"
-        ) from error
-    if graphs:
-        quads = [
-            ox.Quad(q.subject, q.predicate, q.object, ox.NamedNode(g) if g else ox.DefaultGraph())
-            for q in quads
-            for g in graphs
-        ]
-    _quads(changes, inserting, quads)
-
-
-def _quads(changes: Changes, inserting: bool, quads: Iterable[ox.Quad]) -> None:
-    names: dict[str, ox.NamedNode] = {}
-    for quad in quads:
-        t = ox.Triple(_named(quad.subject, names), quad.predicate, _named(quad.object, names))
-        graph = quad.graph_name
-        name = None if isinstance(graph, ox.DefaultGraph) else _named(graph, names).value
-        (changes.insert if inserting else changes.delete)(t, name)
+def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
+    """Insert or delete statements that `mrag.stores.parsing` has read."""
+    act = changes.insert if inserting else changes.delete
+    for piece in pieces:
+        for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True):
+            graph = quad.graph_name
+            act(quad.triple, graph.value if isinstance(graph, ox.NamedNode) else None)
 
 
 def _modify(
@@ -176,8 +138,7 @@ def _nothing(_changes: Changes) -> None:
 
 _OPERATIONS: dict[str, Any] = {
     "nothing": _nothing,
-    "data": _data,
-    "rdf": _rdf,
+    "quads": _quads,
     "modify": _modify,
     "clear": _clear,
     "transfer": _transfer,

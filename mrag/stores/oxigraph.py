@@ -8,14 +8,12 @@ allows one writing process to a folder, so a second one is told so.
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import IO, cast
 
@@ -25,10 +23,16 @@ from rdflib import URIRef
 from mrag import queries
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
-from mrag.patterns import Construct, to_sparql
+from mrag.patterns import Construct, to_data, to_sparql
+from mrag.scratch import collect
+from mrag.storage.files import make_folder
+from mrag.storage.private import is_private, narrow
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
 from mrag.stores.changes import Changes, Layout, Outcome, Refused
+from mrag.stores.limited import Bounds
 from mrag.stores.operations import Operation, carry_out, needs_queries
+from mrag.stores.parsing import Joined, bounds_of, ntriples, parsed
+from mrag.stores.process import timed_out
 from mrag.stores.worker import WorkerPool, snapshot_prefix
 from mrag.terms import Triple, from_ox
 
@@ -42,6 +46,10 @@ _name = lru_cache(maxsize=1024)(ox.NamedNode)
 
 _SMALL = 1 << 20
 """N-Triples up to this many bytes are inserted in a transaction, larger ones as new files."""
+
+_UNFLUSHED = 1 << 20
+"""Characters of updates after which the engine writes its files. It would hold some tens of times as many
+bytes in memory for each of a dozen indexes before it did so by itself."""
 
 
 class OxigraphStore(AsyncReads):
@@ -64,24 +72,27 @@ class OxigraphStore(AsyncReads):
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path).expanduser().resolve() if path is not None else None
-        self.url = f"oxigraph:{self.path or ''}"
+        self.url = self.identity = f"oxigraph:{self.path or ''}"
         # On disk triples lie in the order of their terms' hashes, in memory in that of their loading.
         self.capabilities = Capabilities(edges=True, ordered=path is not None, atomic=True)
         self._lock = threading.RLock()
         self._generation = 0
         self._closed = False
+        self._unflushed = 0
         try:
             if self.path is None:
                 self._store = ox.Store()
             else:
-                self.path.mkdir(parents=True, exist_ok=True)
+                self._left = _names(self.path)
+                make_folder(self.path)
                 self._store = ox.Store(str(self.path))
+                narrow(self.path, self._left)
         except OSError as error:
             raise self._open_error(error) from error
         if self.path is not None:
             # The lock is held, so these are what a process that was killed left behind.
-            for left in self.path.parent.glob(snapshot_prefix(self.path) + "*"):
-                shutil.rmtree(left, ignore_errors=True)
+            collect(self.path.parent, prefix=snapshot_prefix(self.path))
+        collect()
         self._workers = WorkerPool(self)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -159,6 +170,9 @@ class OxigraphStore(AsyncReads):
         with self._writing():
             try:
                 self._store.update(query)
+                self._unflushed += len(query)
+                if self._unflushed > _UNFLUSHED:
+                    self.flush()
             except SyntaxError as error:
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
             except OSError as error:
@@ -176,23 +190,36 @@ class OxigraphStore(AsyncReads):
             QueryRefused: If an operation is not allowed, or the engine rejects it.
             QueryTimeout: At the deadline.
         """
-        if not needs_queries(operations):
-            changes = Changes(self._store, layout)
+        until = time.monotonic() + seconds
+        steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
+        if not needs_queries(steps):
+            changes = Changes(self._store, layout, until=until)
             try:
-                carry_out(changes, operations)
+                carry_out(changes, steps)
             except Refused as error:
                 raise QueryRefused(f"{str(error).rstrip('.')}.") from error
+            except TimeoutError as error:
+                raise timed_out("") from error
             return changes.outcome()
         # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
         worker = self._workers.take(fresh=True)
         try:
-            request = {"do": "update", "layout": asdict(layout), "operations": tuple(operations)}
-            reply = worker.ask(request, time.monotonic() + seconds)
+            request = {"do": "update", "layout": asdict(layout), "operations": tuple(steps)}
+            reply = worker.ask(request, until)
         finally:
             self._workers.discard(worker)
         if reply[0] != "changes":
             raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
         return Outcome.unpacked(reply[1])
+
+    def change(self, outcome: Outcome, update: str) -> None:
+        """Write the net of an update, and an update of our own, in one transaction.
+
+        Args:
+            outcome: What `work_out` returned.
+            update: Changes what describes the triples, such as a record.
+        """
+        self.update(f"{update};\n{to_data(outcome.removed, outcome.added)}")
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
@@ -238,41 +265,25 @@ class OxigraphStore(AsyncReads):
         Raises:
             LoadError: If a file is not well formed or the disk is full; nothing has been stored.
         """
-        total = sum(source.size() for source in sources)
-        notes = LoadNotes()
-        done = [0] * len(sources)
-
-        def noted(at: int) -> Callable[[int], None]:
-            def note(count: int) -> None:
-                done[at] = count
-                if on_progress is not None:
-                    on_progress(sum(done), total)
-
-            return note
-
-        node = ox.NamedNode(graph)
+        notes, node = LoadNotes(), ox.NamedNode(graph)
         with self._writing():
             try:
                 if len(sources) == 1 and not skip_bad_lines and self._is_plain(sources[0]):
                     try:
-                        with sources[0].open(noted(0)) as stream:
-                            self._store.bulk_load(
-                                stream, sources[0].format, base_iri=sources[0].base_iri, to_graph=node
-                            )
+                        total, seconds = sources[0].size(), bounds_of(sources).seconds
+                        note = None if on_progress is None else lambda done: on_progress(done, total)
+                        with sources[0].checked(note, seconds) as stream:
+                            self._store.bulk_load(stream, sources[0].format, to_graph=node)
                         return notes
                     except SyntaxError:
                         logger.debug("reading %s again, statement by statement", sources[0].path)
-                parts = (
-                    source.quads_skipping(notes, noted(at))
-                    if skip_bad_lines
-                    else source.quads(noted(at), notes)
-                    for at, source in enumerate(sources)
+                parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
+                # Lenient, because what is odd has been noted or refused already.
+                self._store.bulk_load(
+                    cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
                 )
-                self._store.bulk_extend(
-                    ox.Quad(q.subject, q.predicate, q.object, node) for q in chain.from_iterable(parts)
-                )
-            except (OSError, EOFError) as error:
-                if isinstance(error, EOFError) or "gzip" in str(error).lower():
+            except (OSError, EOFError, MemoryError) as error:
+                if not isinstance(error, OSError) or "gzip" in str(error).lower():
                     raise sources[0].error(error) from error
                 raise self._disk_error(error) from error
         return notes
@@ -280,7 +291,10 @@ class OxigraphStore(AsyncReads):
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
         with self._writing():
-            self._store.remove_graph(ox.NamedNode(graph))
+            try:
+                self._store.remove_graph(ox.NamedNode(graph))
+            except OSError as error:
+                raise self._disk_error(error) from error
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -292,7 +306,12 @@ class OxigraphStore(AsyncReads):
     def flush(self) -> None:
         """Make all that was written durable against a loss of power."""
         if self.path is not None:
-            self._store.flush()
+            self._unflushed = 0
+            try:
+                self._store.flush()
+                narrow(self.path, self._left)
+            except OSError as error:
+                raise self._disk_error(error) from error
 
     def optimize(self) -> None:
         """Rewrite the files for faster reading; worth it once after a large load."""
@@ -304,8 +323,14 @@ class OxigraphStore(AsyncReads):
         if not self._closed:
             self._closed = True
             self._workers.close()
-            self.flush()
+            try:
+                self.flush()
+            except LoadError as error:
+                # Every write is in the engine's log, which the next opening reads.
+                logger.error("The last writes may not survive a loss of power: %s", error.message)
             del self._store
+            if self.path is not None:
+                narrow(self.path, self._left)
 
     def __enter__(self) -> OxigraphStore:
         return self
@@ -332,12 +357,17 @@ class OxigraphStore(AsyncReads):
             The generation that was copied.
         """
         with self._lock:
-            if self.path is not None:
-                self._store.flush()
-                self._store.backup(str(target))
-            else:
-                target.mkdir(parents=True)
-                self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
+            try:
+                if self.path is not None:
+                    self.flush()
+                    self._store.backup(str(target))
+                    target.chmod(0o700)
+                else:
+                    make_folder(target)
+                    self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
+                narrow(target)
+            except OSError as error:
+                raise self._disk_error(error) from error
             return self._generation
 
     # -- inside ------------------------------------------------------------------------------------
@@ -369,11 +399,13 @@ class OxigraphStore(AsyncReads):
                 yield
             finally:
                 self._generation += 1
+                if self.path is not None:
+                    narrow(self.path, self._left)
 
     @staticmethod
     def _is_plain(source: Source) -> bool:
-        quads = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG)
-        return source.format not in quads and not source.may_hold_blank_nodes()
+        """Tell whether a file needs no more than to be copied, line by line."""
+        return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
 
     def _open_error(self, error: OSError) -> StoreError:
         if "lock" in str(error).lower():
@@ -382,18 +414,35 @@ class OxigraphStore(AsyncReads):
                 file=str(self.path),
                 hint="End that process, or open a copy of the folder.",
             )
+        full = _full(error)
         return StoreError(
-            f"The store cannot be opened: {error}.", file=str(self.path), hint="Check path and rights."
+            "The store cannot be opened: the disk is full."
+            if full
+            else f"The store cannot be opened: {error}.",
+            file=str(self.path),
+            hint="Free some space; what is stored is safe." if full else "Check path and rights.",
         )
 
     def _disk_error(self, error: OSError) -> LoadError:
-        full = "no space" in str(error).lower()
+        full = _full(error)
         return LoadError(
             "The disk is full." if full else f"The store could not write: {error}.",
             file=str(self.path or "in memory"),
             hint="Nothing of this operation was stored."
             + (" Free some space and run it again." if full else " Check the disk and run it again."),
         )
+
+
+def _full(error: OSError) -> bool:
+    """Tell whether a disk, or what may be written to it, has come to its end."""
+    text = str(error).lower()
+    return any(words in text for words in ("no space", "file too large", "quota"))
+
+
+def _names(folder: Path) -> frozenset[str]:
+    """Return the names of the files in a folder that others may use; none of one that is private."""
+    there = () if not folder.is_dir() or is_private(folder) else folder.iterdir()
+    return frozenset(file.name for file in there)
 
 
 def _triple(

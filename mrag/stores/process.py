@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -13,7 +14,9 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any, cast
 
 from mrag.errors import QueryTimeout, StoreError
+from mrag.redaction import names_secret
 from mrag.stores.child import HEAD
+from mrag.stores.sandbox import Defences
 
 _START_SECONDS = 30.0
 SLOWER = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
@@ -29,23 +32,43 @@ class Child:
     Args:
         module: What it runs, as `python -m` does.
         *arguments: Its arguments.
+
+    Attributes:
+        defences: What it has given up before it began.
     """
 
     def __init__(self, module: str, *arguments: str) -> None:
         self._lock = threading.Lock()
-        self._process = subprocess.Popen(
+        # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
+        self._process = subprocess.Popen(  # nosec B603
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            env=_environment(),
         )
         self._buffer = bytearray()
-        self._next(time.monotonic() + _START_SECONDS, "")
+        _, *told = self._next(time.monotonic() + _START_SECONDS, "")
+        self.defences: Defences = told[0] if told else Defences()
 
     @property
     def pid(self) -> int:
         """Return the number of the process."""
         return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the process is gone."""
+        return self._process.poll() is not None
+
+    def killed(self) -> bool:
+        """Tell whether something outside has ended the process, which has closed its side of the pipe.
+
+        For want of memory, or nested too deep, it ends otherwise.
+        """
+        try:
+            return self._process.wait(1.0) == -signal.SIGKILL
+        except subprocess.TimeoutExpired:
+            return False
 
     def fileno(self) -> int:
         """Return the descriptor that answers come from."""
@@ -57,7 +80,14 @@ class Child:
         Raises:
             StoreError: If the process is gone.
         """
-        data = pickle.dumps(request)
+        self.write(pickle.dumps(request))
+
+    def write(self, data: bytes) -> None:
+        """Send a request that is pickled already.
+
+        Raises:
+            StoreError: If the process is gone.
+        """
         stdin = cast(Any, self._process.stdin)
         try:
             stdin.write(HEAD.pack(b"P", len(data)) + data)
@@ -123,8 +153,14 @@ class Child:
     def _next(self, deadline: float, query: str) -> Reply:
         for kind, content in self.frames(deadline, query):
             if kind == b"P":
-                return cast(Reply, pickle.loads(content))
+                return cast(Reply, pickle.loads(content))  # nosec B301 # our own child wrote it
         raise ended(query)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a child, which reads what others wrote and so is told no secret."""
+    kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 
 def timed_out(query: str) -> QueryTimeout:

@@ -33,11 +33,13 @@ from mrag.errors import (
 )
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.patterns import Construct, to_insert
+from mrag.redaction import redact, redact_url
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
 from mrag.stores.dialect import NT, Dialect, Paths
-from mrag.stores.http import Access, Http
+from mrag.stores.http import Access, Http, is_address
+from mrag.stores.parsing import PART, ntriples
 from mrag.stores.results import Incomplete, JsonResult, lines_of, triples_of
-from mrag.stores.sending import PART, parts, send_parts, send_stream
+from mrag.stores.sending import send_parts, send_stream
 from mrag.terms import Triple
 
 logger = logging.getLogger(__name__)
@@ -57,7 +59,7 @@ class SparqlStore(AsyncReads):
     """A store behind the SPARQL 1.1 Protocol.
 
     Args:
-        url: The store's URL, for messages.
+        url: The store's URL, for messages; a login in it is not told.
         paths: URLs of its services.
         access: How it is reached.
         dialect: What it does in its own way.
@@ -73,14 +75,17 @@ class SparqlStore(AsyncReads):
         self, url: str, paths: Paths, access: Access | None = None, dialect: Dialect | None = None
     ) -> None:
         for path in (paths.query, paths.update, paths.graphs):
-            if path is not None and not path.startswith(("http://", "https://")):
+            if path is not None and not is_address(path):
                 raise ConfigError(
-                    "A store's address begins with http:// or https://.", endpoint=path, hint="Check the URL."
+                    "A store's address begins with http:// or https://, then come its name and port.",
+                    endpoint=path,
+                    hint="Check the URL.",
                 )
-        self.url = url
+        self.url, self.identity = redact_url(url), redact(url)
         self.paths = paths
         self.dialect = dialect or Dialect()
-        self.http = Http(url, access or Access(), digest=self.digest)
+        places = (url, paths.query, paths.update or "", paths.graphs or "")
+        self.http = Http(self.url, access or Access(), digest=self.digest, places=places)
         self._closed = False
 
     # -- reading -----------------------------------------------------------------------------------
@@ -252,7 +257,8 @@ class SparqlStore(AsyncReads):
         try:
             size = self.dialect.chunk or PART
             send = send_stream if self.dialect.chunk is None else send_parts
-            send(parts(sources, size, notes, on_progress, skip_bad_lines), partial(self._add, graph))
+            read = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size)
+            send(read, partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:
                 self._forget(graph)
@@ -438,7 +444,7 @@ class _Whole:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Incomplete | UnicodeDecodeError):
-            raise self.http.incomplete(str(error), self.query) from error
+            raise self.http.incomplete(str(error), self.query) from self.http.cause(error)
 
 
 class _Request(SPARQLWrapper):

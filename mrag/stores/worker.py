@@ -8,27 +8,30 @@ the triples that an update would change can be worked out on it. The child's sid
 from __future__ import annotations
 
 import atexit
+import logging
 import pickle
-import shutil
-import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from rdflib import BNode, Literal, URIRef
-
-from mrag.errors import QueryRefused, QueryTimeout, StoreError
+from mrag.errors import QueryTimeout, StoreError
+from mrag.scratch import Scratch
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.process import SLOWER, Child, Reply
-from mrag.terms import XSD, Term, Triple
+from mrag.stores.replies import refusal, request, unpack
+from mrag.stores.sandbox import Defences
+from mrag.terms import Triple
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
 
+logger = logging.getLogger(__name__)
 
+_MEMORY = 4 << 30
 _UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
 
 
@@ -41,13 +44,20 @@ class Worker(Child):
 
 
 class Snapshot:
-    """A copy of a store that workers read; its folder goes when the last of them does."""
+    """A copy of a store that workers read; its folder goes when the last of them does.
 
-    def __init__(self, store: OxigraphStore) -> None:
+    Args:
+        store: The store.
+        note: What is to be known of the state that is copied.
+    """
+
+    def __init__(self, store: OxigraphStore, note: Any = None) -> None:
+        self.note = note
         # Hard links need the same file system, so the copy of a folder lies beside it.
         parent = None if store.path is None else store.path.parent
-        self.folder = Path(tempfile.mkdtemp(prefix=snapshot_prefix(store.path), dir=parent))
-        self.path = self.folder / "0"
+        prefix = None if store.path is None else snapshot_prefix(store.path)
+        self._scratch = Scratch("snapshot", parent, prefix=prefix)
+        self.path = self._scratch.path / "0"
         self.users = 0
         self.current = True
         self.generation = store.snapshot(self.path)
@@ -55,7 +65,7 @@ class Snapshot:
     def drop_unused(self) -> None:
         """Remove the folder if no worker can need it any more."""
         if not self.current and self.users <= 0:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._scratch.close()
 
 
 class WorkerPool:
@@ -66,11 +76,16 @@ class WorkerPool:
         size: Most queries at once for `run`, and most workers kept between queries.
 
     Attributes:
-        memory: Most bytes that a worker may take, 0 for no cap.
+        memory: Most bytes that a worker may take for what others ask, 0 for no cap.
+        guard: Held while the store is copied and its state is noted.
+        note: Gives what is to be known of the store's state.
     """
 
     def __init__(self, store: OxigraphStore, size: int = 2) -> None:
-        self.memory = 0
+        self.memory = _MEMORY
+        self.guard: AbstractContextManager[Any] = nullcontext()
+        self.note: Callable[[], Any] = lambda: None
+        self._steady = self._closed = False
         self._store = weakref.ref(store)
         self._size = size
         self._slots = threading.BoundedSemaphore(size)
@@ -104,7 +119,7 @@ class WorkerPool:
             self._slots.release()
         if problem := refusal(reply, query, limits):
             raise problem
-        return _unpack(reply)
+        return unpack(reply)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
         """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on.
@@ -112,7 +127,7 @@ class WorkerPool:
         Raises:
             QueryRefused: When the engine refuses.
         """
-        worker = self.take(fresh=True)
+        worker = self.take(fresh=True, ours=True)
         parts: list[bytes] = []
         reply: Reply = ()
         try:
@@ -121,7 +136,7 @@ class WorkerPool:
                 if kind == b"D":
                     parts.append(content)
                 else:
-                    reply = pickle.loads(content)
+                    reply = pickle.loads(content)  # nosec B301 # our own child wrote it
         finally:
             self.discard(worker)
         if problem := refusal(reply, query, _UNLIMITED):
@@ -137,9 +152,15 @@ class WorkerPool:
         """Start the workers that are missing, so that the next queries need not wait for one."""
         while True:
             with self._lock:
+                self._bury()
                 if len(self._idle) + len(self._busy) >= self._size:
                     return
-            self.give(self.take(fresh=True))
+            try:
+                self.give(self.take(fresh=True))
+            except StoreError as error:
+                # The next query starts one itself, and is told if that cannot be done.
+                logger.warning("A worker could not be started ahead: %s", error)
+                return
 
     def idle(self) -> Worker | None:
         """Take a worker that is ready and up to date, if there is one, without waiting."""
@@ -147,7 +168,8 @@ class WorkerPool:
         if store is None or not self._lock.acquire(blocking=False):
             return None
         try:
-            if self._snapshot is None or self._snapshot.generation != store.generation or not self._idle:
+            self._bury()
+            if self._stale(store) or not self._idle:
                 return None
             worker = self._idle.pop()
             self._busy.add(worker)
@@ -155,33 +177,101 @@ class WorkerPool:
         finally:
             self._lock.release()
 
-    def take(self, *, fresh: bool = False) -> Worker:
+    def take(self, *, fresh: bool = False, ours: bool = False) -> Worker:
         """Take a worker over the present state; it must be given back or discarded.
 
         Args:
             fresh: Whether it must be a new one, which nobody else gets afterwards unless given back.
+            ours: Whether it answers a query of our own, which may take what memory it needs.
         """
         store = self._store()
         if store is None:
             raise StoreError("The store is closed.")
         with self._lock:
-            if self._snapshot is None or self._snapshot.generation != store.generation:
-                self._retire()
-                self._snapshot = Snapshot(store)
+            self._bury()
+            snapshot = self._present(store)
             if self._idle and not fresh:
                 worker = self._idle.pop()
                 self._busy.add(worker)
                 return worker
-            snapshot = self._snapshot
             snapshot.users += 1
         try:
-            worker = Worker(snapshot, self.memory)
+            worker = Worker(snapshot, 0 if ours else self.memory)
         except BaseException:
             self._left(snapshot)
             raise
         with self._lock:
             self._busy.add(worker)
         return worker
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Answer from the state before while the block changes the store; from the new one when it ends.
+
+        So no query waits for a long change, nor for the copy that the workers of the new state read.
+        """
+        store = self._store()
+        if store is None:
+            raise StoreError("The store is closed.")
+        with self._lock:
+            before = self._present(store)
+            self._steady = True
+        try:
+            yield
+            if store.generation != before.generation:
+                self._renew(store)
+        finally:
+            with self._lock:
+                self._steady = False
+
+    def _renew(self, store: OxigraphStore) -> None:
+        """Start workers over the present state, and let them take the place of the others."""
+        snapshot = self._copy(store)
+        workers: list[Worker] = []
+        try:
+            for _ in range(self._size):
+                workers.append(Worker(snapshot, self.memory))
+                snapshot.users += 1
+        except StoreError as error:
+            # What was changed has been changed; a query that finds no worker starts one.
+            logger.warning("A worker could not be started ahead: %s", error)
+        except BaseException:
+            self._dropped(snapshot, workers)
+            raise
+        with self._lock:
+            if not self._closed:
+                self._retire()
+                self._snapshot, self._idle = snapshot, workers
+                return
+        self._dropped(snapshot, workers)
+
+    @staticmethod
+    def _dropped(snapshot: Snapshot, workers: Sequence[Worker]) -> None:
+        for worker in workers:
+            worker.kill()
+        snapshot.current, snapshot.users = False, 0
+        snapshot.drop_unused()
+
+    @property
+    def shown(self) -> Snapshot | None:
+        """Return the copy that queries are answered from; None where one must be made first."""
+        store = self._store()
+        return None if store is None or self._stale(store) else self._snapshot
+
+    def _stale(self, store: OxigraphStore) -> bool:
+        shown = self._snapshot
+        return shown is None or (not self._steady and shown.generation != store.generation)
+
+    def _present(self, store: OxigraphStore) -> Snapshot:
+        """Return the copy to answer from, made anew where the store has changed; the lock is held."""
+        if self._snapshot is None or self._stale(store):
+            self._retire()
+            self._snapshot = self._copy(store)
+        return self._snapshot
+
+    def _copy(self, store: OxigraphStore) -> Snapshot:
+        with self.guard:
+            return Snapshot(store, self.note())
 
     def give(self, worker: Worker) -> None:
         """Give back a worker that has answered and can answer again."""
@@ -203,16 +293,30 @@ class WorkerPool:
         with self._lock:
             return [worker.pid for worker in (*self._idle, *self._busy)]
 
+    def defences(self) -> list[Defences]:
+        """Return what each worker process has given up."""
+        with self._lock:
+            return [worker.defences for worker in (*self._idle, *self._busy)]
+
     def close(self) -> None:
         """Kill the workers and remove their snapshots."""
         atexit.unregister(self.close)
         with self._lock:
+            self._closed = True
             for worker in self._busy:
                 worker.kill()
                 worker.snapshot.users -= 1
                 worker.snapshot.drop_unused()
             self._busy.clear()
             self._retire()
+
+    def _bury(self) -> None:
+        """Forget the idle workers that something else has ended; the lock is held."""
+        for worker in [worker for worker in self._idle if worker.ended]:
+            self._idle.remove(worker)
+            worker.kill()
+            worker.snapshot.users -= 1
+            worker.snapshot.drop_unused()
 
     def _retire(self) -> None:
         """End the idle workers and let go of their snapshot; the lock is held."""
@@ -235,86 +339,6 @@ class WorkerPool:
             snapshot.drop_unused()
 
 
-def snapshot_prefix(path: Path | None) -> str:
-    """Return how the names of a store's snapshot folders begin."""
-    return f".{path.name if path is not None else 'mrag'}.snapshot-"
-
-
-def request(
-    do: str,
-    query: str,
-    dataset: Dataset,
-    limits: Limits,
-    *,
-    extra: bytes = b"",
-    format: str = "",
-    substitutions: Mapping[str, Any] | None = None,
-    prefixes: Mapping[str, str] | None = None,
-    base: str | None = None,
-) -> dict[str, Any]:
-    """Return a request for a query, in plain values.
-
-    Args:
-        do: `rows` for terms, `document` for a document in `format`.
-        query: A query that the read gate has let through.
-        dataset: The graphs it sees.
-        limits: Its caps.
-        extra: N-Triples that are in the default graph for this query alone.
-        format: Of the document: `json`, `xml`, `csv`, `tsv`, `turtle`, `ntriples`, `rdfxml`, `jsonld`…
-        substitutions: Terms, taken apart, that variables have from the start.
-        prefixes: For documents that can abbreviate.
-        base: What relative IRIs are relative to, where the query does not say.
-    """
-    return {
-        "do": do,
-        "query": query,
-        "default": dataset.default,
-        "named": dataset.named,
-        "rows": limits.rows,
-        "bytes": limits.bytes,
-        "extra": extra,
-        "format": format,
-        "substitutions": dict(substitutions or {}),
-        "prefixes": dict(prefixes or {}),
-        "base": base,
-    }
-
-
-def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
-    """Return the error that a reply stands for, if it stands for one."""
-    if reply[0] == "large":
-        return QueryRefused(
-            f"The result is larger than {limits.rows} rows or {limits.bytes} bytes.",
-            query=query,
-            hint="Add a LIMIT, or allow more.",
-        )
-    if reply[0] == "refused":
-        return QueryRefused(str(reply[1]), query=query)
-    if reply[0] == "error":
-        return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
-    return None
-
-
-def _unpack(reply: Reply) -> SelectResult | bool | list[Triple]:
-    kind, value = reply
-    if kind == "select":
-        names, rows = value
-        return SelectResult(names, [tuple(map(_term, row)) for row in rows])
-    if kind == "construct":
-        return [Triple(*cast(Any, map(_term, row))) for row in cast(Collection[Any], value)]
-    return bool(value)
-
-
-def _term(plain: tuple[str, str, str | None, str | None] | None) -> Term | None:
-    if plain is None:
-        return None
-    kind, value, language, datatype = plain
-    if kind == "i":
-        return URIRef(value)
-    if kind == "b":
-        return BNode(value)
-    if language:
-        return Literal(value, lang=language)
-    if datatype is None or datatype == XSD + "string":
-        return Literal(value)
-    return Literal(value, datatype=URIRef(datatype), normalize=False)
+def snapshot_prefix(path: Path) -> str:
+    """Return how the names of the snapshot folders of a store in a folder begin."""
+    return f".{path.name}.snapshot-"

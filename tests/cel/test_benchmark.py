@@ -116,6 +116,9 @@ def test_a_run_goes_on_where_it_was_broken_off(pets: Path) -> None:
     assert both[0] == one, "taken from the file, time and all"
     assert "no individual" in both[1].error and both[1].f1 == 0.0
     assert calls == [(1, 2), (2, 2)]
+    assert list(run(sets, [setup], results=results)) == both, "the broken line is gone"
+    results.write_text('{"key": "broken o', encoding="utf-8")
+    assert next(run(sets, [setup], results=results)).concept == one.concept
     assert means(both)["problems"] == 1
     other = next(run(sets, [Setup(folds=2, seed=1)], results=pets / "results2.jsonl"))
     assert other.problem == "cats"

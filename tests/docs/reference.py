@@ -13,8 +13,11 @@ from mrag.cli import app
 INTRO = """# The command line
 
 Data goes to standard output, progress and notes to standard error. Exit codes: 0 for success, 1 for an error
-of what was asked (one line that says what to do), 2 for misuse, 130 after an interruption. `--json` prints
-JSON. `MRAG_STORE`, `MRAG_KG`, `MRAG_MODEL` and `MRAG_EMBEDDER` set what options would.
+of what was asked (one line that says what to do), 2 for misuse, 130 after Ctrl-C and 143 after SIGTERM, with
+a line that says what is kept. A command that was stopped, killed or ran out of disk has left each of its
+steps as it was before or as it is to be; the same command again does the rest. `--json` prints JSON.
+What could steer a terminal is [shown as signs](security.md#what-a-terminal-gets), in data as escapes.
+`MRAG_STORE`, `MRAG_KG`, `MRAG_MODEL` and `MRAG_EMBEDDER` set what options would.
 """
 
 

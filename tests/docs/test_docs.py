@@ -21,7 +21,7 @@ from tests.docs.reference import reference
 from tests.servers import free_port, running
 from tests.test_cli import run
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PRINTED = {
     "01_ask_a_graph": ("Verified", "GraphDB is a semantic product"),

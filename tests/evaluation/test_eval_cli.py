@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app
+from mrag.storage.journal import append
+from mrag.storage.journal import lines as records
 from tests.conftest import PRODUCTS, shared_data
 from tests.test_cli import run
 
@@ -64,9 +66,13 @@ def test_an_interrupted_run_is_gone_on_with(tmp_path: Path) -> None:
     whole = invoke("eval", str(folder), "-r", "bm25", "--out", str(out))
     journal = out / "journals" / "bm25.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
-    marked = json.loads(lines[1])
+    marked = dict(records(lines[1]))[1]
+    assert marked is not None
     marked["hits"] = [["d3", 9.0]]
-    journal.write_bytes(lines[0] + json.dumps(marked).encode() + b"\n" + lines[2][:20])
+    journal.write_bytes(lines[0])
+    append(journal, marked)
+    with journal.open("ab") as file:
+        file.write(lines[2][:20])
     gone_on = invoke("eval", str(folder), "-r", "bm25", "--out", str(out))
     assert gone_on != whole, "what the journal holds is taken as it is"
     assert len(journal.read_bytes().splitlines()) == len(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from mrag.evaluation.runs import read_qrels
 from mrag.generation.models import resolve
 from mrag.index.similarity import SimilarityIndexes
 from mrag.kg import KnowledgeGraph
+from mrag.storage.journal import lines
 from tests.conftest import ROOT
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
 from tests.generation.ollama_server import OllamaServer, Served
@@ -172,8 +172,8 @@ def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start
     made = ask_model(DOCUMENTS, model, path, name="asker")
     whole = ask_model(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
     assert made.asked == 12 - kept and made.questions == whole.questions
-    records = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    assert sorted(r["entity"] for r in records) == sorted(DOCUMENTS)
+    records = [record for _, record in lines(path.read_bytes())][1:]
+    assert sorted(r["entity"] for r in records if r is not None) == sorted(DOCUMENTS)
 
 
 def test_the_seed_and_the_iri_choose_the_question() -> None:

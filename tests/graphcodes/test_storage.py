@@ -39,12 +39,14 @@ def test_reopened_it_is_the_same(tmp_path):
     assert (len(again), again.ids, "a" in again, "x" in again) == (4, ["a", "b", "c", "d"], True, False)
 
 
-def test_arrays_are_mapped_not_read(tmp_path):
-    GraphCodeIndex(tmp_path).put({"a": BITES})
+def test_arrays_are_read_when_they_are_needed(tmp_path):
+    GraphCodeIndex(tmp_path).put({f"d{n}": GraphCode.of([f"node {n}"], []) for n in range(4000)})
     index = GraphCodeIndex(tmp_path)
     segment = index._state.segments[0]
-    assert not segment.pair_docs.flags.owndata
-    assert not segment.pair_docs.flags.writeable
+    assert len(index) == 4000 and not vars(segment).keys() & {"ids", "hashes", "node_docs"}
+    assert matches(index, GraphCode.of(["node 7"])) == [("d7", 1.0)]
+    assert not segment.node_docs.flags.owndata
+    assert not segment.node_docs.flags.writeable
 
 
 class Book:
@@ -207,7 +209,7 @@ def test_a_damaged_file_is_a_clear_error(folder, pattern, harm):
 
 def test_another_format_is_named(folder):
     file = folder / "manifest.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": "mrag graph codes 0"}))
+    file.write_text(json.dumps({"generation": 1, "files": {}, "format": "mrag graph codes 1"}))
     with pytest.raises(IndexMismatch, match="format"):
         GraphCodeIndex(folder)
 
@@ -227,7 +229,6 @@ def test_files_that_no_manifest_names_are_swept(folder):
 
 KILLED = """
 import os, sys
-from mrag.graphcodes import storage
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.index import GraphCodeIndex
 calls = 0
@@ -264,7 +265,7 @@ def test_two_writers_add_up(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="file locks of POSIX")
 def test_a_second_writer_at_the_same_time_is_refused(folder):
-    from mrag.graphcodes.storage import locked
+    from mrag.storage.folder import locked
 
     with locked(folder), pytest.raises(IndexError_, match="Another writer"):
         GraphCodeIndex(folder).put({"x": CAT})

@@ -30,6 +30,7 @@ from tests.generation.ollama_server import Served
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer, colour_of
 from tests.images.test_rankers import Colours
+from tests.terminal.hostile import TEXT, faults
 from tests.test_cli import run
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
@@ -191,6 +192,14 @@ def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
     assert len(page.sources) == 1 and page.sources[0].startswith("data:image/")
     assert "<script>alert(1)</script>" in page.text
     assert "Contains dress" in page.text and "[t1]" in page.text
+
+
+def test_a_page_shows_controls_as_signs_and_isolates(wardrobe: KnowledgeGraph, photos: Path) -> None:
+    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
+    wardrobe.insert([Triple(URIRef(E + "image_1"), label, Literal(TEXT))])
+    found = ask_pictures(wardrobe, "coat", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none")
+    page = found._repr_html_()
+    assert "PWN" in page and not faults(page.encode(), tty=False)
 
 
 def test_nothing_found_is_said(wardrobe: KnowledgeGraph) -> None:

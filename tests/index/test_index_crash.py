@@ -76,11 +76,11 @@ def test_killed_at_any_moment(tmp_path: Path, wordllama: WordLlamaEmbedder, cont
         assert index.generation > generations[-1]
         states.append(state)
         generations.append(index.generation)
-        names = {"manifest.json", "lock", *index._state.manifest.files()}
+        names = {"manifest.json", "lock", *index._state.manifest.files}
         left_behind += len({p.name for p in tmp_path.iterdir()} - names)
     index.sync(STATES["one"], extra={"state": "one", "last": True})
     assert content(index) == expected["one"][0]
-    names = {"manifest.json", "lock", *index._state.manifest.files()}
+    names = {"manifest.json", "lock", *index._state.manifest.files}
     assert {p.name for p in tmp_path.iterdir()} == names, "what was left behind is swept away"
     assert len(set(states)) > 1 and left_behind > 0, "the writer was never killed amid a commit"
 
@@ -109,6 +109,7 @@ def test_a_full_disk(small_disk: Path, wordllama: WordLlamaEmbedder, content: Co
     index.sync(STATES["less"], extra={"state": "less"})
     before = content(index)
     lexical = DocumentIndex.create(small_disk / "lexical", embedder=None)
+    lexical.sync(STATES["less"][:5], extra={})
     large = [(f"ex:{i}", f"thing number {i} " * 20) for i in range(2000)]
     with pytest.raises(IndexError_, match="No space left") as caught:
         index.sync(large, extra={"state": "large"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ import uvicorn
 import mrag
 from mrag.kg import KnowledgeGraph
 from mrag.server.app import create_app
-from mrag.server.running import listen
+from mrag.server.running import config_of, listen
 from mrag.server.settings import ServerSettings
 
 SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
@@ -31,9 +33,8 @@ class Running:
         self.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         app = create_app(kg, settings)
         self.engine: Any = app.state.engine
-        config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=3)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [bound]})
+        self._server = uvicorn.Server(config_of(app, replace(settings, grace=3)))
+        self._thread = threading.Thread(target=self._run, args=([bound],))
         self._thread.start()
         while not self._server.started:
             if not self._thread.is_alive():
@@ -41,6 +42,13 @@ class Running:
             self._thread.join(0.01)
         headers = {"Authorization": f"Bearer {settings.token}"} if settings.token else {}
         self.client = httpx.Client(base_url=self.url, timeout=30, headers=headers)
+
+    def _run(self, sockets: list[socket.socket]) -> None:
+        async def serve() -> None:
+            self.loop = asyncio.get_running_loop()
+            await self._server.serve(sockets)
+
+        asyncio.run(serve())
 
     def select(self, query: str, **params: str) -> list[dict[str, str]]:
         """Return the rows of a query, each value as its text."""

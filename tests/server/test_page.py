@@ -417,3 +417,65 @@ def test_the_keyboard_alone_is_enough(browser: Browser, base: str) -> None:
         page.wait_for_selector(".proof li")
         page.keyboard.press("Enter")
         page.wait_for_selector(".proof", state="detached")
+
+
+ODD = [
+    *(
+        "__proto__",
+        "constructor",
+        "toString",
+        "valueOf",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "__defineGetter__",
+    ),
+    *(
+        "%5F%5Fproto%5F%5F",
+        "",
+        "?",
+        "/ask",
+        "ask/",
+        "ASK",
+        "%",
+        "%E0%A4%A",
+        "\u202eask",
+        "ask#x",
+        "x" * 20_000,
+    ),
+    *(
+        "__proto__?q=",
+        "constructor?iri=x",
+        "ask?__proto__=x",
+        "ask?constructor=1&toString=2",
+        "ask?%&=&&%zz=%",
+    ),
+]
+
+
+def test_a_name_that_every_object_has_is_no_section(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/__proto__")
+        for name in ODD:
+            page.evaluate("(name) => { location.hash = `#/${name}` }", name)
+            seen.until("!document.getElementById('ask').hidden && document.title === 'Ask · mrag'")
+            assert page.locator("#explore").is_hidden() and page.locator("#query").is_hidden(), name
+            # What the page does next still works: nothing of the page has been changed under its feet.
+            page.evaluate("location.hash = '#/explore?__proto__=x&constructor=y'")
+            page.wait_for_selector("#explore-start .classes")
+            assert page.title() == "Explore · mrag"
+        assert page.evaluate("Object.keys(Object.prototype).length") == 0
+
+
+def test_variables_named_as_what_every_object_has_are_shown(browser: Browser, base: str) -> None:
+    names = ["constructor", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf"]
+    with watched(browser, base) as seen:
+        page = seen.open("/#/query")
+        page.wait_for_selector(".CodeMirror")
+        values = " ".join(f'("{name}" UNDEF)' for name in names)
+        for name in names:
+            query = f"SELECT * {{ VALUES (?word ?{name}) {{ {values} }} }}"
+            page.evaluate("(q) => { location.hash = `#/query?query=${encodeURIComponent(q)}` }", query)
+            seen.until(f"document.querySelector('.CodeMirror').CodeMirror.getValue().includes('?{name}')")
+            page.get_by_role("button", name="Run", exact=True).click()
+            seen.until("document.getElementById('query-state').textContent.startsWith('5 rows')")
+            assert "function" not in page.locator("#results").inner_text()

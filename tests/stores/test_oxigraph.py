@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from rdflib import Literal, URIRef
 from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
 from mrag.kg import KnowledgeGraph
 from mrag.stores.base import Limits, SelectResult, TripleStore
+from mrag.stores.changes import Outcome
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
@@ -300,53 +300,6 @@ async def test_reads_have_async_twins(any_kg: KnowledgeGraph) -> None:
     assert len(await store.aselect("SELECT * { ?s ?p ?o }", any_kg.dataset())) == 0
 
 
-LOADER = """
-import sys
-from mrag.kg import KnowledgeGraph
-from mrag.stores.oxigraph import OxigraphStore
-kg = KnowledgeGraph(OxigraphStore(sys.argv[1]))
-print("open", flush=True)
-kg.load(sys.argv[2:])
-print("loaded", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.7])
-def test_a_kill_during_a_load_leaves_before_or_after(tmp_path: Path, delay: float) -> None:
-    first = write(tmp_path / "first.nt", f"<{EX}first> <{EX}p> <{EX}o> .\n")
-    big = tmp_path / "big.nt"
-    with big.open("w") as out:
-        for i in range(60_000):
-            out.write(f'<{EX}s{i}> <{EX}p{i % 7}> "text {i}" .\n')
-    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
-        kg.load([first])
-    child = subprocess.Popen(
-        [sys.executable, "-c", LOADER, str(tmp_path / "s"), str(big)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None and child.stdout.readline() == "open\n"
-    time.sleep(delay)
-    child.send_signal(signal.SIGKILL)
-    done = "loaded" in child.stdout.read()
-    child.wait()
-    child.stdout.close()
-    child.stdin.close()
-    with KnowledgeGraph(OxigraphStore(tmp_path / "s")) as kg:
-        count = kg.count()
-        assert count == kg.record.triples
-        assert count in (1, 60_001)
-        assert not kg.record.pending
-        if done:
-            assert count == 60_001
-        if kg.recovered is not None:
-            assert ("discarded" in kg.recovered) == (count == 1), kg.recovered
-        assert kg.revision == (2 if count == 60_001 else 1)
-
-
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small file system")
 def test_a_full_disk_is_said_and_nothing_lands(tmp_path: Path) -> None:
     small = tmp_path / "small"
@@ -371,3 +324,31 @@ def test_a_full_disk_is_said_and_nothing_lands(tmp_path: Path) -> None:
             assert kg.count() == 1
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.parametrize("where", ["memory", "folder"])
+def test_a_change_is_written_as_it_is_whatever_the_literals_hold(where: str, tmp_path: Path) -> None:
+    g, s = ox.NamedNode("urn:g"), ox.NamedNode("urn:s")
+    odd = [
+        "\\u0022",
+        "} ; DROP ALL ; {",
+        "\n\r\t\b\f",
+        "\x00\x7f\x85",
+        "\U0010ffff\ufffe",
+        "'''" + '"""',
+        "\\",
+        "#",
+    ]
+    values = [*(ox.Literal(text) for text in odd), *map(ox.Literal, map(chr, range(0x300)))]
+    values += [ox.Literal("a", language="de-ch"), ox.Literal("1", datatype=ox.NamedNode("urn:d"))]
+    quads = [ox.Quad(s, s, value, g) for value in values]
+    with OxigraphStore(tmp_path / "store" if where == "folder" else None) as store:
+        record = "INSERT DATA { GRAPH <urn:record> { <urn:a> <urn:b> 1 } }"
+        store.change(Outcome(added=quads), record)
+        assert store.graphs() == ["urn:g", "urn:record"]
+        assert set(store.edges("urn:g")) == set(quads)
+        store.change(Outcome(added=[ox.Quad(s, s, s, g)], removed=quads), record)
+        assert list(store.edges("urn:g")) == [ox.Quad(s, s, s, g)]
+        with pytest.raises(QueryRefused):
+            store.change(Outcome(added=quads), "INSERT DATA {")
+        assert store.count("urn:g") == 1

@@ -105,6 +105,8 @@ def write_folder(model: Any, tokeniser: Any, out: Path) -> Path:
         `out`.
     """
     draft, old = out.with_name(f".{out.name}.new"), out.with_name(f".{out.name}.old")
+    if old.exists() and not out.exists():
+        old.rename(out)  # a run was ended between the two steps below
     for folder in (draft, old):
         shutil.rmtree(folder, ignore_errors=True)
     model.merge_and_unload().save_pretrained(str(draft))

@@ -30,6 +30,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
 from mrag.generative.training.data import Pair
 from mrag.generative.training.lora import clue_loss, quiet
+from mrag.storage.saving import saved_text
 
 __all__ = ["ObjectPrefix", "Pixels", "PrefixLearner", "PrefixSettings"]
 
@@ -219,7 +220,7 @@ class PrefixLearner:
         folder.mkdir(parents=True, exist_ok=True)
         weights = {n: p.detach().cpu().contiguous() for n, p in self.prefix.learnt.state_dict().items()}
         library("safetensors.torch").save_file(weights, str(folder / "prefix.safetensors"))
-        (folder / "prefix.json").write_text(json.dumps(asdict(self.prefix.settings)) + "\n", encoding="utf-8")
+        saved_text(folder / "prefix.json", json.dumps(asdict(self.prefix.settings)) + "\n")
         adapter = getattr(self.language, "peft_config", None)
         if adapter:
             with quiet():

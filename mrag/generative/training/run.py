@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
 from mrag.generative.training.data import Pair, batches, digest
+from mrag.storage.saving import saved_text
 
 __all__ = ["Learner", "Outcome", "TrainSettings", "train"]
 
@@ -111,9 +112,9 @@ def train(
 ) -> Outcome:
     """Train, going on from the checkpoint in the folder if there is one.
 
-    A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C ends the
-    step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the last
-    checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
+    A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C or SIGTERM
+    ends the step that is on its way, keeps a checkpoint and returns; a second one ends at once, with the
+    last checkpoint kept. `log.jsonl` in the folder gets a line of JSON for each step.
 
     Args:
         learner: What is trained.
@@ -252,12 +253,12 @@ def _cut(log: Path, steps: int) -> None:
     """Take lines of steps that no checkpoint holds out of the log: they are done again."""
     if log.exists():
         lines = log.read_text(encoding="utf-8").splitlines(keepends=True)[:steps]
-        log.write_text("".join(lines), encoding="utf-8")
+        saved_text(log, "".join(lines))
 
 
 @contextmanager
 def _stopping() -> Iterator[threading.Event]:
-    """Tell whether Ctrl-C was pressed, instead of ending a step half-way."""
+    """Tell whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked
@@ -268,9 +269,10 @@ def _stopping() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = signal.signal(signal.SIGINT, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield asked
     finally:
         with suppress(ValueError):
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from mrag import untrusted
 from mrag.errors import ModelError, MragError
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.reading import SCHEMA, code_of, read_code
@@ -74,7 +75,7 @@ class ModelExtractor:
         messages: list[BaseMessage] = [SystemMessage(self.instructions)]
         for said, answer in _SHOTS:
             messages += [HumanMessage(f"Text: {said}"), AIMessage(answer)]
-        messages.append(HumanMessage(f"Text: {text[: self.most_chars]}"))
+        messages.append(HumanMessage(f"Text: {untrusted.lines(text[: self.most_chars])}"))
         return asked(self.model, messages, structured=self.structured)
 
 
@@ -91,7 +92,8 @@ def asked(model: BaseChatModel, messages: list[BaseMessage], *, structured: bool
         return _read(value, text)
     except ModelError as error:
         told = " ".join(part for part in (error.message, error.hint) if part)
-        again = [*messages, AIMessage(text or "…"), HumanMessage(REPAIR.replace("{error}", told))]
+        repair = HumanMessage(REPAIR.replace("{error}", untrusted.one_line(told)))
+        again = [*messages, AIMessage(untrusted.lines(text) or "…"), repair]
     value, text = _answer(model, again, structured)
     try:
         return _read(value, text)

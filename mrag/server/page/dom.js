@@ -28,13 +28,13 @@ export function show(element, yes) {
   element.hidden = !yes;
 }
 
-const ORIGIN = {
+const ORIGIN = Object.assign(Object.create(null), {
   asserted: "Stated in the data",
   inferred: "Made by reasoning",
   enriched: "Written by a model that described something",
   completed: "Taken from evidence for a question, and accepted",
-};
-const SIGN = { inferred: "∴ ", enriched: "✎ ", completed: "＋ " };
+});
+const SIGN = Object.assign(Object.create(null), { inferred: "∴ ", enriched: "✎ ", completed: "＋ " });
 
 export function badge(status) {
   return h(

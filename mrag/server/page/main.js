@@ -6,14 +6,18 @@ import { byId, h, show } from "./dom.js";
 import * as explore from "./explore.js";
 import * as query from "./query.js";
 
-const sections = { ask, query, explore };
-const titles = { ask: "Ask", query: "Query", explore: "Explore" };
-const last = {};
+// Maps, because names come from the address, and every object has names that nobody gave it.
+const sections = new Map(Object.entries({ ask, query, explore }));
+const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore" }));
+const last = new Map();
 
 function read() {
   const [path, values] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  const name = path in sections ? path : "ask";
-  return { name, values: Object.fromEntries(new URLSearchParams(values || "")) };
+  const name = sections.has(path) ? path : "ask";
+  // Without a prototype, so that a value is there only if the address gives it.
+  const given = Object.create(null);
+  for (const [key, value] of new URLSearchParams(values || "")) given[key] = value;
+  return { name, values: given };
 }
 
 function address(name, values) {
@@ -25,7 +29,7 @@ function go(name, values, { replace = false } = {}) {
   const to = address(name, values);
   if (replace) {
     history.replaceState(null, "", to);
-    last[name] = to;
+    last.set(name, to);
     tabs(name);
   } else if (location.hash === to) {
     open();
@@ -40,17 +44,17 @@ function tabs(name) {
     if (here) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
     // A tab comes back to where one was in it; the open one leads to its beginning.
-    tab.setAttribute("href", here ? `#/${tab.dataset.tab}` : last[tab.dataset.tab] || `#/${tab.dataset.tab}`);
+    tab.setAttribute("href", here ? `#/${tab.dataset.tab}` : last.get(tab.dataset.tab) || `#/${tab.dataset.tab}`);
   }
 }
 
 function open() {
   const { name, values } = read();
-  last[name] = location.hash || "#/ask";
+  last.set(name, location.hash || "#/ask");
   tabs(name);
-  for (const one of Object.keys(sections)) show(byId(one), one === name);
-  document.title = `${values.q ? `${values.q} · ` : ""}${titles[name]} · mrag`;
-  sections[name].enter(values, go);
+  for (const one of sections.keys()) show(byId(one), one === name);
+  document.title = `${values.q ? `${values.q} · ` : ""}${titles.get(name)} · mrag`;
+  sections.get(name).enter(values, go);
 }
 
 async function about() {
@@ -87,7 +91,7 @@ byId("token-form").addEventListener("submit", (event) => {
   open();
 });
 
-for (const section of Object.values(sections)) section.start(go);
+for (const section of sections.values()) section.start(go);
 window.addEventListener("hashchange", open);
 about();
 open();

@@ -1,0 +1,91 @@
+"""Styled text on standard error: the styles are ours, the text of all segments is made visible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.segment import Segment
+from rich.spinner import Spinner
+from rich.text import Text
+
+from mrag.terminal import Encoded, guarded, unguarded, visible
+
+
+class SafeConsole(Console):
+    """A console on standard error that prints no control but its own.
+
+    It writes past the guard of the stream, which would show the styles as signs too.
+    """
+
+    def __init__(self) -> None:
+        file = getattr(unguarded(sys.stderr), "rich_proxied_file", sys.stderr)
+        out = cast(TextIO, Encoded(unguarded(file)))
+        super().__init__(file=out, highlight=False, markup=False, emoji=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render with all text made visible."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(visible(text), style)
+
+
+_bars: list[SafeConsole] = []
+
+
+def console() -> SafeConsole:
+    """Return the console of the bar that runs, so that lines are printed above it, or a new one."""
+    return _bars[-1] if _bars else SafeConsole()
+
+
+def plain(text: str, style: str | None = None) -> Text:
+    """Return text in which neither markup nor names of emoji mean anything."""
+    return Text(visible(text), style=style or "")
+
+
+@contextmanager
+def spinning(text: str) -> Iterator[None]:
+    """Show a spinner."""
+    own = SafeConsole()
+    spinner = Spinner("dots", plain(text), style="status.spinner")
+    redirect = sys.stdout.isatty()
+    with Live(spinner, console=own, transient=True, redirect_stdout=redirect), _running(own):
+        yield
+
+
+@contextmanager
+def bar(unit: str) -> Iterator[Progress]:
+    """Show a bar for bytes or anything else that is counted; tasks are added to it."""
+    own = SafeConsole()
+    amount: ProgressColumn = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    # The text is no format string: a name of a file may hold braces.
+    words = TextColumn("{task.description}", markup=False)
+    shown = Progress(
+        words, BarColumn(), amount, TimeRemainingColumn(), console=own, redirect_stdout=sys.stdout.isatty()
+    )
+    with shown, _running(own):
+        yield shown
+
+
+@contextmanager
+def _running(own: SafeConsole) -> Iterator[None]:
+    # What rich has put in place of the streams reads escape sequences as styles; it must get none.
+    _bars.append(own)
+    try:
+        with guarded():
+            yield
+    finally:
+        _bars.remove(own)

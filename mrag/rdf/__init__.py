@@ -1,0 +1,1 @@
+"""RDF and SPARQL: reading what people and models write."""

@@ -1,0 +1,283 @@
+"""Groups, triples and property paths (SPARQL 1.1 Query, section 19.8, rules 52 to 109)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rdflib import RDF, BNode, URIRef
+from rdflib.term import Variable
+
+from mrag.rdf.cursor import TERM_KEYS
+from mrag.rdf.expressions import Expressions
+from mrag.rdf.tree import (
+    Bind,
+    Filter,
+    Graph,
+    Group,
+    Minus,
+    Node,
+    Optional,
+    Path,
+    Select,
+    Term,
+    Triple,
+    Union,
+    Values,
+)
+
+_SUBJECTS = TERM_KEYS | {"var", "[", "("}
+_VERBS = frozenset(("var", "iri", "pname", "a", "^", "!", "("))
+_LOADS_CODE = ("java:",)
+"""Jena runs a class of this name for a triple pattern."""
+
+
+class Patterns(Expressions):
+    """Reads graph patterns; a subclass reads the queries inside them."""
+
+    def sub_select(self) -> Select:
+        """Read a SELECT inside a group."""
+        raise NotImplementedError
+
+    # -- groups ------------------------------------------------------------------------------------
+
+    def group(self) -> Group:
+        """Read a group graph pattern."""
+        self.deeper()
+        first = self.at
+        self.expect("{")
+        parts: list[Node] = []
+        if self.key == "SELECT":
+            parts.append(self.sub_select())
+        else:
+            self._content(parts)
+        last = self.at
+        self.expect("}")
+        self.shallower()
+        return Group(tuple(parts), first, last)
+
+    def _content(self, parts: list[Node]) -> None:
+        readers = self._readers
+        may_have_triples = True
+        while self.key != "}":
+            if (reader := readers.get(self.key)) is not None:
+                parts.append(reader())
+                self.accept(".")
+                may_have_triples = True
+            elif may_have_triples and self.key in _SUBJECTS:
+                self.same_subject(parts.append)
+                may_have_triples = self.accept(".")
+            else:
+                raise self.refused("a pattern or }" if may_have_triples else "a dot or }")
+            self.limit(len(parts), "patterns")
+
+    @property
+    def _readers(self) -> dict[str, Callable[[], Node]]:
+        return {
+            "{": self._group_or_union,
+            "OPTIONAL": lambda: Optional(self._group_behind()),
+            "MINUS": lambda: Minus(self._group_behind()),
+            "GRAPH": self._graph,
+            "FILTER": self._filter,
+            "BIND": self._bind,
+            "VALUES": self.values,
+        }
+
+    def _group_behind(self) -> Group:
+        self.advance()
+        return self.group()
+
+    def _group_or_union(self) -> Group | Union:
+        groups = [self.group()]
+        while self.accept("UNION"):
+            groups.append(self.group())
+            self.limit(len(groups), "groups")
+        return Union(tuple(groups)) if len(groups) > 1 else groups[0]
+
+    def _graph(self) -> Graph:
+        self.advance()
+        return Graph(self.variable_or_iri(), self.group())
+
+    def _filter(self) -> Filter:
+        self.advance()
+        return Filter(self.constraint())
+
+    def _bind(self) -> Bind:
+        self.advance()
+        self.expect("(")
+        expression = self.expression()
+        self.expect("AS")
+        variable = self.variable()
+        self.expect(")")
+        return Bind(expression, variable)
+
+    def values(self) -> Values:
+        """Read inline data (section 10.2)."""
+        self.expect("VALUES")
+        if self.key == "var":
+            variables = (self.variable(),)
+            self.expect("{")
+            single = []
+            while not self.accept("}"):
+                single.append((self._value(),))
+            return Values(variables, tuple(single))
+        self.expect("(")
+        names = []
+        while not self.accept(")"):
+            names.append(self.variable())
+        self.expect("{")
+        rows = []
+        while not self.accept("}"):
+            rows.append(self._row(len(names)))
+        return Values(tuple(names), tuple(rows))
+
+    def _row(self, size: int) -> tuple[URIRef | None, ...]:
+        token = self.expect("(")
+        row = []
+        while not self.accept(")"):
+            row.append(self._value())
+        if len(row) != size:
+            raise self.tokens.forbidden(f"A row of VALUES has {len(row)} terms instead of {size}", token)
+        return tuple(row)
+
+    def _value(self) -> URIRef | None:
+        if self.accept("UNDEF"):
+            return None
+        if self.key not in TERM_KEYS or self.key == "blank":
+            raise self.refused("an IRI, a literal or UNDEF")
+        return self.term()  # type: ignore[return-value]
+
+    # -- triples -----------------------------------------------------------------------------------
+
+    def triples(self, note: Callable[[Triple], None], *, paths: bool = True) -> None:
+        """Read triples as far as they go.
+
+        Args:
+            note: Called with each.
+            paths: Whether property paths may stand in them.
+        """
+        while self.key in _SUBJECTS:
+            self.same_subject(note, paths=paths)
+            if not self.accept("."):
+                return
+
+    def same_subject(self, note: Callable[[Triple], None], *, paths: bool = True) -> None:
+        """Read a subject with what is said of it."""
+        bracketed = self.key in ("[", "(") and self.following() not in ("]", ")")
+        subject = self._node(note, paths)
+        if not bracketed or self.key in _VERBS:
+            self._properties(subject, note, paths)
+
+    def _properties(self, subject: Term, note: Callable[[Triple], None], paths: bool) -> None:
+        while True:
+            verb = self._verb(paths)
+            note(Triple(subject, verb, self._node(note, paths)))
+            while self.accept(","):
+                note(Triple(subject, verb, self._node(note, paths)))
+            if self.key != ";":
+                return
+            while self.accept(";"):
+                continue
+            if self.key not in _VERBS:
+                return
+
+    def _node(self, note: Callable[[Triple], None], paths: bool) -> Term:
+        if self.key == "var":
+            return self.variable()
+        if self.key == "[":
+            return self._described(note, paths)
+        if self.key == "(":
+            return self._collection(note, paths)
+        if self.key not in TERM_KEYS:
+            raise self.refused("a term or a variable")
+        return self.term()
+
+    def _described(self, note: Callable[[Triple], None], paths: bool) -> BNode:
+        self.deeper()
+        self.expect("[")
+        node = self.fresh()
+        if self.key != "]":
+            self._properties(node, note, paths)
+        self.expect("]")
+        self.shallower()
+        return node
+
+    def _collection(self, note: Callable[[Triple], None], paths: bool) -> Term:
+        self.deeper()
+        self.expect("(")
+        first: Term = RDF.nil
+        before: BNode | None = None
+        while not self.accept(")"):
+            node = self.fresh()
+            if before is None:
+                first = node
+            else:
+                note(Triple(before, RDF.rest, node))
+            note(Triple(node, RDF.first, self._node(note, paths)))
+            before = node
+        if before is not None:
+            note(Triple(before, RDF.rest, RDF.nil))
+        self.shallower()
+        return first
+
+    # -- paths -------------------------------------------------------------------------------------
+
+    def _verb(self, paths: bool) -> Variable | URIRef | Path:
+        if self.key == "var":
+            return self.variable()
+        return self._alternatives() if paths else self._step_name()
+
+    def _step_name(self) -> URIRef:
+        if self.accept("a"):
+            return RDF.type
+        token = self.token
+        name = self.iri()
+        if name.lower().startswith(_LOADS_CODE):
+            raise self.tokens.forbidden(f"The property <{name}> may not be used", token)
+        return name
+
+    def _alternatives(self) -> URIRef | Path:
+        parts = [self._sequence()]
+        while self.accept("|"):
+            parts.append(self._sequence())
+            self.limit(len(parts), "paths")
+        return Path("|", tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _sequence(self) -> URIRef | Path:
+        parts = [self._step()]
+        while self.accept("/"):
+            parts.append(self._step())
+            self.limit(len(parts), "paths")
+        return Path("/", tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _step(self) -> URIRef | Path:
+        inverse = self.accept("^")
+        found = self._path_primary()
+        if self.key in ("*", "+", "?"):
+            found = Path(self.advance().key, (found,))
+        return Path("^", (found,)) if inverse else found
+
+    def _path_primary(self) -> URIRef | Path:
+        if self.accept("!"):
+            return Path("!", self._negated())
+        if self.key != "(":
+            return self._step_name()
+        self.deeper()
+        self.advance()
+        found = self._alternatives()
+        self.expect(")")
+        self.shallower()
+        return found
+
+    def _negated(self) -> tuple[URIRef | Path, ...]:
+        if not self.accept("("):
+            return (self._one_negated(),)
+        parts = []
+        while self.key != ")":
+            parts.append(self._one_negated())
+            if self.key != ")":
+                self.expect("|")
+        self.advance()
+        return tuple(parts)
+
+    def _one_negated(self) -> URIRef | Path:
+        return Path("^", (self._step_name(),)) if self.accept("^") else self._step_name()

@@ -1,0 +1,143 @@
+"""Keeping passwords, tokens and keys out of what is printed, logged and stored.
+
+A URL becomes text in errors, logs, reports and provenance. Whoever reads those may not log in with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+from urllib.parse import quote, unquote
+
+__all__ = ["HIDDEN", "hidden_in", "hide_in_logs", "names_secret", "redact", "redact_url"]
+
+HIDDEN: Final = "***"
+"""What stands in place of a secret."""
+
+_PARTS: Final = (
+    "token secret passw pwd passphrase apikey accesskey credential signature session jwt bearer auth "
+    "cookie hmac otp"
+).split()
+_WHOLE: Final = frozenset("key pass pw sig sid pin code".split())
+
+# Parameters of stores' URLs that say what is read, not who reads it. All others stay unseen, because
+# servers call their secrets by any name.
+_SHOWN: Final = frozenset(
+    "graph graphs update query default-graph-uri named-graph-uri using-graph-uri using-named-graph-uri "
+    "context infer timeout format output default ruleset".split()
+)
+
+# A password may hold a slash that should have been escaped; a port and a path with an @ are none.
+_LOGIN: Final = re.compile(
+    r"""(?<=[a-z0-9+.-]:/)(/?) (?: [^\s/?\#"'<>]* | [^\s:/?\#@"'<>]+ : (?!\d+(?:[/?\#]|$)) [^\s"'<>]* ) @""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAME: Final = re.compile(
+    r"""(?: [?&;\#] (?:amp;)? | %3f | %26) ([^\s=?&;\#<>"'%]+) (?: = | %3d)""", re.VERBOSE | re.IGNORECASE
+)
+_VALUE: Final = re.compile(r"""[^\s&\#<>"']+""")
+
+_TARGET: Final = re.compile(r"""[^\s"'<>]+\?[^\s"'<>]*""")
+"""A URL, or what follows the host in one, within a line of a log."""
+
+
+def names_secret(name: str) -> bool:
+    """Tell whether a parameter, header or variable of this name holds a secret.
+
+    Example:
+        >>> [names_secret(n) for n in ("access_token", "X-Api-Key", "MRAG_STORE_PASSWORD", "graph")]
+        [True, True, True, False]
+    """
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return plain in _WHOLE or plain.endswith("key") or any(part in plain for part in _PARTS)
+
+
+def redact(text: str) -> str:
+    """Return a text with the logins of URLs, and parameters whose names tell of a secret, made unreadable.
+
+    Example:
+        >>> redact("GET http://ann:x@host/sparql?token=abc&graph=urn:g failed")
+        'GET http://***@host/sparql?token=***&graph=urn:g failed'
+    """
+    text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
+    parts, at = [], 0
+    for name in _NAME.finditer(text):
+        value = _VALUE.match(text, name.end())
+        if name.start() >= at and names_secret(name[1]) and value is not None:
+            parts += [text[at : name.end()], HIDDEN]
+            at = value.end()
+    return "".join([*parts, text[at:]])
+
+
+def redact_url(url: str) -> str:
+    """Return the URL of a store as it may be shown: what is not known to be harmless is left out.
+
+    Example:
+        >>> redact_url("sparql:http://ann:x@host/query?graph=urn:g&k=abc&update=http%3A%2F%2Fb%3Ay%40host%2Fu")
+        'sparql:http://***@host/query?graph=urn:g&k=***&update=http%3A%2F%2F***%40host%2Fu'
+        >>> redact_url("oxigraph:./data")
+        'oxigraph:./data'
+    """
+    text = redact(url)
+    return _known_alone(text) if ":/" in text else text
+
+
+def _known_alone(text: str) -> str:
+    """Leave out the parameters of a URL that are not known to be harmless."""
+    place, mark, rest = text.partition("?")
+    rest, fragment, _ = rest.partition("#")
+    place, more, _ = place.partition("#")
+    shown = "&".join(map(_parameter, re.split("[&;]", rest))) if rest else rest
+    return place + mark + shown + (f"#{HIDDEN}" if fragment or more else "")
+
+
+def hidden_in(url: str) -> set[str]:
+    """Return the values that `redact_url` leaves out of a URL: of its login and of its parameters.
+
+    Example:
+        >>> sorted(hidden_in("http://ann:x%40y@host/query?graph=urn:g&k=abc"))
+        ['abc', 'x@y']
+    """
+    login = _LOGIN.search(url)
+    # A name alone is a token in its place; with a password it is no secret.
+    found = {login[0][:-1].lstrip("/").partition(":")[2] or login[0][:-1].lstrip("/")} if login else set()
+    for pair in re.split("[&;]", url.partition("?")[2].partition("#")[0]):
+        name, _, value = pair.partition("=")
+        if name.lower() not in _SHOWN:
+            found.add(value or name)
+        elif ":/" in (inside := unquote(value)):
+            found |= hidden_in(inside)
+    return {unquote(value) for value in found if value}
+
+
+def hide_in_logs(*names: str) -> None:
+    """Have some loggers redact what they are given, such as those of HTTP clients, which print URLs.
+
+    Args:
+        *names: Names of the loggers.
+    """
+    for name in names:
+        logging.getLogger(name).addFilter(_LOGS)
+
+
+class _Redacting(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        shown = _TARGET.sub(lambda found: _known_alone(found[0]), redact(said))
+        if shown != said:
+            record.msg, record.args = shown, ()
+        return True
+
+
+_LOGS: Final = _Redacting()
+
+
+def _parameter(pair: str) -> str:
+    name, _, value = pair.partition("=")
+    if name.lower() not in _SHOWN:
+        # A name without a value may be the secret itself.
+        return f"{name}={HIDDEN}" if value else HIDDEN if pair else pair
+    inside = unquote(value)
+    shown = redact_url(inside) if ":/" in inside else inside
+    return pair if shown == inside else f"{name}={quote(shown, safe='*')}"

@@ -1,0 +1,338 @@
+"""The folder of an index: files of arrays, the manifest that names them, the writer's lock.
+
+| file | content |
+|---|---|
+| `manifest.json` | what the index is; names every other file that counts, with its size and checksums |
+| `segment-N.seg` and the like | arrays, see `mrag.storage.arrays` |
+| `lock` | held by the writer |
+
+Files are written whole and synced to disk before one atomic rename puts the new manifest in place.
+Whenever a process ends, however it ends, the folder holds the state before or the state after; before the
+first commit it holds no index. Files that no manifest names are swept away by the next writer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from mrag.errors import DamagedIndex, IndexError_, IndexMismatch, MissingIndex, MragError
+from mrag.storage.arrays import Arrays, Packed, pack
+from mrag.storage.blocks import CheckedFile
+from mrag.storage.files import BLOCK, Entry, checksum, create, lock, make_folder, replace, write
+
+__all__ = ["MANIFEST", "Committed", "Folder", "Kind", "begun", "locked", "read_manifest"]
+
+T = TypeVar("T")
+
+MANIFEST: Final = "manifest.json"
+_NEW: Final = MANIFEST + ".new"
+_OURS: Final = re.compile(
+    r"(?:segment|deleted|codes|clues)-(\d{8,})\.(?:seg|bits|docs|npy|vectors\.npy|codes\.npy)"
+)
+"""Files of this and of earlier formats."""
+
+_RETRIES: Final = 100
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of index.
+
+    Attributes:
+        name: What it is called in messages, such as `similarity index`.
+        format: Version of its files.
+        hint: How to build it.
+    """
+
+    name: str
+    format: int
+    hint: str
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a manifest says.
+
+    Attributes:
+        generation: Number of the commit; rises with each.
+        files: The files that count.
+        about: What the kind of index keeps besides.
+    """
+
+    generation: int
+    files: Mapping[str, Entry] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Folder:
+    """Reads and writes the files of an index.
+
+    Args:
+        path: The folder. It need not exist.
+        kind: What index it holds.
+    """
+
+    def __init__(self, path: Path, kind: Kind) -> None:
+        self.path = path
+        self.kind = kind
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the writer's lock; the system frees it when the process ends, however it ends.
+
+        Raises:
+            IndexError_: If another writer holds it, or the folder cannot be written.
+        """
+        with locked(self.path):
+            yield
+
+    def exists(self) -> bool:
+        """Tell whether there is a manifest."""
+        return (self.path / MANIFEST).exists()
+
+    def committed(self) -> Committed:
+        """Read the manifest.
+
+        Raises:
+            MissingIndex: If there is none.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If it is not as it was written.
+        """
+        try:
+            name, form, found = read_manifest(self.path)
+        except MissingIndex as error:
+            raise self._missing() from error
+        except DamagedIndex as error:
+            error.hint = self.kind.hint
+            raise
+        if name and name != self.kind.name:
+            raise IndexMismatch(
+                f"The folder holds another kind of index ({name}), not a {self.kind.name}.",
+                file=str(self.path),
+                hint="Name another folder.",
+            )
+        if form != self.kind.format or found is None:
+            raise IndexMismatch(
+                f"Another version of mrag wrote the {self.kind.name}: its format is {form}; this version "
+                f"reads {self.kind.format}.",
+                file=str(self.path),
+                hint=self.kind.hint,
+            )
+        return found
+
+    def load(self, build: Callable[[Committed], T]) -> T:
+        """Read the manifest and what it names.
+
+        Args:
+            build: Makes something of the manifest, by `opened`.
+
+        Raises:
+            MissingIndex: If there is no index.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If a file is missing or damaged.
+        """
+        for _ in range(_RETRIES):
+            found = self.committed()
+            try:
+                return build(found)
+            except FileNotFoundError as error:
+                # A writer may have replaced the files since the manifest was read.
+                if self.committed().generation == found.generation:
+                    name = Path(error.filename).name
+                    raise self.damaged(f"the file {name} is missing") from error
+            except (OSError, ValueError, TypeError, KeyError, LookupError) as error:
+                raise self.damaged(str(error)) from error
+        raise IndexError_("The index is replaced faster than it can be read.", file=str(self.path))
+
+    def opened(self, name: str, committed: Committed) -> Packed:
+        """Open a file of arrays.
+
+        Raises:
+            OSError, KeyError: If it is missing or not named by the manifest.
+            DamagedIndex: If it is damaged.
+        """
+        return Packed(self.path / name, committed.files[name], self.kind.hint)
+
+    def verify(self, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Read every block of the index and check it.
+
+        Args:
+            on_progress: Called with bytes checked and bytes in all.
+
+        Raises:
+            MissingIndex, IndexMismatch, DamagedIndex: As `load` does.
+        """
+
+        def look(found: Committed) -> None:
+            total, done = sum(entry.size for entry in found.files.values()), 0
+            for name, entry in found.files.items():
+                for size in _read_through(self.path / name, entry, self.kind.hint):
+                    done += size
+                    if on_progress is not None:
+                        on_progress(done, total)
+
+        self.load(look)
+
+    def write(self, name: str, arrays: Arrays) -> Entry:
+        """Write a file of arrays and sync it to disk.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        return write(self.path / name, lambda sink: pack(sink, arrays))
+
+    def commit(self, committed: Committed) -> None:
+        """Put a manifest in place, whose files have all been written.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        fields = {
+            "kind": self.kind.name,
+            "format": self.kind.format,
+            "generation": committed.generation,
+            "files": {name: asdict(entry) for name, entry in committed.files.items()},
+            "about": committed.about,
+        }
+        text = json.dumps({**fields, "crc32": checksum(fields)}, indent=1)
+        replace(self.path / MANIFEST, text.encode())
+
+    def next_generation(self) -> int:
+        """Return a number above that of every commit so far and of every file that is there."""
+        numbers = [int(found[1]) for file in self.path.iterdir() if (found := _OURS.fullmatch(file.name))]
+        with suppress(IndexError_):
+            numbers.append(self.committed().generation)
+        return max(numbers, default=0) + 1
+
+    def sweep(self, keep: Collection[str]) -> None:
+        """Delete the files of earlier or unfinished commits. Only for who holds the lock.
+
+        Args:
+            keep: Names of the files that count.
+        """
+        for file in self.path.iterdir():
+            if (_OURS.fullmatch(file.name) or file.name == _NEW) and file.name not in keep:
+                # Windows keeps files that someone has open; the next writer tries again.
+                with suppress(OSError):
+                    file.unlink()
+
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        """Turn a refusal of the system to write into an error, and clear away what was half written.
+
+        Raises:
+            IndexError_: Instead of any OSError.
+        """
+        try:
+            yield
+        except OSError as error:
+            with suppress(MragError, OSError):
+                self.sweep(self.committed().files if self.exists() else ())
+            raise IndexError_(
+                f"The index could not be written: {error.strerror or error}.",
+                file=str(self.path),
+                hint="It is as it was before. Free some disk space or check the rights, then try again.",
+            ) from error
+
+    def damaged(self, why: str) -> DamagedIndex:
+        """Return the error that says what is amiss."""
+        what = f"The {self.kind.name} {self.path.name!r} is damaged: {why}."
+        return DamagedIndex(what, file=str(self.path), hint=self.kind.hint)
+
+    def _missing(self) -> MissingIndex:
+        what = "Building it was begun and not ended" if begun(self.path) else "None has been built"
+        return MissingIndex(
+            f"There is no {self.kind.name} in this folder yet. {what}.",
+            file=str(self.path),
+            hint=f"{self.kind.hint} Or check the path.",
+        )
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the writer's lock of a folder, which is made if it is not there.
+
+    Raises:
+        IndexError_: If another writer holds it, or the folder cannot be written.
+    """
+    try:
+        make_folder(path)
+        stream = create(path / "lock", 0)
+    except OSError as error:
+        hint = "Choose another folder or check the rights."
+        raise IndexError_(
+            f"The folder cannot be written: {error.strerror or error}.", file=str(path), hint=hint
+        ) from error
+    with stream:
+        try:
+            lock(stream.fileno())
+        except OSError as error:
+            holder = b""
+            # A lock of Windows hides the content as well.
+            with suppress(OSError):
+                stream.seek(0)
+                holder = stream.read(32) or b""
+            raise IndexError_(
+                f"Another writer has the index open (process {holder.decode('ascii', 'replace')}).",
+                file=str(path),
+                hint="Wait until it has ended; reading needs no lock.",
+            ) from error
+        # Who holds the lock is a courtesy; a full disk must not be in the way of freeing space.
+        with suppress(OSError):
+            stream.truncate(0)
+            stream.write(str(os.getpid()).encode())
+        yield
+
+
+def begun(path: Path) -> bool:
+    """Tell whether a folder has files of an index that no manifest names, as it has none."""
+    if not path.is_dir() or (path / MANIFEST).exists():
+        return False
+    return any(_OURS.fullmatch(file.name) or file.name == _NEW for file in path.iterdir())
+
+
+def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
+    """Read the manifest of a folder, of whatever kind it is.
+
+    Returns:
+        Name of the kind, empty if it was written before manifests said it; its format; and what it says,
+        None if it was written before manifests had checksums.
+
+    Raises:
+        MissingIndex: If there is none.
+        DamagedIndex: If it is not as it was written.
+    """
+    file = path / MANIFEST
+    try:
+        fields = json.loads(file.read_bytes())
+        form = fields["format"]
+        if "kind" not in fields:
+            return "", form, None
+        given = fields.pop("crc32")
+        if given != checksum(fields):
+            raise ValueError("its checksum is another")
+        files = {str(name): Entry(**entry) for name, entry in fields["files"].items()}
+        found = Committed(fields["generation"], files, fields["about"])
+        return str(fields["kind"]), form, found
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingIndex("There is no index in this folder.", file=str(path)) from error
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        why = f"The index {path.name!r} is damaged: its manifest cannot be used ({error})."
+        raise DamagedIndex(why, file=str(file), hint="Build the index anew.") from error
+
+
+def _read_through(file: Path, entry: Entry, hint: str) -> Iterator[int]:
+    """Check a file piece by piece; each piece is forgotten again."""
+    wide = 8192 * BLOCK
+    for start in range(0, max(1, entry.size), wide):
+        checked = CheckedFile(file, entry, hint)
+        stop = min(start + wide, entry.size)
+        checked.need(start, stop)
+        yield stop - start

@@ -1,0 +1,293 @@
+"""Hostile labels in every prompt: as many lines and ids as were put in, no tag, no token, no brace filled."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import BaseMessage
+from pydantic import PrivateAttr
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.completion.model_reader import ModelReader
+from mrag.completion.passages import Passage
+from mrag.completion.patterns import IncompleteTriple, Unknown
+from mrag.completion.reading import Sought
+from mrag.context.display import Display
+from mrag.context.expand import expand
+from mrag.generation.answer import answer
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.prompts import messages, prompt
+from mrag.graphcodes.code import GraphCode, term
+from mrag.graphcodes.prompt import assemble
+from mrag.images.prompts import answer_messages
+from mrag.kg import KnowledgeGraph
+from mrag.retriever import TripleStoreRetriever, format_docs
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import RDFS, Triple
+from tests.injection.hostile import KINDS, failing, folded, report, signs_in, text, tries, wrong_in
+
+E = "http://example.org/"
+GRAPH = "urn:mrag:kg:main:asserted:0"
+
+
+class Recording(FakeListChatModel):
+    """Says what it is told to and keeps what it was asked."""
+
+    _asked: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
+
+    def _call(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> str:
+        self._asked.append(list(messages))
+        return str(super()._call(messages, *args, **kwargs))
+
+    @property
+    def asked(self) -> list[list[BaseMessage]]:
+        return self._asked
+
+
+def record(rng: random.Random, kind: str | None = None) -> RecordedContext:
+    """Make a context whose labels are all hostile, with marks of all kinds."""
+    rows = []
+    for number in range(1, rng.randint(2, 5)):
+        labels = (text(rng, kind), text(rng, kind), text(rng, kind))
+        o = URIRef(f"{E}o{number}") if rng.random() < 0.5 else Literal(labels[2])
+        triple = Triple(URIRef(f"{E}s{number}"), URIRef(f"{E}p{number}"), o)
+        graph = rng.choice([GRAPH, "urn:mrag:kg:main:enriched:2", "urn:mrag:kg:main:completed:3"])
+        said = f"({', '.join(labels)})"
+        rows.append(
+            RecordedLine(f"t{number}", said, triple, graph, rng.random() < 0.3, labels, str(triple.s))
+        )
+    return RecordedContext(tuple(rows), (f"{E}s1",))
+
+
+def mark_of(line: RecordedLine) -> str:
+    if line.inferred:
+        return " inferred"
+    return next((f" {name}" for name in ("enriched", "completed") if f":{name}:" in line.graph), "")
+
+
+def block(content: str, tag: str) -> str:
+    """Take out the block of a tag, which must open and close once."""
+    plain = folded(content)
+    assert len(re.findall(rf"<\s*{tag}\s*>", plain)) == len(re.findall(rf"<\s*/\s*{tag}\s*>", plain)) == 1, (
+        content
+    )
+    return content.split(f"<{tag}>\n", 1)[1].rsplit(f"\n</{tag}>", 1)[0]
+
+
+def of_block(content: str, tag: str, ids: list[str]) -> str | None:
+    try:
+        inside = block(content, tag)
+    except AssertionError:
+        return f"the block does not open and close once: {content!r}"
+    return wrong_in(inside, ids)
+
+
+def of_a_context(rng: random.Random, kind: str | None = None) -> str | None:
+    context, question = record(rng, kind), text(rng, kind)
+    model = Recording(responses=["I don't know."])
+    answer(question, context, model)
+    human = str(model.asked[0][1].content)
+    ids = [line.id for line in context.lines]
+    wrong = of_block(human, "context", ids)
+    if wrong:
+        return wrong
+    for row, line in zip(block(human, "context").splitlines(), context.lines, strict=True):
+        last = re.search(r"\)( \w+)?$", row)
+        if last is None or (last[1] or "") != mark_of(line):
+            return f"the mark of {row!r} is not {mark_of(line)!r}"
+        if re.search(r"\)\s*(?:inferred|enriched|completed)\s*[\],)(;.\"']", folded(row)):
+            return f"a mark within {row!r}"
+    asked = human.rsplit("</context>", 1)[1]
+    if len(asked.splitlines()) != 3 or signs_in(asked):
+        return f"the question leaves its line: {asked!r}"
+    return None
+
+
+def of_a_template(rng: random.Random) -> str | None:
+    context, question = record(rng), text(rng)
+    ours = messages(question, context.text())
+    theirs = prompt().invoke({"context": context.text(), "question": question}).to_messages()
+    if [m.content for m in ours] != [m.content for m in theirs]:
+        return "the template and the messages differ"
+    return of_block(str(theirs[1].content), "context", [line.id for line in context.lines])
+
+
+def of_pictures(rng: random.Random) -> str | None:
+    contexts = [record(rng) for _ in range(2)]
+    found = [(text(rng), c.text(), None) for c in contexts]
+    content: Any = answer_messages(text(rng), found)[1].content
+    for part, context in zip(content, contexts, strict=False):
+        head, _, rest = str(part["text"]).partition("\n<facts>\n")
+        if len(head.splitlines()) != 1 or signs_in(head):
+            return f"the name leaves its line: {head!r}"
+        wrong = of_block("<facts>\n" + rest, "facts", [line.id for line in context.lines])
+        if wrong:
+            return wrong
+    last = str(content[-1]["text"])
+    return f"the request leaves its line: {last!r}" if len(last.splitlines()) != 1 or signs_in(last) else None
+
+
+def of_graph_codes(rng: random.Random) -> str | None:
+    codes = []
+    for number in range(rng.randint(1, 4)):
+        s, r, t = term(text(rng)), term(text(rng)), term(text(rng))
+        codes.append((text(rng), GraphCode.of([], [(s, r, t)]) if number % 2 else GraphCode.of([s, t], [])))
+    human = str(assemble(text(rng), codes[0][1], codes)[1].content)
+    wrong = of_block(human, "context", [f"g{n}" for n in range(1, len(codes) + 1)])
+    asked = human.rsplit("</context>", 1)[-1]
+    return wrong or (f"the question leaves its lines: {asked!r}" if len(asked.splitlines()) > 4 else None)
+
+
+@pytest.fixture(scope="module")
+def kg() -> Any:
+    with mrag.demo(model="none") as graph:
+        yield graph
+
+
+def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
+    some = [Passage(f"urn:p:{n}", text(rng), "a.txt", text(rng)) for n in range(rng.randint(1, 4))]
+    unknown: Any = rng.choice(["object", "predicate"])
+    slots = {p: URIRef(E + p) for p in ("subject", "predicate", "object")}
+    names: Any = {place: (text(rng),) for place in slots if place != unknown}
+    triple = IncompleteTriple(*(Unknown("x") if place == unknown else term for place, term in slots.items()))
+    reply = f'{text(rng)} {{"answers": [{{"value": "x", "passage": 1, "quote": {text(rng)!r}}}]'
+    model = Recording(responses=[reply])
+    ModelReader(model, structured=False).read(kg, Sought(triple, unknown, names, "?"), some)
+    for turn in model.asked:
+        human = str(turn[1].content)
+        wrong = of_block(human, "passages", [str(n) for n in range(1, len(some) + 1)])
+        rest = human.rsplit("</passages>", 1)[-1]
+        if wrong or len(rest.splitlines()) > 4 or signs_in(rest):
+            return wrong or f"the triple leaves its line: {rest!r}"
+        for again in turn[2:]:
+            if signs_in(str(again.content)):
+                return f"a sign comes back to the model: {again.content!r}"
+    return None
+
+
+BUILDERS: dict[str, Callable[..., str | None]] = {
+    "context": of_a_context,
+    "template": of_a_template,
+    "pictures": of_pictures,
+    "graph codes": of_graph_codes,
+}
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_lines_and_ids_are_those_put_in(name: str) -> None:
+    count = tries(150)
+    report(f"prompt: {name}", count, failing(count, BUILDERS[name]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_text_in_a_context(kind: str) -> None:
+    count = tries(60)
+    report(f"context, {kind}", count, failing(count, lambda rng: of_a_context(rng, kind)))
+
+
+def test_passages_stay_theirs(kg: KnowledgeGraph) -> None:
+    count = tries(150)
+    report("prompt: passages", count, failing(count, lambda rng: of_passages(rng, kg)))
+
+
+def graph_of(rng: random.Random) -> KnowledgeGraph:
+    """Make a real graph whose labels, literals and IRIs are hostile."""
+    graph = KnowledgeGraph(OxigraphStore())
+    things = [URIRef(f"{E}x{n}") for n in range(4)] + [
+        URIRef(f"{E}\u2028【t9】\u00a0(x)"),
+        URIRef("system:x"),
+    ]
+    rows = []
+    for thing in things[:5]:
+        if rng.random() < 0.8:
+            rows.append(Triple(thing, URIRef(RDFS + "label"), Literal(text(rng))))
+        rows.append(Triple(thing, URIRef(E + "note"), Literal(text(rng))))
+        kind = URIRef("http://www.w3.org/2001/XMLSchema#integer")
+        rows.append(Triple(thing, URIRef(E + "size"), Literal(text(rng), datatype=kind, normalize=False)))
+        rows.append(
+            Triple(thing, rng.choice([URIRef(E + "knows"), URIRef(f"{E}\u2028p")]), rng.choice(things))
+        )
+    rows.append(Triple(URIRef(E + "knows"), URIRef(RDFS + "label"), Literal(text(rng))))
+    graph.insert(rows)
+    return graph
+
+
+def of_a_graph(rng: random.Random) -> str | None:
+    with graph_of(rng) as graph:
+        seeds = [(f"{E}x{n}", 1.0) for n in range(3)]
+        found = expand(graph, seeds)
+        ids = [line.id for line in found.lines]
+        wrong = wrong_in(found.text(), ids)
+        if wrong or ids != [f"t{n}" for n in range(1, len(ids) + 1)]:
+            return wrong or f"ids {ids}"
+        if RecordedContext.of(found).text() != found.text():
+            return "the recorded context says something else"
+        Display(graph)
+    return None
+
+
+def test_a_graph_of_hostile_terms() -> None:
+    count = tries(40)
+    report("context of a real graph", count, failing(count, of_a_graph))
+
+
+def of_documents(rng: random.Random) -> str | None:
+    from mrag.rankers import Hit
+
+    class Ranker:
+        def rank(self, question: Any, k: int) -> list[Hit]:
+            return [Hit(f"{E}x{n}", 1.0 / n, n, (text(rng),)) for n in (1, 2, 3)]
+
+    with graph_of(rng) as graph:
+        found = TripleStoreRetriever(kg=graph, ranker=Ranker()).retrieve("x")
+        shown = format_docs(list(found.documents))
+        for document in found.documents:
+            name, *rows = document.page_content.splitlines()
+            wrong = wrong_in("\n".join(r for r in rows if r != "Schema"), document.metadata["lines"])
+            if wrong or wrong_in(name, [""]):
+                return wrong or f"a name that is more than a name: {name!r}"
+        if len(shown.splitlines()) != sum(len(d.page_content.split("\n")) + 1 for d in found.documents) - 1:
+            return f"documents with further lines: {shown!r}"
+    return None
+
+
+def test_documents_of_the_retriever() -> None:
+    count = tries(40)
+    report("documents of the retriever", count, failing(count, of_documents))
+
+
+def of_other_prompts(rng: random.Random) -> str | None:
+    """The extractor, the planner, the summary and the questions of a benchmark."""
+    from mrag.cel.summary import summarise
+    from mrag.completion.planner_model import ModelPlanner
+    from mrag.errors import ModelError
+    from mrag.evaluation.benchmark import Asking, _ask
+    from mrag.graphcodes.extract.model import ModelExtractor
+
+    model = Recording(responses=[text(rng)])
+    given = [text(rng) for _ in range(3)]
+    for call in (
+        lambda: ModelExtractor(model, structured=False).extract(given[0]),
+        lambda: ModelPlanner(model, form="lines").plan(given[0]),
+        lambda: summarise(model, given),
+        lambda: _ask(given[0], model, Asking()),
+    ):
+        with suppress(ModelError):
+            call()
+    for turn in model.asked:
+        for message in turn:
+            if message.type != "system" and signs_in(str(message.content)):
+                return f"a sign in a prompt: {message.content!r}"
+    return None
+
+
+def test_the_other_prompts() -> None:
+    count = tries(60)
+    report("other prompts", count, failing(count, of_other_prompts))

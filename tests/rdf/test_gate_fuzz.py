@@ -1,0 +1,157 @@
+"""The read gate beside the engine, on random texts: nothing calls out, and what passes keeps its meaning."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+
+import pyoxigraph as ox
+import pytest
+
+from mrag.errors import QueryRefused
+from mrag.guard import read_gate
+from mrag.rdf.lexer import CALLING, WRITING, Tokens
+from mrag.updates import parse
+from tests.rdf.texts import Texts
+
+TRIES = int(os.environ.get("MRAG_TEST_TRIES", "5000"))
+BASE = "http://base.example/"
+
+
+class Listener:
+    """Counts connections on loopback, and closes them at once."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        while True:
+            connection, _ = self._socket.accept()
+            with connection:
+                if connection.recv(4) == b"stop":
+                    return
+                self.calls += 1
+
+    def close(self) -> None:
+        with socket.create_connection(self._socket.getsockname()) as connection:
+            connection.sendall(b"stop")
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    found = Listener()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def engine() -> ox.Store:
+    store = ox.Store()
+    store.update(
+        'INSERT DATA { <urn:a> <urn:b> <urn:c>, "c" . <urn:c> a <urn:a> ; <urn:b> 1 .'
+        " GRAPH <urn:g> { <urn:a> <urn:b> <urn:a> } }"
+    )
+    return store
+
+
+def answer(engine: ox.Store, text: str) -> object:
+    """Return what the bare engine says, in an order of its own."""
+    result = engine.query(text, base_iri=BASE)
+    if isinstance(result, ox.QueryBoolean):
+        return bool(result)
+    if isinstance(result, ox.QuerySolutions):
+        names = [v.value for v in result.variables]
+        return names, Counter(str([_shape(row[n]) for n in names]) for row in result)
+    return Counter(str([_shape(t.subject), t.predicate, _shape(t.object)]) for t in result)
+
+
+def _shape(term: object) -> object:
+    return "_:" if isinstance(term, ox.BlankNode) else term
+
+
+def test_the_listener_hears_a_bare_engine(listener: Listener, engine: ox.Store) -> None:
+    with pytest.raises(OSError):
+        answer(engine, f"SELECT * {{ SERVICE <{listener.address}> {{ ?s ?p ?o }} }}")
+    assert listener.calls
+
+
+def test_what_passes_calls_nobody_and_means_what_was_written(listener: Listener, engine: ox.Store) -> None:
+    texts = Texts(20_26, listener.address)
+    seen: Counter[str] = Counter()
+    for _ in range(TRIES):
+        text = texts.query()
+        try:
+            read = read_gate(text, (f"{listener.address}f", "urn:g", f"{listener.address}base/f"))
+        except QueryRefused:
+            seen["refused"] += 1
+            continue
+        seen["passed"] += 1
+        words = {token.key for token in Tokens(read.text).tokens}
+        assert not words & (CALLING | WRITING)
+        assert read_gate(read.text, read.graphs + read.named).text == read.text
+        # A text with FROM would see other graphs, and RAND and the like give another answer each time.
+        try:
+            printed = answer(engine, read.text)
+        except (SyntaxError, RuntimeError, ValueError) as error:
+            printed = type(error)
+        assert not listener.calls, text
+        if isinstance(printed, type):
+            seen["refused by the engine"] += 1
+            continue
+        seen["answered"] += 1
+        if _same_prefixes(text, read.text) and "limit" not in text.lower():
+            seen["compared"] += 1
+            assert answer(engine, text) == printed, text
+    # The texts reach what they are for.
+    assert seen["refused"] > TRIES / 10
+    assert seen["answered"] > TRIES / 5
+    assert seen["compared"] > TRIES / 10
+    assert not listener.calls
+
+
+def _same_prefixes(text: str, printed: str) -> bool:
+    """Tell whether the engine can read the text as it was written."""
+    return (
+        text.lower().count("prefix") == printed.lower().count("prefix")
+        and "\\u" not in text
+        and not text.startswith("\ufeff")
+    )
+
+
+def test_updates_call_nobody(listener: Listener, engine: ox.Store) -> None:
+    texts = Texts(20_27, listener.address)
+    seen: Counter[str] = Counter()
+    for _ in range(TRIES // 5):
+        text = texts.update()
+        try:
+            operations = parse(text)
+        except QueryRefused:
+            seen["refused"] += 1
+            continue
+        seen["passed"] += 1
+        for operation in operations:
+            if operation[0] not in ("data", "modify"):
+                continue
+            words = {
+                token.key for token in Tokens(operation[-1 if operation[0] == "data" else 1], "update").tokens
+            }
+            assert not words & (CALLING | WRITING - {"INSERT", "DATA"})
+            try:
+                if operation[0] == "modify":
+                    answer(engine, operation[1])
+                else:
+                    ox.Store().update(operation[2])
+            except (SyntaxError, RuntimeError, ValueError):
+                seen["refused by the engine"] += 1
+            assert not listener.calls, text
+    assert seen["refused"] > TRIES / 50
+    assert seen["passed"] > TRIES / 50

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+import pytest
+from rdflib import Literal, URIRef
+
+from mrag.errors import QueryRefused
+from mrag.guard import paths_in_negation, read_gate
+from mrag.rdf import tree
+from mrag.rdf.parser import parse_query
+from mrag.rdf.tree import KINDS, Call, Path, Triple, visible, walk
+from mrag.updates import parse
+
+
+def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
+    kinds = {c for _, c in inspect.getmembers(tree, inspect.isclass) if dataclasses.is_dataclass(c)}
+    assert kinds == KINDS
+    assert not any("service" in kind.__name__.lower() for kind in KINDS)
+
+    @dataclasses.dataclass(frozen=True)
+    class Service:
+        group: object
+
+    query, _ = parse_query("ASK { ?s ?p ?o }")
+    hostile = dataclasses.replace(query.select.where, parts=(Service(query.select.where),))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Service is no kind of node"):
+        list(walk(hostile))
+
+
+def test_terms_are_read_as_they_are_written() -> None:
+    text = """PREFIX ex: <http://e.example/> BASE <http://b.example/dir/>
+    ASK { <x> ex:a\\,b -1.5, "v"@en-GB, '''w'''^^<#t>, true . [] ex:p ( 1 "two" ) }"""
+    triples = [n for n in walk(parse_query(text)[0]) if isinstance(n, Triple)]
+    assert triples[0].s == URIRef("http://b.example/dir/x")
+    assert triples[0].p == URIRef("http://e.example/a,b")
+    objects = [t.o for t in triples[:4]]
+    assert objects[0] == Literal("-1.5", datatype=URIRef("http://www.w3.org/2001/XMLSchema#decimal"))
+    assert objects[1] == Literal("v", lang="en-GB")
+    assert objects[2] == Literal("w", datatype=URIRef("http://b.example/dir/#t"))
+    assert len(triples) == 9
+
+
+def test_operators_bind_as_the_grammar_says() -> None:
+    query, _ = parse_query("ASK { FILTER (?a || ?b && ?c = ?d + ?e * -1) }")
+    found = [n.name for n in walk(query) if isinstance(n, Call)]
+    assert found == ["||", "&&", "=", "+", "*", "-"]
+    text = parse_query("SELECT * { ?a ?b ?c FILTER(?a<?b&&?c>?d) }")[1].tokens.printed()
+    assert "?a < ?b && ?c > ?d" in text
+
+
+def test_visible_variables_are_those_of_the_standard() -> None:
+    text = """SELECT * { ?a ?b ?c MINUS { ?m ?b ?c } FILTER EXISTS { ?e ?b ?c } BIND (1 AS ?d)
+    { SELECT (COUNT(?x) AS ?n) ?y { ?x ?y ?z } GROUP BY ?y } OPTIONAL { ?o ?b ?c }
+    GRAPH ?g { } } VALUES ?v { 1 }"""
+    assert list(visible(parse_query(text)[0].select)) == ["a", "b", "c", "d", "n", "y", "o", "g", "v"]
+
+
+@pytest.mark.parametrize(
+    "text,says",
+    {
+        "SELECT COUNT(?x) { ?x ?p ?o }": r"SELECT \(COUNT\(\?x\) AS \?count\)",
+        "SELECT ?x COUNT(?y) { ?x ?p ?y }": r"SELECT \(COUNT\(\?x\) AS \?count\)",
+        "SELECT STR(?x) { ?x ?p ?o }": r"SELECT \(STR\(\?x\) AS \?str\)",
+        "SELECT ?x { ?x no:where ?o }": "PREFIX no: <…>",
+        "SELECT ?x { ?x ?p ?o": "expected a dot or } but found the end at line 1, column 21",
+        "ASK { FILTER(1 < 2 < 3) }": "do not chain",
+        "ASK {" + "{" * 101 + "}" * 102: "nested too deeply",
+        "ASK { FILTER(" + "(" * 101 + "1" + ")" * 101 + ") }": "nested too deeply",
+        "ASK { ?s ?p " + "[ ?p " * 101 + "1" + "]" * 101 + " }": "nested too deeply",
+        "ASK {" + " ?s ?p ?o ." * 2001 + "}": "More than 2000 patterns",
+        "ASK { FILTER(1" + "+1" * 2001 + ") }": "More than 2000 operators",
+        "ASK { {} " + "UNION {}" * 2001 + "}": "More than 2000 groups",
+        "ASK { ?s <urn:p>" + "/<urn:p>" * 2001 + " ?o }": "More than 2000 paths",
+        "ASK { FILTER(<java:java.lang.Runtime>(1)) }": "may not be called",
+        "PREFIX f: <bif:> ASK { FILTER(f:http_get('http://a.example/')) }": "may not be called",
+        "BASE <java:a> ASK { FILTER(<b>(1)) }": "may not be called",
+        "ASK { ?s <java:a.B> ?o }": "may not be used",
+        "ASK { ?s ^(<urn:p>|<JAVA:a.B>)/<urn:q> ?o }": "may not be used",
+        "ASK { ?s !(^<java:a.B>) ?o }": "may not be used",
+        "ASK { ?s ?p 'a\\qb' }": "No such escape",
+    }.items(),
+)
+def test_what_is_refused_says_why(text: str, says: str) -> None:
+    with pytest.raises(QueryRefused, match=says):
+        read_gate(text)
+
+
+def test_two_prefixes_may_stand_for_one_namespace() -> None:
+    text = "PREFIX a: <urn:n:> PREFIX b: <urn:n:> ASK { a:x b:y ?o }"
+    assert read_gate(text).patterns[0][:2] == (URIRef("urn:n:x"), URIRef("urn:n:y"))
+    prefixes = {"dbo": "http://dbpedia.org/ontology/"}
+    assert read_gate("PREFIX o: <http://dbpedia.org/ontology/> ASK { ?s o:a|dbo:b ?o }", (), prefixes).text
+
+
+def test_what_is_judged_is_what_runs() -> None:
+    read = read_gate("BASE <urn:base:> SELECT * FROM <g> { ?s ?p ?o }", ["urn:base:g", "g"])
+    assert f"<{read.graphs[0]}>" in read.text
+
+
+def test_long_lists_are_read_in_time_that_grows_with_them() -> None:
+    few, many = (
+        read_gate("ASK { ?s ?p ?o FILTER(?o IN (" + ",".join(map(str, range(n))) + ")) }").text
+        for n in (50, 50_000)
+    )
+    assert len(many) > 1000 * len(few) / 2
+
+
+@pytest.mark.parametrize("path", ["+", "*", "?"])
+def test_paths_in_negation_are_found_wherever_they_stand(path: str) -> None:
+    assert paths_in_negation(
+        f"ASK {{ ?s ?p ?o FILTER(1 = 1 && NOT EXISTS {{ ?s (<urn:a>/<urn:b>{path}) ?o }}) }}"
+    )
+    assert not paths_in_negation(f"ASK {{ ?s <urn:b>{path} ?o FILTER EXISTS {{ ?s (<urn:a>|<urn:b>) ?o }} }}")
+
+
+def test_a_path_is_read_as_the_grammar_says() -> None:
+    query, _ = parse_query("ASK { ?s ^<urn:a>/(<urn:b>|!(a|^<urn:c>))+ ?o }")
+    found = [n.operator for n in walk(query) if isinstance(n, Path)]
+    assert found == ["/", "^", "+", "|", "!", "^"]
+
+
+def test_the_second_operation_of_an_update_is_not_lost_behind_a_comment() -> None:
+    text = "INSERT DATA { <urn:a> <urn:b> 1 } # x\r; INSERT DATA { <urn:a> <urn:b> 2 }"
+    assert [operation[:2] for operation in parse(text)] == [("data", True), ("data", True)]
+    with pytest.raises(QueryRefused, match="SERVICE is not allowed"):
+        parse("DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER EXISTS { # x\rSERVICE <urn:a> { ?s ?p ?o } #\n} }")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT DATA { _:b <urn:p> 1 } ; INSERT DATA { _:b <urn:p> 2 }",
+        "DELETE DATA { _:b <urn:p> 1 }",
+        "DELETE { [] <urn:p> ?o } WHERE { ?s ?p ?o }",
+        "INSERT { ?s <urn:p>/<urn:q> ?o } WHERE { ?s ?p ?o }",
+        "LOAD <http://a.example/>",
+        "SELECT * { ?s ?p ?o }",
+        "DELETE { ?s ?p ?o } WHERE { ?s ?p ?o INSERT DATA { } }",
+    ],
+)
+def test_updates_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(QueryRefused):
+        parse(text)

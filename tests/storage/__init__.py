@@ -1,0 +1,1 @@
+"""Files that tell when they are damaged."""

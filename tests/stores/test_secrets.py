@@ -1,0 +1,272 @@
+"""What a URL holds of a login is printed nowhere: not in errors, tracebacks, logs, reprs or reports."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+import mrag
+from mrag.config import Settings
+from mrag.connection import open_store
+from mrag.errors import MragError
+from mrag.generation.models import status
+from mrag.index.similarity import home
+from mrag.redaction import redact, redact_url
+from mrag.stores.base import Dataset
+from mrag.stores.http import Access
+from mrag.stores.servers import open_server
+
+SECRET = "5ecr3t/of+me&you"
+QUOTED = "5ecr3t%2Fof%2Bme%26you"
+FORMS = (SECRET, QUOTED, "5ecr3t")
+
+# Where a URL can hold it, as a store's URL says it; {at} is host and port.
+PLACES = {
+    "token": "http://{at}{path}?token=" + QUOTED,
+    "apikey": "http://{at}{path}?graph=urn:g&apikey=" + QUOTED,
+    "any name": "http://{at}{path}?zq=" + QUOTED + "&infer=true",
+    "no name": "http://{at}{path}?" + QUOTED,
+    "login": "http://ann:" + QUOTED + "@{at}{path}",
+    "name alone": "http://" + QUOTED + "@{at}{path}",
+}
+PATHS = {"sparql": "/query", "graphdb": "/repositories/x", "fuseki": "/x", "virtuoso": ""}
+NESTED = "sparql:http://{at}/query?" + urlencode(
+    {"update": f"http://ann:{QUOTED}@AT/u", "graphs": f"http://AT/g?access_token={QUOTED}"}
+).replace("AT", "{at}")
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """Answers with all that it was told, as careless servers do."""
+
+    status = 200
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(length).decode("utf-8", "replace")
+        if self.status == 0:
+            self.close_connection = True
+            return
+        said = f"{self.path} {self.headers.get('authorization')} {body}".encode()
+        self.send_response(self.status)
+        self.send_header("Content-Type", "application/sparql-results+json")
+        # One byte too many: what came is not all.
+        self.send_header("Content-Length", str(len(said) + (self.status == 206)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    do_POST = do_PUT = do_DELETE = do_GET
+
+
+@contextmanager
+def server(status: int) -> Iterator[str]:
+    handler = type("Handler", (_Echo,), {"status": status})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        httpd.daemon_threads = True
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{httpd.server_address[1]}"
+        finally:
+            httpd.shutdown()
+            thread.join()
+
+
+def works(url: str) -> Iterator[Callable[[], object]]:
+    """What can go wrong with a store of this URL."""
+    access = Access(retries=0, connect_seconds=2.0, read_seconds=2.0)
+    store, _ = open_store(url, access)
+    yield lambda: store.select("SELECT ?s { ?s ?p ?o }", Dataset())
+    yield lambda: list(store.construct("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", Dataset()))
+    yield lambda: store.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
+    yield lambda: store.insert(b"<urn:a> <urn:b> <urn:c> .", "urn:g")
+    yield lambda: store.clear("urn:g")
+    yield lambda: store.graphs()
+    yield lambda: store.server()  # type: ignore[attr-defined]
+    yield lambda: mrag.connect(url, access=access)
+    store.close()
+
+
+def clean(text: str) -> None:
+    for form in FORMS:
+        assert form not in text, text
+
+
+@pytest.mark.parametrize("code", [0, 200, 206, 400, 401, 404, 408, 500, -1])
+@pytest.mark.parametrize("kind", PATHS)
+def test_no_failure_of_a_store_tells_its_login(
+    kind: str, code: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    caplog.set_level(logging.DEBUG)
+    raised = 0
+    with server(code) as at:
+        at = "127.0.0.1:9" if code == -1 else at
+        urls = [f"{kind}:{place.format(at=at, path=PATHS[kind])}" for place in PLACES.values()]
+        for url in [*urls, *([NESTED.format(at=at)] if kind == "sparql" else [])]:
+            for work in works(url):
+                try:
+                    work()
+                except MragError as error:
+                    raised += 1
+                    clean("".join(traceback.format_exception(error)))
+                    clean(repr(error) + str(vars(error)))
+    assert raised > 20
+    clean(caplog.text)
+    for record in caplog.records:
+        clean(f"{record.msg} {record.args}")
+
+
+@pytest.mark.parametrize("kind", PATHS)
+@pytest.mark.parametrize("place", PLACES)
+def test_no_text_of_a_store_tells_its_login(kind: str, place: str) -> None:
+    url = f"{kind}:{PLACES[place].format(at='127.0.0.1:9', path=PATHS[kind])}"
+    store, _ = open_store(url)
+    named = Settings.from_env(store=url)
+    for thing in (store, store.url, store.paths, store.http, store.http.access, named):  # type: ignore[attr-defined]
+        clean(f"{thing!r} {thing}")
+    clean(redact_url(url))
+    store.close()
+
+
+def test_what_stands_behind_the_path_goes_with_each_request() -> None:
+    heard: list[str] = []
+
+    class Handler(_Echo):
+        def do_GET(self) -> None:
+            heard.append(self.path)
+            super().do_GET()
+
+        do_POST = do_DELETE = do_GET
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        for kind, path in PATHS.items():
+            place = f"http://127.0.0.1:{httpd.server_address[1]}{path}?token={QUOTED}&graph=urn:g"
+            store, graphs = open_server(kind, place, Access(retries=0))
+            assert graphs == ("urn:g",)
+            store.clear("urn:g") if kind != "sparql" else None
+            with pytest.raises(MragError):
+                store.select("SELECT * {}", Dataset())
+            store.close()
+        httpd.shutdown()
+    assert len(heard) > 6 and all(f"token={QUOTED}" in path for path in heard), heard
+    assert not any("graph=urn:g" in path and "token" not in path for path in heard)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "http://ann:5ecr3t@host/x",
+            "sparql:http://ann:5ecr3t/x@host:80/q",
+            "sparql:http://ann:5ecr3t@[::1/q",
+        ),
+        *(
+            "sparql:ftp://ann:5ecr3t@host/q",
+            "graphdb:http://ann:5ecr3t@host:99999/r",
+            "nosuch:http://h/?key=5ecr3t",
+        ),
+        *(
+            "graphdb:http://host/x?token=5ecr3t",
+            "sparql:http://h/q?update=http://ann:5ecr3t/x@host/u",
+            "http:/ann:5ecr3t@host/x",
+        ),
+    ],
+)
+def test_a_url_that_cannot_be_used_tells_nothing_either(url: str) -> None:
+    with pytest.raises(MragError) as caught:
+        mrag.connect(url)
+    clean("".join(traceback.format_exception(caught.value)))
+
+
+def test_an_index_of_a_server_stays_where_it_is_when_the_token_changes() -> None:
+    class Graph:
+        name = "main"
+
+    def place(url: str) -> Path | None:
+        graph: Any = Graph()
+        graph.store, _ = open_store(url)
+        try:
+            return home(graph)
+        finally:
+            graph.store.close()
+
+    plain = place("sparql:http://h/q")
+    assert place("sparql:http://ann:x@h/q") == plain
+    assert place("sparql:http://h/q?token=a") == place("sparql:http://h/q?token=b")
+    assert place("sparql:http://h/q?db=1") != place("sparql:http://h/q?db=2") != plain
+
+
+@pytest.mark.parametrize(
+    "args", [["doctor"], ["query", "ASK {}"], ["load", "x.ttl"], ["ask", "who?"], ["search", "x"]]
+)
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_no_command_prints_the_login_of_its_store(tmp_path: Path, args: list[str], how: str) -> None:
+    (tmp_path / "x.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    with server(401) as at:
+        url = f"sparql:http://ann:{QUOTED}@{at}/q?token={QUOTED}"
+        option = ["--store", url] if how == "option" else []
+        done = subprocess.run(
+            [sys.executable, "-m", "mrag.cli", "-v", *args, *option],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, "MRAG_STORE": url, "OLLAMA_HOST": f"http://ann:{QUOTED}@127.0.0.1:9"},
+        )
+    assert done.returncode == 1
+    clean(done.stdout + done.stderr)
+    assert ("list of processes" in done.stderr) is (how == "option")
+
+
+def test_no_text_of_a_model_tells_its_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in (f"http://ann:{QUOTED}@127.0.0.1:9/?token={QUOTED}", f"http://ann:{QUOTED}@127.0.0.1:x"):
+        monkeypatch.setenv("OLLAMA_HOST", host)
+        try:
+            clean(f"{status('ollama:llama3.2')} {status('ollama:llama3.2')!r}")
+        except MragError as error:
+            clean(f"{error} {error!r}")
+
+
+def test_the_logs_of_a_models_client_do_not_tell_its_login(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
+    from mrag.generation.models import resolve
+
+    caplog.set_level(logging.DEBUG)
+    with server(401) as at:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://ann:{QUOTED}@{at}/v1?api-key={QUOTED}")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        found = status("openai:m")
+        clean(f"{found!r} {found} {json.dumps(str(found.notice))}")
+        model: Any = resolve("openai:m")
+        with pytest.raises(Exception, match="401"):
+            model.invoke("hello")
+    clean(caplog.text)
+
+
+def test_ordinary_text_stays_as_it_is() -> None:
+    for text in (
+        "SELECT ?token { ?token ?key ?o FILTER(?key > 5) }",
+        "http://example.org/item?id=5&page=2 is no class",
+        "see http://host:7200/repositories/a@b, ex:Password and user@example.org",
+        "The store oxigraph:/home/me/data?x is locked: 12:30 @ noon",
+    ):
+        assert redact(text) == text

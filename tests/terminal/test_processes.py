@@ -1,0 +1,229 @@
+"""What the driver of commands does not see: servers, crashes, warnings, logs, bars and odd encodings."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.servers import free_port, running
+from tests.terminal.driver import collect
+from tests.terminal.hostile import NAME, TEXT, faults, turtle
+
+
+def environment(**more: str) -> dict[str, str]:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, "MRAG_EMBEDDER": "none", "TERM": "xterm-256color", **more}
+
+
+def on_a_terminal(code: str, **more: str) -> bytes:
+    """Run code in a process of its own whose standard output and error are a terminal."""
+    master, slave = pty.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=collect, args=(master, parts))
+    reader.start()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=slave,
+        env=environment(**more),
+    )
+    os.close(slave)
+    try:
+        process.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        reader.join()
+    return b"".join(parts)
+
+
+def command(body: str) -> str:
+    """Code that runs `mrag` with a command whose body is given."""
+    return f"""
+import sys, threading, logging, warnings
+import mrag.cli
+from mrag.cli.common import opened, progress, say, show, show_json, status
+T, N = {TEXT!a}, {NAME!a}
+@mrag.cli.app.command("odd")
+def odd() -> None:
+{body}
+sys.argv = ["mrag", "-v", "odd"]
+mrag.cli.main()
+"""
+
+
+ODD = {
+    "a crash": "    raise RuntimeError(T)",
+    "a crash with a cause and a note": (
+        "    try:\n        raise KeyError(T)\n    except KeyError as e:\n"
+        "        f = ValueError(T); f.add_note(T); raise f from e"
+    ),
+    "a crash of a thread": "    t = threading.Thread(target=lambda: 1 / 0, name=T); t.start(); t.join()",
+    "a warning": "    warnings.warn(T)",
+    "a log": (
+        "    logging.getLogger('x').warning(T)\n"
+        "    logging.getLogger('x').error('%s', T, exc_info=ValueError(T))"
+    ),
+    "a bar": (
+        "    with progress(f'Reading {N}') as note:\n        note(1, 2); print(T); say(T, style='red')\n"
+        "        logging.getLogger('x').error(T); note(2, 2)"
+    ),
+    "a spinner": "    with status(f'Loading {N}'):\n        print(T); say(T); sys.stderr.write(T + '\\n')",
+    "a console of somebody else": (
+        "    from rich.console import Console\n    from rich.table import Table\n"
+        "    t = Table(title=T); t.add_column(T); t.add_row(T)\n"
+        "    Console().print(t); Console(stderr=True).print(T)"
+    ),
+    "an exit with a message": "    sys.exit(T)",
+    "an error of click": "    import typer\n    raise typer.BadParameter(T + '\\nFORGED')",
+    "an echo": "    import typer\n    typer.echo(T); typer.secho(T, fg='red'); typer.echo(T, err=True)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
+def test_nothing_goes_round_the_guard(body: str) -> None:
+    raw = on_a_terminal(command(body))
+    assert b"PWN" in raw or b"ZeroDivisionError" in raw
+    # Somebody else's console reads names of emoji, as it does everywhere; controls of its own are shown.
+    assert set(faults(raw, tty=True)) <= ({"a name of an emoji was replaced"} if "rich" in body else set()), (
+        raw
+    )
+
+
+def test_our_own_styles_reach_a_terminal_and_no_pipe() -> None:
+    code = command("    say('note', style='yellow'); show('data')")
+    assert on_a_terminal(code) == b"\x1b[33mnote\x1b[0m\r\ndata\r\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=True)
+    assert (done.stdout, done.stderr) == (b"data\n", b"note\n")
+
+
+def test_lines_under_a_bar_go_where_they_belong() -> None:
+    code = command("    with progress('Working') as note:\n        show('data'); note(1, 1)")
+    master, slave = pty.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=collect, args=(master, parts))
+    reader.start()
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=slave, env=environment(), check=True
+    )
+    os.close(slave)
+    reader.join()
+    assert done.stdout == b"data\n"
+    assert b"Working" in b"".join(parts) and b"data" not in b"".join(parts)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_no_encoding_makes_a_command_fail(encoding: str) -> None:
+    code = command("    show(T); say(T, style='red'); show_json([T]); raise typer.BadParameter(T)").replace(
+        "import sys,", "import typer, sys,"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        env=environment(PYTHONIOENCODING=encoding),
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    for raw in (done.stdout, done.stderr):
+        text = raw.decode(encoding)
+        assert "PWN" in text
+        assert not faults(text.encode(), tty=False, isolated=False)
+
+
+def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text(turtle(), encoding="utf-8")
+    port = free_port()
+    base = [sys.executable, "-m", "mrag.cli", "-v"]
+    subprocess.run(
+        [*base, "load", "a.ttl", "--store", "data"],
+        cwd=tmp_path,
+        env=environment(),
+        check=True,
+        capture_output=True,
+    )
+    line = TEXT.encode()
+    with running(
+        [*base, "serve", "--store", "data", "--port", str(port)],
+        f"http://127.0.0.1:{port}/sparql",
+        tmp_path / "log",
+    ) as server:
+        for request in (
+            b"GET /" + line.replace(b" ", b"") + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+            b"GET /%1b%5d0;PWN%07%c2%9b31m%0d%0aFORGED%e2%80%ae HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+            b"GET /sparql?query=" + b"%1b]0;PWN%07%0aFORGED" + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: \x1b]0;PWN\x07\r\nReferer: \x9bFORGED\r\n\r\n",
+            line + b" / HTTP/9.9\r\n\r\n",
+        ):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+                client.sendall(request)
+                client.shutdown(socket.SHUT_WR)
+                while client.recv(1 << 16):
+                    pass
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(20) == 0
+    raw = (tmp_path / "log").read_bytes()
+    assert b"SPARQL" in raw and b"has stopped" in raw
+    assert not faults(raw, tty=False)
+
+
+def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path: Path) -> None:
+    (tmp_path / f"a{NAME}.ttl").write_text(turtle(), encoding="utf-8")
+    base = [sys.executable, "-m", "mrag.cli"]
+    subprocess.run(
+        [*base, "load", f"a{NAME}.ttl", "--store", "data"],
+        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+    )  # fmt: skip
+    subprocess.run(
+        [*base, "index", "--store", "data"], cwd=tmp_path, env=environment(), check=True, capture_output=True
+    )
+    start = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": TEXT, "version": "1"},
+    }
+    search = {"name": "search", "arguments": {"text": "gizmo"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search},
+        {"jsonrpc": "2.0", "id": 3, "method": f"no{TEXT}", "params": {}},
+    ]
+    master, slave = pty.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=collect, args=(master, parts))
+    reader.start()
+    process = subprocess.Popen(
+        [*base, "-v", "mcp", "--store", "data"],
+        cwd=tmp_path, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=slave,
+    )  # fmt: skip
+    os.close(slave)
+    assert process.stdin is not None and process.stdout is not None
+    answers = {}
+    try:
+        process.stdin.write(TEXT.encode() + b"\n" + "".join(json.dumps(m) + "\n" for m in messages).encode())
+        process.stdin.flush()
+        while {1, 2, 3} - set(answers):
+            answer = json.loads(process.stdout.readline())
+            answers[answer.get("id")] = answer
+        process.stdin.close()
+        process.wait(30)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        reader.join()
+    found = json.dumps(answers[2], ensure_ascii=False)
+    assert "Gizmo" in found and "שלום" in found and "\u2068" not in found, "data is as the graph has it"
+    assert b"Serving on standard input" in b"".join(parts)
+    assert not faults(b"".join(parts), tty=True)

@@ -1,0 +1,92 @@
+"""The gate's audit, against a service of advisories on loopback that speaks OSV's protocol."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.servers import free_port
+
+KNOWN = {("requests", "2.19.0"): "PYSEC-0000-1", ("rdflib", "7.1.1"): "PYSEC-0000-2"}
+
+
+def advisory(name: str, version: str) -> dict[str, Any]:
+    events = [{"introduced": "0"}, {"fixed": "99"}]
+    affected = {
+        "package": {"name": name, "ecosystem": "PyPI"},
+        "ranges": [{"type": "ECOSYSTEM", "events": events}],
+    }
+    return {
+        "id": KNOWN[name, version],
+        "summary": "Bad.",
+        "modified": "2026-01-01T00:00:00Z",
+        "affected": [affected],
+    }
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    class Osv(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            key = (asked["package"]["name"], asked["version"])
+            body = json.dumps({"vulns": [advisory(*key)]} if key in KNOWN else {}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Osv)
+    Thread(target=http.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_address[1]}/v1/query"
+    http.shutdown()
+    http.server_close()
+
+
+def audit(url: str, folder: Path, wanted: str) -> subprocess.CompletedProcess[str]:
+    (folder / "wanted.txt").write_text(wanted)
+    options = ["-s", "osv", "--osv-url", url, "--no-deps", "--disable-pip", "-r", str(folder / "wanted.txt")]
+    return subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "audit.py"), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_advisory_fails_the_gate_and_a_sound_package_does_not(service: str, tmp_path: Path) -> None:
+    sound = audit(service, tmp_path, "numpy==2.3.0\n")
+    assert sound.returncode == 0 and "1 packages audited, 0 advisories" in sound.stdout, sound
+    bad = audit(service, tmp_path, "numpy==2.3.0\nrdflib==7.1.1\n")
+    assert bad.returncode == 1 and "rdflib 7.1.1: PYSEC-0000-2" in bad.stdout, bad
+
+
+def test_a_service_that_knows_nothing_counts_as_none(tmp_path: Path) -> None:
+    silent = audit(f"http://127.0.0.1:{free_port()}/v1/query", tmp_path, "rdflib==7.1.1\n")
+    assert silent.returncode == 0 and silent.stdout.startswith("not run: no service"), silent
+
+
+def test_each_line_that_bandit_leaves_out_says_why() -> None:
+    bare = []
+    for path in sorted((ROOT / "mrag").rglob("*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for at, line in enumerate(lines):
+            if "# nosec" in line:
+                _, _, reason = line.partition("# nosec")[2].partition("#")
+                before = [x.strip() for x in lines[max(0, at - 3) : at]]
+                assert line.partition("# nosec ")[2].startswith("B"), (path, line)
+                if not reason.strip() and not any(x.startswith("#") for x in before):
+                    bare.append(f"{path}:{at + 1}")
+    assert not bare

@@ -1,0 +1,169 @@
+"""What a load or a replacement leaves that is broken off at one known moment, and how commands end then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.errors import ConfigError, LoadError
+from mrag.kg import KnowledgeGraph
+from mrag.record import Record
+from mrag.storage.saving import saved
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.terms import Triple
+from mrag.updates import update
+from tests.conftest import ROOT
+
+ONE = Triple(URIRef("urn:x:one"), URIRef("urn:x:p"), Literal("one"))
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_bad_file_replaces_nothing(any_kg: KnowledgeGraph, tmp_path: Path) -> None:
+    any_kg.insert([ONE])
+    mrag.reason(any_kg)
+    bad = write(tmp_path / "bad.ttl", "<urn:a> <urn:b> <urn:c> . <urn:d> <urn:e")
+    with pytest.raises(LoadError):
+        any_kg.load([bad], replacing=True)
+    assert any_kg.query("ASK { <urn:x:one> ?p ?o }") is True and any_kg.reasoned
+    assert any_kg.count() == any_kg.record.triples == 1 and not any_kg.record.pending
+    good = write(tmp_path / "good.ttl", "@prefix own: <urn:own:> . own:a own:b own:c , own:d .")
+    assert any_kg.load([good], replacing=True).triples == 2
+    assert any_kg.count() == any_kg.record.triples == 2 and not any_kg.reasoned
+    assert any_kg.query("ASK { <urn:x:one> ?p ?o }") is False
+    assert [g for g in any_kg.store.graphs() if g.startswith(any_kg.iri)] == [*any_kg.record.asserted]
+
+
+def test_the_command_that_replaces_leaves_a_graph_when_a_file_is_bad(tmp_path: Path) -> None:
+    write(tmp_path / "good.nt", "<urn:a> <urn:b> <urn:c> .\n")
+    write(tmp_path / "bad.nt", "<urn:a> <urn:b>\n")
+    command = [sys.executable, "-m", "mrag.cli", "load", "--store", "store", "--no-reason"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([*command, "good.nt"], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    done = subprocess.run(
+        [*command, "bad.nt", "--replace"], cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        assert kg.count() == kg.record.triples == 1
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+def test_ctrl_c_that_is_heard_after_a_load_has_landed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replacing: bool
+) -> None:
+    """The engine's step is over when Python hears of the signal, so the triples are there."""
+    file = write(tmp_path / "a.nt", "<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> <urn:d> .\n")
+    put = OxigraphStore.bulk_load
+
+    def interrupted(self: OxigraphStore, *given: object, **more: object) -> None:
+        put(self, *given, **more)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        kg.insert([ONE])
+        before = kg.revision
+        monkeypatch.setattr(OxigraphStore, "bulk_load", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kg.load([file], replacing=replacing)
+        assert kg.count() == kg.record.triples == (2 if replacing else 3)
+        assert kg.revision > before and not kg.record.pending
+
+
+def test_clients_graphs_go_with_what_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"oxigraph:{tmp_path / 'store'}"
+    context = "urn:x:context"
+    with mrag.connect(url) as kg:
+        update(kg, f"INSERT DATA {{ GRAPH <{context}> {{ <urn:a> <urn:b> 1, 2 }} }}")
+        assert kg.record.contexts == (context,)
+        clear = OxigraphStore.clear
+
+        def dies(self: OxigraphStore, graph: str) -> None:
+            if graph == context:
+                raise SystemExit("as if it were killed")
+            clear(self, graph)
+
+        monkeypatch.setattr(OxigraphStore, "clear", dies)
+        with pytest.raises(SystemExit):
+            kg.clear()
+    monkeypatch.undo()
+    with mrag.connect(url) as kg:
+        assert kg.recovered is not None and "removed for good" in kg.recovered
+        assert not kg.record.contexts and not kg.record.pending
+        assert context not in kg.store.graphs()
+    with mrag.connect(url) as kg:
+        assert kg.recovered is None
+
+
+def test_a_part_of_a_load_is_no_load_where_parts_can_land() -> None:
+    """A server takes a large load in several requests, so that a killed client leaves some of them."""
+    store = OxigraphStore()
+    graph = "urn:mrag:kg:main:asserted:1"
+    with KnowledgeGraph(store) as kg:
+        kg.insert([ONE])
+        pending = f'{{"load": ["a.nt"], "graph": "{graph}", "triples": 0, "prefixes": "{{}}"}}'
+        kg._write(Record(kg.record.asserted, revision=1, triples=1, pending=pending))
+        store.insert(b"<urn:a> <urn:b> <urn:part> .\n", graph)
+        store.capabilities = type(store.capabilities)(edges=True, ordered=True, atomic=False)
+        again = KnowledgeGraph(store)
+        assert again.recovered is not None and "discarded" in again.recovered
+        assert again.record.asserted == ("urn:mrag:kg:main:asserted:0",) and again.record.triples == 1
+        assert again.query("ASK { ?s ?p <urn:part> }") is False
+        again.collect()
+        assert graph not in store.graphs()
+
+
+def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "a", "before")
+    with pytest.raises(KeyboardInterrupt), saved(path) as stream:
+        stream.write(b"half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "before" and [p.name for p in tmp_path.iterdir()] == ["a"]
+    with pytest.raises(ConfigError, match="cannot be written"), saved(tmp_path / "no" / "a"):
+        pass
+
+
+NATIVE = """
+import ctypes, signal, sys
+from mrag.cli import app, main, stopping
+
+@app.command("stuck")
+def stuck() -> None:
+    # One step that Python does not come back from, as a long query of the engine: this thread hears nothing.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+    print("now", flush=True)
+    ctypes.CDLL(None).sleep(60)
+
+stopping.GRACE = 0.3
+sys.argv = ["mrag", "stuck"]
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls the C library")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_ends_in_the_middle_of_a_long_step(number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", NATIVE],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+        said = process.stderr.read()
+    assert said.startswith("mrag: ") and "Run the same command again" in said
