@@ -199,7 +199,7 @@ def layout(text: str) -> str:
         >>> layout("\n- ["), layout("\n\n---\n")
         ('\n- [\\', '\n\n---\n')
     """
-    return _EDGE.sub(_behind, _visible(_BREAK.sub("\n", text)))
+    return _EDGE.sub(_behind, _visible(text.replace("\r\n", "\n")))
 
 
 def writes_ids(text: str) -> bool:

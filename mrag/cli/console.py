@@ -22,7 +22,7 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
-from mrag.terminal import Encoded, guarded, unguarded, visible
+from mrag.terminal import Encoded, guarded, inline, unguarded, visible
 
 
 class SafeConsole(Console):
@@ -58,9 +58,11 @@ def plain(text: str, style: str | None = None) -> Text:
 
 @contextmanager
 def spinning(text: str) -> Iterator[None]:
-    """Show a spinner."""
+    """Show a spinner, on one line however long the text is."""
     own = SafeConsole()
-    spinner = Spinner("dots", plain(text), style="status.spinner")
+    words = plain(inline(text))
+    words.truncate(max(own.width - 2, 1), overflow="ellipsis")
+    spinner = Spinner("dots", words, style="status.spinner")
     redirect = sys.stdout.isatty()
     with Live(spinner, console=own, transient=True, redirect_stdout=redirect), _running(own):
         yield

@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from mrag.cli import main
+from mrag.stores.limited import close_all
 
 
 def collect(source: int, into: list[bytes]) -> None:
@@ -48,6 +49,7 @@ def run(argv: list[str], *, tty: bool) -> tuple[bytes, bytes, int]:
     except BaseException:
         code = 99
         traceback.print_exc()  # as the interpreter would
+    close_all()  # as at the end of a process: children hold standard error open
     for stream, number, old in zip((sys.stdout, sys.stderr), (1, 2), kept, strict=True):
         stream.flush()
         os.dup2(old, number)
