@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
+_WORKING_OUT = 0.4
+"""Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def apply(
         )
     layout = layout_of(kg, union=union, most=most)
     steps = [_placed(operation, kg, layout) for operation in operations]
-    outcome = store.work_out(layout, steps, seconds)
+    outcome = store.work_out(layout, steps, seconds * _WORKING_OUT)
     if not outcome.added and not outcome.removed:
         return UpdateReport(inferred="kept" if kg.record.inferred else "none")
     record = _record_after(kg.record, layout, outcome)

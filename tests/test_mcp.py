@@ -343,7 +343,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
         "has no parameter graph",
     ),
     "internal query": ("run_query", {"name": "kg/registry", "parameters": {}}, "There is no query"),
-    "update by name": ("run_query", {"name": "update/register", "parameters": {}}, "There is no query"),
+    "update by name": ("run_query", {"name": "update/forget", "parameters": {}}, "There is no query"),
     "path as a name": ("run_query", {"name": "../../etc/passwd"}, "There is no query"),
     "update": ("query", {"sparql": "INSERT DATA { <urn:a> <urn:b> <urn:c> }"}, "Not a SPARQL query"),
     "delete": ("query", {"sparql": "DELETE WHERE { ?s ?p ?o }"}, "Not a SPARQL query"),

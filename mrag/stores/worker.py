@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -228,16 +229,15 @@ class WorkerPool:
         """Start workers over the present state, and let them take the place of the others."""
         snapshot = self._copy(store)
         workers: list[Worker] = []
-        try:
-            for _ in range(self._size):
-                workers.append(Worker(snapshot, self.memory))
+        with ThreadPoolExecutor(max(self._size, 1)) as starting:
+            begun = [starting.submit(Worker, snapshot, self.memory) for _ in range(self._size)]
+        for one in begun:
+            try:
+                workers.append(one.result())
                 snapshot.users += 1
-        except StoreError as error:
-            # What was changed has been changed; a query that finds no worker starts one.
-            logger.warning("A worker could not be started ahead: %s", error)
-        except BaseException:
-            self._dropped(snapshot, workers)
-            raise
+            except StoreError as error:
+                # What was changed has been changed; a query that finds no worker starts one.
+                logger.warning("A worker could not be started ahead: %s", error)
         with self._lock:
             if not self._closed:
                 self._retire()
