@@ -24,18 +24,18 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
-from mrag.cel.benchmark import folds
-from mrag.cel.counting import confusion, refinements
-from mrag.cel.expressions import Top
-from mrag.cel.instances import World
-from mrag.cel.learner import Board, LearnerSettings
-from mrag.cel.learners import learner
+from mrag.cel.evaluation.benchmark import folds
+from mrag.cel.learners.base import Board, LearnerSettings
+from mrag.cel.learners.registry import learner
+from mrag.cel.learners.search import measure_scoring
 from mrag.cel.problem import LearningProblem, quality
 from mrag.cel.problem_files import read_problems
-from mrag.cel.search import measure_scoring
-from mrag.cel.syntax import to_dl
+from mrag.cel.semantics.counting import confusion, refinements
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import Top
+from mrag.cel.syntax.printing import to_dl
 from mrag.errors import LoadError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
 
 BASE = "http://example.org/"

@@ -34,12 +34,12 @@ from common import shared_data
 from scipy.stats import t as student
 
 import mrag
-from mrag.cel.counting import confusion
-from mrag.cel.expressions import Expression, OneOf, Value, walk
-from mrag.cel.learners import learner
+from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem, quality
+from mrag.cel.semantics.counting import confusion
+from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import embedder
-from mrag.kg import KnowledgeGraph
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.reasoning.run import reason
 

@@ -28,19 +28,19 @@ from pathlib import Path
 import numpy as np
 from common import shared_data
 
-from mrag.cel.benchmark_files import find_problems, open_knowledge_base
-from mrag.cel.drill import Drill, DrillSettings, explore
-from mrag.cel.evolearner import EvoLearner, EvoSettings
-from mrag.cel.generated import Generator
-from mrag.cel.learner import Board, Learner, LearnerSettings
-from mrag.cel.learners import LEARNERS, learner
-from mrag.cel.policy import Policy, earned
+from mrag.cel.drill.learner import Drill, DrillSettings, explore
+from mrag.cel.drill.policy import Policy, earned
+from mrag.cel.drill.problems import Generator
+from mrag.cel.drill.training import TrainSettings, train
+from mrag.cel.evaluation.files import find_problems, open_knowledge_base
+from mrag.cel.learners.base import Board, Learner, LearnerSettings
+from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
+from mrag.cel.learners.layers import View
+from mrag.cel.learners.registry import LEARNERS, learner
 from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.space import View
-from mrag.cel.syntax import to_dl
-from mrag.cel.training import TrainSettings, train
+from mrag.cel.syntax.printing import to_dl
 from mrag.errors import MragError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 
 SETS = {
     "family": "drill/Family/lp_dl_learner.json",

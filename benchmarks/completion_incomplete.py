@@ -27,16 +27,16 @@ from common import shared_data
 from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
-from mrag.completion.checks import CheckSettings
-from mrag.completion.evidence import Evidence
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passages, keep_folder
+from mrag.completion.evidence.reading import Reader
+from mrag.completion.evidence.rule_reader import PlainReader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
-from mrag.completion.passages import Passages, keep_folder
-from mrag.completion.patterns import Grounded
-from mrag.completion.plain_reader import PlainReader
-from mrag.completion.reading import Reader
-from mrag.completion.writeback import accept, propose
-from mrag.kg import KnowledgeGraph
+from mrag.completion.plan.patterns import Grounded
+from mrag.completion.writeback.checks import CheckSettings
+from mrag.completion.writeback.review import accept, propose
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 
 Fact = tuple[str, str, str]
@@ -321,7 +321,7 @@ def main() -> None:
     folder = shared_data("metaqa")
     reader: Reader | None = None
     if args.gguf:
-        from mrag.completion.model_reader import ModelReader
+        from mrag.completion.evidence.model_reader import ModelReader
 
         reader = ModelReader(f"local:{args.gguf}")
     found = run(folder, reader, seed=args.seed, sample=args.sample)

@@ -23,13 +23,13 @@ from typing import Any
 from common import peak_memory
 
 import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.views import VIEWS, View, find, make_all
 from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from mrag.reasoning.run import reason
-from mrag.views import VIEWS, View, find, make_all
 
 GOAL_SECONDS, GOAL_MIB = 240, 4096
 SENTENCES = Definition(queries=("kg/sentences",), languages=("", "en"), fallback=False, length=20_000)

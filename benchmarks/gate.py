@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 from rdflib.plugins.sparql import prepareQuery
 
-from mrag import queries
 from mrag.errors import QueryRefused
-from mrag.guard import read_gate
-from mrag.terms import DEFAULT_PREFIXES
+from mrag.rdf import queries
+from mrag.rdf.guard import read_gate
+from mrag.rdf.terms import DEFAULT_PREFIXES
 
 GROWING: dict[str, Callable[[int], str]] = {
     "IN": lambda n: "ASK { ?s ?p ?o FILTER (?o IN (" + ", ".join(map(str, range(n))) + ")) }",

@@ -26,11 +26,11 @@ from mrag.evaluation.metrics import judged, per_query
 from mrag.evaluation.running import System, of_index, run_system
 from mrag.evaluation.runs import Qrels, Run, Scored
 from mrag.evaluation.statistics import compare, interval
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings, decode
-from mrag.generative.gguf import GgufModel
-from mrag.generative.scores import Aggregation, aggregate
-from mrag.generative.tokens import document_tokens
+from mrag.generative.decoding.beam import DecodingSettings, decode
+from mrag.generative.decoding.scores import Aggregation, aggregate
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.models.gguf import GgufModel
+from mrag.generative.models.tokens import document_tokens
 from mrag.generative.training.data import Asked, make_pairs, prompt
 from mrag.generative.training.sampling import ClueSampling
 from mrag.index.document_index import DocumentIndex
@@ -169,7 +169,7 @@ def products() -> Collection:
     import mrag
     from mrag.evaluation.building import Plan, build
     from mrag.evaluation.conditions import Shape
-    from mrag.generative.documents import clue_texts
+    from mrag.generative.index.documents import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
         shape = Shape(cls="https://w3id.org/mrag/demo/products#Product")

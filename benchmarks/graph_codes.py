@@ -23,8 +23,8 @@ from scipy.sparse import csr_array
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.comparison import Comparison, Metric
-from mrag.graphcodes.flat import Flat
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.index.flat import Flat
 
 RELATIONS = 20
 METRICS: tuple[Metric, ...] = ("paper", "query-relative", "structural")

@@ -13,7 +13,7 @@ from graph_codes_common import Dense, by_bm25, by_codes, by_scores, shuffled, ta
 
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.ontology import Ontology
 
 SEMANTIC_TYPES = {

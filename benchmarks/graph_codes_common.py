@@ -15,8 +15,8 @@ from mrag.evaluation.runs import Run
 from mrag.evaluation.statistics import Resampling, compare, interval
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.fusing import summed
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.fusion import summed
+from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.index.bm25 import Bm25Index
 from mrag.index.embedders import embedder
 from mrag.index.fusion import reciprocal_rank_fusion

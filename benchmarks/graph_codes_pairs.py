@@ -20,7 +20,7 @@ from mrag.graphcodes.extract.plain import Plain
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.metrics import Lexicographic
-from mrag.index.text import Analyser
+from mrag.text.analysis import Analyser
 
 METRICS = {
     "codes, structural": Comparison(),

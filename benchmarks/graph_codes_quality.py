@@ -37,7 +37,7 @@ from mrag.graphcodes.comparison import Comparison
 from mrag.graphcodes.extract.plain import Plain
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.extract.text import TextExtractor
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Lexicographic
 
 PLAIN = Plain(singular=False)

@@ -26,15 +26,15 @@ from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.metrics import score
-from mrag.completion.paths import Step
-from mrag.completion.patterns import Grounded, IncompleteTriple, Plan, Planner, Unknown, with_slots
-from mrag.completion.planner_paths import Example, PathPlanner, calibrate
+from mrag.completion.plan.grounding import GroundingSettings, ground
+from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.plan.paths import Step
+from mrag.completion.plan.patterns import Grounded, IncompleteTriple, Plan, Planner, Unknown, with_slots
 from mrag.errors import ModelError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Term, Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Term, Triple
 
 E = "http://example.org/metaqa/entity/"
 R = "http://example.org/metaqa/"
@@ -201,8 +201,8 @@ def paths(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Na
 
 def by_model(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
     """Measure the planner with a model file on a sample; a plan that cannot be read answers nothing."""
-    from mrag.completion.planner_model import ModelPlanner
-    from mrag.generation.local import LocalServer
+    from mrag.completion.plan.model_planner import ModelPlanner
+    from mrag.generation.models.llama_cpp import LocalServer
 
     with LocalServer(options.gguf, n_ctx=2048, n_threads=options.threads) as server:
         planner: Planner = ModelPlanner(server.chat_model(max_tokens=options.tokens), form=options.form)

@@ -15,9 +15,9 @@ from common import percentile, row, timed
 from fashion import BASE, CATEGORIES, IMAGES, write_graph
 
 import mrag
-from mrag import queries
 from mrag.context.display import Display
 from mrag.context.neighbours import read
+from mrag.rdf import queries
 
 ONE_QUERY = """
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>

@@ -35,12 +35,12 @@ from mrag.evaluation.report import Evaluation, evaluate
 from mrag.evaluation.running import System, of_index, run_system
 from mrag.evaluation.runs import Qrels, Scored
 from mrag.evaluation.statistics import Resampling
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import embedder
-from mrag.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 
 E = "http://example.org/"
 LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, stem=False, min_chars=2, stop_words=False)

@@ -40,8 +40,8 @@ from ranking import aside, indexed, read_jsonl, told
 from rdflib import RDF
 
 import mrag
-from mrag.cel.learner import Learner
-from mrag.cel.learners import learner
+from mrag.cel.learners.base import Learner
+from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings
 from mrag.evaluation.conditions import Facts, Shape, facts, instances
 from mrag.evaluation.questions import by_template
@@ -50,13 +50,13 @@ from mrag.evaluation.report import evaluate
 from mrag.evaluation.running import of_index, run_system
 from mrag.evaluation.runs import Run
 from mrag.evaluation.statistics import Resampling
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.views import make
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from mrag.loaders.scene_graph import SceneGraphs
-from mrag.rankers import Hit, Question
 from mrag.reasoning.run import reason
-from mrag.views import make
+from mrag.retrieval.rankers import Hit, Question
 
 E = "http://example.org/"
 KINDS = ("bm25", "dense", "hybrid")

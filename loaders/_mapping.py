@@ -19,7 +19,7 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders.rdf import Source
-from mrag.terms import RDF, XSD
+from mrag.rdf.terms import RDF, XSD
 
 RR = "http://www.w3.org/ns/r2rml#"
 RML = "http://semweb.mmlab.be/ns/rml#"

@@ -19,8 +19,8 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress, Source
-from mrag.scratch import Scratch
-from mrag.terms import OWL, RDF, RDFS, XSD
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD
+from mrag.storage.scratch import Scratch
 
 OnBad = Literal["stop", "skip"]
 """What to do at a bad record: raise `LoadError`, or leave it out and count it."""

@@ -26,7 +26,7 @@ from mrag.loaders._records import (
     whole,
 )
 from mrag.loaders.rdf import Progress
-from mrag.terms import XSD
+from mrag.rdf.terms import XSD
 
 BASE = "http://example.org/"
 """Start of the IRIs of schema and data."""

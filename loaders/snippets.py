@@ -21,8 +21,8 @@ from pathlib import Path
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
-from mrag.scratch import Scratch
-from mrag.terms import MRAG
+from mrag.rdf.terms import MRAG
+from mrag.storage.scratch import Scratch
 
 ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
 """Endings of the files that are read."""

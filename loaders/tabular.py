@@ -25,7 +25,7 @@ from mrag.loaders._json import BrokenJson, JsonText
 from mrag.loaders._mapping import Cells, TermMap, TriplesMap, read_mapping
 from mrag.loaders._records import OnBad, Problem, Records
 from mrag.loaders.rdf import Progress, Source
-from mrag.terms import RDF
+from mrag.rdf.terms import RDF
 
 _LONGEST = 16 << 20
 """Characters of a cell after which a table is taken for broken."""

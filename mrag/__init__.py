@@ -17,36 +17,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mrag.asking import ask
-    from mrag.connection import connect, demo
     from mrag.context.expand import ContextSettings, expand
     from mrag.errors import MragError
+    from mrag.graph.connection import connect, demo
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.index.similarity import SimilarityIndexes
-    from mrag.kg import KnowledgeGraph
-    from mrag.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
     from mrag.reasoning.run import reason
-    from mrag.retriever import TripleStoreRetriever, format_docs
+    from mrag.retrieval.ask import ask
+    from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
+    from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
     from mrag.stores.base import Limits
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ContextSettings": "mrag.context.expand",
-    "FusedRanker": "mrag.rankers",
-    "Hit": "mrag.rankers",
-    "KnowledgeGraph": "mrag.kg",
+    "FusedRanker": "mrag.retrieval.rankers",
+    "Hit": "mrag.retrieval.rankers",
+    "KnowledgeGraph": "mrag.graph.kg",
     "Limits": "mrag.stores.base",
     "MragError": "mrag.errors",
-    "Question": "mrag.rankers",
-    "Ranker": "mrag.rankers",
+    "Question": "mrag.retrieval.rankers",
+    "Ranker": "mrag.retrieval.rankers",
     "SimilarityIndexes": "mrag.index.similarity",
-    "SimilarityRanker": "mrag.rankers",
-    "TripleStoreRetriever": "mrag.retriever",
-    "ask": "mrag.asking",
-    "connect": "mrag.connection",
-    "demo": "mrag.connection",
+    "SimilarityRanker": "mrag.retrieval.rankers",
+    "TripleStoreRetriever": "mrag.retrieval.retriever",
+    "ask": "mrag.retrieval.ask",
+    "connect": "mrag.graph.connection",
+    "demo": "mrag.graph.connection",
     "expand": "mrag.context.expand",
-    "format_docs": "mrag.retriever",
+    "format_docs": "mrag.retrieval.retriever",
     "reason": "mrag.reasoning.run",
 }
 

@@ -20,12 +20,13 @@ from rdflib import RDF, RDFS, Graph, Literal, URIRef, Variable
 from rdflib.query import Result
 from rdflib.store import Store
 
-from mrag import queries, untrusted
+from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryRefused
-from mrag.kg import KnowledgeGraph, Layer
+from mrag.graph.kg import KnowledgeGraph, Layer
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult
-from mrag.terms import OWL, SKOLEM, Triple
 
 _TELLING = {str(name) for name in (RDF.type, RDFS.label, RDFS.comment, RDFS.seeAlso)}
 """Terms of RDF itself that say something of an entity; the others only spell axioms out."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")

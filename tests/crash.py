@@ -35,10 +35,10 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
-from mrag.completion.runs import runs, runs_graph
+from mrag.completion.writeback.runs import runs, runs_graph
 from mrag.errors import MragError
+from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes
-from mrag.record import status_of
 from tests.conftest import ROOT
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "0"))

@@ -17,9 +17,9 @@ from urllib.parse import parse_qs, urlsplit
 from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused, QueryTimeout, StoreError
+from mrag.rdf.terms import Term, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Term, to_ox
 
 UNNAMED = "urn:fixture:unnamed"
 """Where the triples of the unnamed graph are kept."""

@@ -19,9 +19,9 @@ from rdflib.query import ResultRow
 import mrag
 from mrag.community import GatedStore, graphdb_graph, rdf_graph
 from mrag.errors import ConfigError, QueryRefused, QueryTimeout
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL
 from mrag.stores.base import Limits
-from mrag.terms import OWL
 
 with warnings.catch_warnings():
     # The package announces its sunset when it is imported.
@@ -221,7 +221,7 @@ def test_the_rdflib_graph_beneath_is_gated_as_well(kg: KnowledgeGraph) -> None:
 
 def test_importing_mrag_does_not_import_the_package() -> None:
     code = (
-        "import sys, mrag, mrag.community, mrag.retriever, mrag.asking\n"
+        "import sys, mrag, mrag.community, mrag.retrieval.retriever, mrag.retrieval.ask\n"
         "assert not [m for m in sys.modules if m.startswith(('langchain_community', 'langchain_classic'))]"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, capture_output=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from mrag.errors import QueryRefused
-from mrag.guard import read_gate
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.guard import read_gate
 from mrag.stores.base import Dataset, Limits
 
 

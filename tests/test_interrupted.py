@@ -13,12 +13,12 @@ from rdflib import Literal, URIRef
 
 import mrag
 from mrag.errors import ConfigError, LoadError
-from mrag.kg import KnowledgeGraph
-from mrag.record import Record
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import Record
+from mrag.graph.updates import update
+from mrag.rdf.terms import Triple
 from mrag.storage.saving import saved
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
-from mrag.updates import update
 from tests.conftest import ROOT
 
 ONE = Triple(URIRef("urn:x:one"), URIRef("urn:x:p"), Literal("one"))

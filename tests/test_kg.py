@@ -15,10 +15,10 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.errors import ConfigError, InconsistentOntology
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
-from mrag.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.conftest import PRODUCTS
 
 EX = "http://example.org/"

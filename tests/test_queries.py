@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
 from rdflib.plugins.sparql import prepareQuery, prepareUpdate
 
-from mrag import queries
 from mrag.errors import ConfigError, TermError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)

@@ -14,13 +14,13 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests
 from rdflib import FOAF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.asking import ask, stream, verify
 from mrag.errors import MissingIndex
 from mrag.generation.answer import Answer
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
-from mrag.retriever import TripleStoreRetriever, format_docs, to_content_blocks
-from mrag.terms import Triple
+from mrag.rdf.terms import Triple
+from mrag.retrieval.ask import ask, stream, verify
+from mrag.retrieval.retriever import TripleStoreRetriever, format_docs, to_content_blocks
 
 _kept: list[KnowledgeGraph] = []
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 import mrag
-from mrag.asking import ask, retrieve, verify
 from mrag.errors import InconsistentOntology
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
+from mrag.retrieval.ask import ask, retrieve, verify
 from tests.conftest import shared_data
 
 

@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag import views
-from mrag.connection import open_store
 from mrag.errors import ConfigError, EndpointError
-from mrag.kg import KnowledgeGraph
+from mrag.graph import views
+from mrag.graph.connection import open_store
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.rdf.terms import OWL, Triple, to_ox
 from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
-from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.worker import WorkerPool
-from mrag.terms import OWL, Triple, to_ox
+from mrag.stores.process.workers import WorkerPool
+from mrag.stores.wire.http import Access
 from tests.conftest import ROOT, shared_data
 from tests.fuseki_server import fuseki_server
 from tests.servers import virtuoso_server
@@ -447,7 +447,7 @@ import os, sys
 from mrag.stores.oxigraph import OxigraphStore
 import mrag
 from mrag.loaders.fashionpedia import Fashionpedia
-from mrag.views import refresh
+from mrag.graph.views import refresh
 folder, source, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 def dying(work):

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from mrag.cel.expressions import Expression, key, length
-from mrag.cel.sparql import individuals_among
+from mrag.cel.semantics.sparql import individuals_among
+from mrag.cel.syntax.expressions import Expression, key, length
 from mrag.errors import ConfigError, LearningProblemError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 
 Measure = Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]
 """A measure of quality; see `quality`."""

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from mrag.cel.counting import holding
-from mrag.cel.expressions import Expression
-from mrag.cel.learner import Learner
+from mrag.cel.learners.base import Learner
 from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.sparql import individuals_among
-from mrag.cel.verbalise import Language, sentence
+from mrag.cel.semantics.counting import holding
+from mrag.cel.semantics.sparql import individuals_among
+from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.verbalise import Language, sentence
 from mrag.errors import ConfigError, LearningProblemError
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question, Ranker
+from mrag.graph.kg import KnowledgeGraph
+from mrag.retrieval.rankers import Hit, Question, Ranker
 
 Order: TypeAlias = Callable[[Sequence[str], Sequence[str]], Mapping[str, float]]
 """Scores the covered hits, given the positive examples and the covered hits; higher is better."""

@@ -62,12 +62,12 @@ def ask(
         find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
         return
     needed(question, "QUESTION")
-    from mrag.asking import retrieve
     from mrag.config import Settings
     from mrag.context.expand import ContextSettings
     from mrag.generation.answer import answer
-    from mrag.generation.models import resolve
-    from mrag.retriever import TripleStoreRetriever
+    from mrag.generation.models.resolve import resolve
+    from mrag.retrieval.ask import retrieve
+    from mrag.retrieval.retriever import TripleStoreRetriever
 
     with opened(store, kg, lang) as graph:
         settings = ContextSettings(hops=hops, token_budget=budget)
@@ -122,7 +122,7 @@ def search(
     from mrag.context.display import Display
     from mrag.errors import ConfigError
     from mrag.index.document_index import Mode
-    from mrag.rankers import Question, SimilarityRanker
+    from mrag.retrieval.rankers import Question, SimilarityRanker
 
     if mode not in ("hybrid", "bm25", "dense"):
         raise ConfigError(f"There is no mode {mode!r}.", hint="Use hybrid, bm25 or dense.")
@@ -168,11 +168,11 @@ def query(
     """
     from typing import cast
 
-    from mrag import queries
     from mrag.errors import ConfigError
-    from mrag.kg import Layer
+    from mrag.graph.kg import Layer
+    from mrag.rdf import queries
+    from mrag.rdf.terms import to_ox
     from mrag.stores.base import Limits, SelectResult
-    from mrag.terms import to_ox
 
     if layer not in ("all", "asserted", "inferred"):
         raise ConfigError(f"There is no layer {layer!r}.", hint="Use all, asserted or inferred.")
@@ -230,8 +230,8 @@ def verify(
     Example:
       mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
     """
-    from mrag.asking import verify as replay
     from mrag.errors import ConfigError
+    from mrag.retrieval.ask import verify as replay
 
     try:
         given = json.loads(file.read_text(encoding="utf-8-sig"))
@@ -252,7 +252,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.terms import curie
+    from mrag.rdf.terms import curie
 
     if as_json:
         show_json(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from mrag.cel.benchmark import Outcome, Setup, means, run
-from mrag.cel.benchmark_files import find_problems
+from mrag.cel.evaluation.benchmark import Outcome, Setup, means, run
+from mrag.cel.evaluation.files import find_problems
 from mrag.cli.common import progress, say, show, show_json
 from mrag.errors import LoadError
 

@@ -14,7 +14,7 @@ import typer
 from mrag.terminal import escaped, inline, write_data
 
 if TYPE_CHECKING:
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
 
 StoreOption = Annotated[
     str | None,
@@ -91,7 +91,7 @@ def opened(
         create: Make `./mrag.db` when nothing is named, instead of taking the demo graph.
     """
     from mrag.config import DEFAULT_STORE, Settings
-    from mrag.connection import connect, demo
+    from mrag.graph.connection import connect, demo
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)

@@ -24,11 +24,11 @@ from mrag.cli.common import (
 
 if TYPE_CHECKING:
     from mrag.completion.chain import CompletedQuestion
-    from mrag.completion.checks import CheckSettings
-    from mrag.completion.passages import PassageSource
-    from mrag.completion.runs import Run
-    from mrag.completion.writeback import WriteReport
-    from mrag.kg import KnowledgeGraph
+    from mrag.completion.evidence.passages import PassageSource
+    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.review import WriteReport
+    from mrag.completion.writeback.runs import Run
+    from mrag.graph.kg import KnowledgeGraph
 
 _DECIDED = (
     "Each run is in the graph whole or not at all; `mrag complete --review --all` tells. "
@@ -132,7 +132,7 @@ def complete(
                 for one in found:
                     _show(graph, one)
         if review:
-            from mrag.completion.runs import runs
+            from mrag.completion.writeback.runs import runs
 
             listed = runs(graph) if every else runs(graph, "proposed")
             result["runs"] = [run.to_json() for run in listed]
@@ -147,8 +147,8 @@ def complete(
 
 
 def _checks(graph: KnowledgeGraph, functional: list[str], shapes: Path | None) -> CheckSettings:
-    from mrag.completion.checks import CheckSettings
-    from mrag.terms import iri
+    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.rdf.terms import iri
 
     named = tuple(str(iri(name, graph.prefixes)) for name in functional)
     return CheckSettings(functional=named, shapes=shapes)
@@ -162,7 +162,7 @@ def _decide(
     checks: CheckSettings,
     quiet: bool,
 ) -> list[WriteReport]:
-    from mrag.completion import writeback
+    from mrag.completion.writeback import review as writeback
 
     reports = [writeback.rollback(graph, name) for name in rolled or ()]
     reports += [writeback.WriteReport(writeback.reject(graph, name)) for name in rejected or ()]
@@ -192,11 +192,11 @@ def _asked(
     checks: CheckSettings,
 ) -> list[CompletedQuestion]:
     from mrag.completion.chain import Completer, CompleteSettings
-    from mrag.completion.evidence import Evidence, EvidenceSettings
-    from mrag.completion.patterns import Planner
-    from mrag.completion.plain_reader import PlainReader
-    from mrag.completion.reading import Reader
-    from mrag.generation.models import resolve
+    from mrag.completion.evidence.collect import Evidence, EvidenceSettings
+    from mrag.completion.evidence.reading import Reader
+    from mrag.completion.evidence.rule_reader import PlainReader
+    from mrag.completion.plan.patterns import Planner
+    from mrag.generation.models.resolve import resolve
 
     chat = resolve(model) if model else None
     knobs = EvidenceSettings(**evidence_settings)
@@ -204,8 +204,8 @@ def _asked(
     reader: Reader = PlainReader(corpus, new_names=knobs.new_names)
     planner: Planner | None = None
     if chat is not None:
-        from mrag.completion.model_reader import ModelReader
-        from mrag.completion.planner_model import ModelPlanner
+        from mrag.completion.evidence.model_reader import ModelReader
+        from mrag.completion.plan.model_planner import ModelPlanner
 
         reader, planner = ModelReader(chat), ModelPlanner(chat)
     evidence = None if source is None else Evidence(source, reader, knobs)
@@ -220,7 +220,7 @@ def _sources(
     graph: KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
 ) -> tuple[PassageSource | None, list[Any]]:
     """Bring texts and images into the store, and return where passages are found, and all of them."""
-    from mrag.completion.passages import Passages, Several, keep_folder
+    from mrag.completion.evidence.passages import Passages, Several, keep_folder
     from mrag.index.embedders import embedder as resolve_embedder
     from mrag.loaders.snippets import Snippets
 
@@ -251,8 +251,8 @@ def _sources(
 
 
 def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
-    from mrag.completion.passages import Passages
-    from mrag.completion.pictures_evidence import keep_pictures, picture_passages
+    from mrag.completion.evidence.images import keep_pictures, picture_passages
+    from mrag.completion.evidence.passages import Passages
 
     with progress("Describing images", unit="images") as note:
         report = keep_pictures(
@@ -293,7 +293,7 @@ def _words(graph: KnowledgeGraph, one: Any, run: Run) -> str:
     from rdflib import RDFS, URIRef
 
     from mrag.context.display import Display
-    from mrag.terms import curie
+    from mrag.rdf.terms import curie
 
     iris = [str(t) for t in (one.subject, one.object) if isinstance(t, URIRef)]
     labels = graph.labels(iris)

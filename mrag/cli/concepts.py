@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from mrag.cel.export import to_ontology
-from mrag.cel.expressions import Expression
-from mrag.cel.keep import KeptConcept, concepts, find, keep, remove
-from mrag.cel.learner import Report
-from mrag.cel.parsing import from_dl, from_manchester
+from mrag.cel.concepts.export import to_ontology
+from mrag.cel.concepts.registry import KeptConcept, concepts, find, keep, remove
+from mrag.cel.explain.satisfied import satisfied
+from mrag.cel.explain.why_not import why_not
+from mrag.cel.learners.base import Report
 from mrag.cel.problem import Hypothesis
-from mrag.cel.rdf import to_turtle
-from mrag.cel.satisfied import satisfied
-from mrag.cel.sparql import instances_query
-from mrag.cel.syntax import to_dl, to_manchester
-from mrag.cel.verbalise import Language, sentence
-from mrag.cel.whynot import why_not
+from mrag.cel.semantics.sparql import instances_query
+from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.parsing import from_dl, from_manchester
+from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.rdf import to_turtle
+from mrag.cel.syntax.verbalise import Language, sentence
 from mrag.cli.common import say, show, show_data, show_json
 from mrag.cli.reranking import WithModel
 from mrag.context.display import Display
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 
 
 def concept_of(graph: KnowledgeGraph, text: str) -> Expression:

@@ -25,7 +25,7 @@ from mrag.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
 
 
 def load(
@@ -106,8 +106,8 @@ def create(
     Example:
       mrag create graphdb:http://localhost:7200/repositories/products --ruleset owl2-rl-optimized
     """
-    from mrag.connection import open_store
     from mrag.errors import ConfigError
+    from mrag.graph.connection import open_store
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
 

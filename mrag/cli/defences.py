@@ -19,11 +19,11 @@ _SECCOMP = "Run on a kernel with seccomp filters (CONFIG_SECCOMP_FILTER), on x86
 
 def findings() -> Iterator[Finding]:
     """Start a query process over an empty store, and say which of its defences hold."""
-    from mrag import queries
     from mrag.errors import QueryTimeout
+    from mrag.rdf import queries
     from mrag.stores.base import Dataset, Limits
     from mrag.stores.oxigraph import OxigraphStore
-    from mrag.stores.replies import request
+    from mrag.stores.process.replies import request
 
     with OxigraphStore() as store:
         store.workers.memory = _CAP

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from mrag.evaluation.report import Evaluation
     from mrag.evaluation.running import System
     from mrag.evaluation.runs import FirstRanks, Run
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.index.document_index import DocumentIndex
     from mrag.index.embedders import Embedder
-    from mrag.kg import KnowledgeGraph
 
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same figures.")]
 
@@ -215,7 +215,7 @@ def _ranked(
     from mrag.evaluation.running import of_index, of_ranker
     from mrag.index.embedders import embedder
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
-    from mrag.rankers import SimilarityRanker
+    from mrag.retrieval.rankers import SimilarityRanker
 
     if collection.documents:
         name = model or Settings.from_env().embedder

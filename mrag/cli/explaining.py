@@ -10,10 +10,10 @@ from rdflib import Literal, URIRef
 from mrag.context.display import Display
 from mrag.context.neighbours import read
 from mrag.errors import ConfigError, ReasoningError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import SKOLEM, Triple, from_ox, iri
 from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of
-from mrag.terms import SKOLEM, Triple, from_ox, iri
 
 
 def explained(kg: KnowledgeGraph, what: Sequence[str], most: int) -> list[tuple[str, Any]]:

@@ -12,7 +12,7 @@ import typer
 from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json, status
 
 if TYPE_CHECKING:
-    from mrag.generative.models import LanguageModel
+    from mrag.generative.models.resolve import LanguageModel
 
 clues = typer.Typer(
     name="clues",
@@ -56,7 +56,7 @@ def build_(
     Example:
       mrag clues build --model local:model.gguf
     """
-    from mrag.generative.documents import build_clues
+    from mrag.generative.index.documents import build_clues
     from mrag.index.documents import Definition
 
     with opened(store, kg) as graph, ExitStack() as stack:
@@ -107,10 +107,10 @@ def search_(
       mrag clues search "Who develops GraphDB?" --model local:model.gguf
       mrag clues search "Who develops GraphDB?" --model local:model.gguf --in ex:Vendor
     """
-    from mrag.generative.decoding import DecodingSettings
-    from mrag.generative.documents import build_clues, clue_folder, open_clues
+    from mrag.generative.decoding.beam import DecodingSettings
+    from mrag.generative.index.documents import build_clues, clue_folder, open_clues
     from mrag.generative.ranker import GenerativeRanker
-    from mrag.rankers import Question
+    from mrag.retrieval.rankers import Question
 
     settings = DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with opened(store, kg) as graph, ExitStack() as stack:
@@ -164,7 +164,7 @@ def status_(
     Example:
       mrag clues status
     """
-    from mrag.generative.documents import is_stale, open_clues
+    from mrag.generative.index.documents import is_stale, open_clues
 
     with opened(store, kg) as graph:
         index = open_clues(graph, folder=folder)
@@ -188,7 +188,7 @@ def status_(
 
 
 def _model(name: str, stack: ExitStack) -> LanguageModel:
-    from mrag.generative.models import language_model
+    from mrag.generative.models.resolve import language_model
 
     with status(f"Loading {name}"):
         model = language_model(name)

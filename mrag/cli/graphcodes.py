@@ -13,11 +13,11 @@ import typer
 from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, progress, say, show, show_json
 
 if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.graphcodes.code import GraphCode
     from mrag.graphcodes.comparison import Comparison
-    from mrag.graphcodes.index import GraphCodeIndex
-    from mrag.graphcodes.saying import Sayer
-    from mrag.kg import KnowledgeGraph
+    from mrag.graphcodes.explain.verbalise import Sayer
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
 
 app = typer.Typer(
     help="Graph codes: entities as small graphs, compared by their structure.",
@@ -115,7 +115,7 @@ def search(
     from mrag.errors import ConfigError
     from mrag.graphcodes.linking import Linker
     from mrag.graphcodes.ranker import GraphCodeRanker
-    from mrag.rankers import Question
+    from mrag.retrieval.rankers import Question
 
     if not question.strip() and not edge and not node and like is None:
         raise ConfigError("There is nothing to search for.", hint="Give words, --edge, --node or --like.")
@@ -216,7 +216,7 @@ def compare(
     from typing import get_args
 
     from mrag.graphcodes.comparison import Metric
-    from mrag.graphcodes.explain import explain
+    from mrag.graphcodes.explain.matches import explain
 
     with _codes(store, kg, name, path) as (graph, index):
         q, d = index.code(_iri(graph, first)), index.code(_iri(graph, second))
@@ -245,7 +245,7 @@ class _Words:
 def _codes(
     store: str | None, kg: str | None, name: str, path: Path | None
 ) -> Iterator[tuple[KnowledgeGraph, GraphCodeIndex]]:
-    from mrag.graphcodes.index import GraphCodeIndex
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
 
     with opened(store, kg) as graph:
         yield graph, GraphCodeIndex(_folder(graph, name, path), must_exist=True)
@@ -254,7 +254,7 @@ def _codes(
 def _writable(folder: Path) -> GraphCodeIndex:
     """Open an index to change it; one that is damaged, or of another version, is built anew."""
     from mrag.errors import DamagedIndex, IndexMismatch
-    from mrag.graphcodes.index import GraphCodeIndex
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
 
     try:
         index = GraphCodeIndex(folder)
@@ -313,6 +313,6 @@ def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCo
 
 
 def _sayer(graph: KnowledgeGraph, *codes: Any) -> Sayer:
-    from mrag.graphcodes.saying import Sayer
+    from mrag.graphcodes.explain.verbalise import Sayer
 
     return Sayer().with_names(graph, codes)

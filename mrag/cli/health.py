@@ -22,7 +22,7 @@ from mrag.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.stores.sparql import SparqlStore
 
 
@@ -126,7 +126,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _server(url: str, write: bool) -> Iterator[Finding]:
-    from mrag.connection import open_store
+    from mrag.graph.connection import open_store
     from mrag.stores.sparql import SparqlStore
 
     store, named = open_store(url)
@@ -263,7 +263,7 @@ def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
 
 def _model() -> Iterator[Finding]:
     from mrag.config import Settings
-    from mrag.generation.models import status
+    from mrag.generation.models.resolve import status
 
     found = status(Settings.from_env().model)
     yield Finding("language model", True if found.available else None, found.name or found.reason, found.hint)

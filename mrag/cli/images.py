@@ -23,10 +23,10 @@ from mrag.cli.common import (
     status,
 )
 from mrag.cli.data import loading
-from mrag.scratch import Scratch
+from mrag.storage.scratch import Scratch
 
 if TYPE_CHECKING:
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.loaders._records import RecordReport
     from mrag.loaders.rdf import Progress
 
@@ -119,8 +119,8 @@ def views(
       mrag views --kg main
     """
     from mrag.errors import ConfigError
-    from mrag.record import read_record
-    from mrag.views import VIEWS
+    from mrag.graph.record import read_record
+    from mrag.graph.views import VIEWS
 
     steps = _Steps()
     with opened(store, kg) as graph:
@@ -163,7 +163,7 @@ def _read(
 ) -> RecordReport:
     """Write the records of a file as N-Triples, in a process with limits."""
     from mrag.errors import LoadError
-    from mrag.stores.parsing import imported
+    from mrag.stores.process.parsing import imported
 
     if not file.is_file():
         raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
@@ -192,7 +192,7 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
     The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
     left without its inferred triples gets them now.
     """
-    from mrag.views import VIEWS, View, make_all
+    from mrag.graph.views import VIEWS, View, make_all
 
     made: list[str] = []
 

@@ -24,10 +24,10 @@ from mrag.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mrag.cel.expressions import Expression
-    from mrag.cel.learner import Report
+    from mrag.cel.learners.base import Report
     from mrag.cel.problem import Hypothesis, LearningProblem
-    from mrag.kg import KnowledgeGraph
+    from mrag.cel.syntax.expressions import Expression
+    from mrag.graph.kg import KnowledgeGraph
 
 _FORMATS = ("dl", "manchester", "turtle")
 
@@ -141,7 +141,7 @@ def learn(
 
         run_benchmark(benchmark, data, learner, seconds, seed, measure, folds, results, as_json=as_json)
         return
-    from mrag.cel.sparql import instances_query
+    from mrag.cel.semantics.sparql import instances_query
     from mrag.cli.concepts import concept_of, keep_as, kept_concepts, language_of, show_learnt, to_json, why
     from mrag.cli.reranking import with_model
 
@@ -203,10 +203,10 @@ def _problem(
     index: str,
 ) -> LearningProblem:
     from mrag.cel.problem import LearningProblem
-    from mrag.cel.sparql import individuals_among
+    from mrag.cel.semantics.sparql import individuals_among
     from mrag.errors import LearningProblemError
-    from mrag.rankers import Question, SimilarityRanker
-    from mrag.terms import iri
+    from mrag.rdf.terms import iri
+    from mrag.retrieval.rankers import Question, SimilarityRanker
 
     def named(given: list[str] | None, file: Path | None) -> list[str]:
         return [str(iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
@@ -237,7 +237,7 @@ def _learnt(
     measure: str,
     k: int,
 ) -> tuple[list[Hypothesis], Report]:
-    from mrag.cel.learners import learner
+    from mrag.cel.learners.registry import learner
     from mrag.errors import LearningProblemError
 
     trained = {} if policy is None else {"policy": str(policy)}

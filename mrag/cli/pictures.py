@@ -23,9 +23,9 @@ from mrag.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Progress
     from mrag.images.graph import Allowed
-    from mrag.images.settings import EnrichReport, EnrichSettings, Progress
-    from mrag.kg import KnowledgeGraph
 
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Look for images like this picture; needs --media.")
@@ -112,9 +112,9 @@ def describe(
     from typing import cast
 
     from mrag.errors import ConfigError
-    from mrag.images.pictures import PictureLimits
-    from mrag.images.settings import EnrichSettings, Regions
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.images.enrichment.settings import EnrichSettings, Regions
+    from mrag.images.files.folder import PictureLimits
 
     rows, _, columns = grid.partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):
@@ -160,8 +160,8 @@ def _described(
     ray: str | None,
 ) -> EnrichReport:
     """Describe; the first Ctrl-C, or a plain kill, has the run end in order, a second one at once."""
-    from mrag.images.enrich import describe as run
-    from mrag.images.runners import RayRunner, Runner, ThreadRunner
+    from mrag.images.enrichment.enrich import describe as run
+    from mrag.images.enrichment.runners import RayRunner, Runner, ThreadRunner
 
     stop = threading.Event()
     runner: Runner = ThreadRunner(settings.workers)
@@ -239,7 +239,7 @@ def find(
     from mrag.images.answer import ask_pictures
     from mrag.images.graph import file_names, files_of, names_of
     from mrag.images.rankers import image_ranker
-    from mrag.rankers import Question
+    from mrag.retrieval.rankers import Question
 
     if media is None or not media.is_dir():
         raise ConfigError("Where the pictures are is not known.", hint="Give their folder by --media.")
@@ -289,7 +289,7 @@ def find(
 def _allowed(graph: KnowledgeGraph, only: str) -> Allowed:
     from mrag.errors import ConfigError
     from mrag.images.graph import of_class, of_query
-    from mrag.terms import iri
+    from mrag.rdf.terms import iri
 
     if only.endswith((".rq", ".sparql")):
         if not Path(only).is_file():

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mrag.cel.expressions import Expression
-from mrag.cel.polish import Polished, polish
 from mrag.cel.problem import Hypothesis
 from mrag.cel.rerank import Order, Reranking, RerankSettings, by_concept
 from mrag.cel.summary import order_by_summary
-from mrag.cel.verbalise import Language
+from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.polish import Polished, polish
+from mrag.cel.syntax.verbalise import Language
 from mrag.cli.common import say, show
 from mrag.context.display import Display
 from mrag.errors import ModelError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Question, SimilarityRanker
+from mrag.retrieval.rankers import Question, SimilarityRanker
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def with_model(
     """
     chat = None
     if model is not None:
-        from mrag.generation.models import resolve
+        from mrag.generation.models.resolve import resolve
 
         chat = resolve(model)
         if chat is None and model != "none":

@@ -97,9 +97,9 @@ def _drill(
     kg: str | None,
     as_json: bool,
 ) -> None:
-    from mrag.cel.policy import Policy
-    from mrag.cel.training import TrainSettings
-    from mrag.cel.training import train as run
+    from mrag.cel.drill.policy import Policy
+    from mrag.cel.drill.training import TrainSettings
+    from mrag.cel.drill.training import train as run
 
     def kept() -> str:
         if not out.exists():
@@ -140,8 +140,8 @@ def _generative(
     as_json: bool,
 ) -> None:
     from mrag.errors import ConfigError
-    from mrag.generative.documents import clue_texts
-    from mrag.generative.tokens import document_tokens
+    from mrag.generative.index.documents import clue_texts
+    from mrag.generative.models.tokens import document_tokens
     from mrag.generative.training.backbone import open_backbone
     from mrag.generative.training.data import make_pairs, read_questions
     from mrag.generative.training.export import write_folder, write_gguf

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
-from mrag.completion.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
+from mrag.completion.plan.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
 from mrag.context.display import Display
 from mrag.generation.answer import answer as generate
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.result import Answer, Citation, Sentence
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import SKOLEM, Term, Triple
 from mrag.terminal import inline
-from mrag.terms import SKOLEM, Term, Triple
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -101,8 +101,8 @@ def answer(
     Example:
         >>> import mrag
         >>> from mrag.completion.graph import complete_from_graph
-        >>> from mrag.completion.grounding import ground
-        >>> from mrag.completion.patterns import Plan, Unknown
+        >>> from mrag.completion.plan.grounding import ground
+        >>> from mrag.completion.plan.patterns import Plan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
         >>> plan = Plan("Who makes it?", (), (IncompleteTriple("GraphDB", "developed by", x),), x, "hand")
         >>> found = answer(kg, complete_from_graph(kg, ground(kg, plan)))

@@ -1,7 +1,7 @@
 """The whole way: a question is planned, completed from the graph and from evidence, answered, written back.
 
 `Completer` is the one object that commands, notebooks and chains use. Nothing it reads enters the graph by
-itself: what it found is proposed as a run, to be accepted (`mrag.completion.writeback`).
+itself: what it found is proposed as a run, to be accepted (`mrag.completion.writeback.review`).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mrag.completion.answer import CompletedAnswer, answer
-from mrag.completion.calibration import Weights
-from mrag.completion.checks import CheckSettings
-from mrag.completion.choices import FEATURES
-from mrag.completion.evidence import Evidence
+from mrag.completion.evidence.collect import Evidence
 from mrag.completion.graph import complete
-from mrag.completion.grounding import Grounder, GroundingSettings
-from mrag.completion.patterns import CompletedTriple, Planner
-from mrag.completion.planner_paths import PathPlanner
-from mrag.completion.runs import Run, written
-from mrag.completion.writeback import accept, propose, resume
-from mrag.kg import KnowledgeGraph
+from mrag.completion.plan.calibration import Weights
+from mrag.completion.plan.choices import FEATURES
+from mrag.completion.plan.grounding import Grounder, GroundingSettings
+from mrag.completion.plan.path_planner import PathPlanner
+from mrag.completion.plan.patterns import CompletedTriple, Planner
+from mrag.completion.writeback.checks import CheckSettings
+from mrag.completion.writeback.review import accept, propose, resume
+from mrag.completion.writeback.runs import Run, written
+from mrag.graph.kg import KnowledgeGraph
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -104,7 +104,7 @@ class Completer:
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.passages import Passage, Passages
+        >>> from mrag.completion.evidence.passages import Passage, Passages
         >>> kg = mrag.demo(model="none")
         >>> text = "Stardog was developed by Rainer Weiss."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))

@@ -9,7 +9,7 @@ from itertools import product
 from rdflib.term import Node
 
 from mrag.completion.lookup import Known, Lookup
-from mrag.completion.patterns import (
+from mrag.completion.plan.patterns import (
     ROLES,
     Candidate,
     CompletedTriple,
@@ -23,8 +23,8 @@ from mrag.completion.patterns import (
     is_text,
     with_terms,
 )
-from mrag.kg import KnowledgeGraph
-from mrag.terms import Term
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Term
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def complete_from_graph(
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.completion.patterns import Plan
-        >>> from mrag.terms import Triple
+        >>> from mrag.completion.plan.patterns import Plan
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> film, by, who, born, rome = (URIRef("urn:x:" + n) for n in ("film", "by", "who", "born", "rome"))
         >>> _ = kg.insert([Triple(film, by, who), Triple(who, born, rome)])

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag import queries
-from mrag.completion.patterns import CompletedTriple
-from mrag.kg import KnowledgeGraph
-from mrag.record import Status, status_of
+from mrag.completion.plan.patterns import CompletedTriple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import Status, status_of
+from mrag.rdf import queries
+from mrag.rdf.terms import Term
 from mrag.stores.base import Dataset
-from mrag.terms import Term
 
 Known = tuple[Term | None, Term | None, Term | None]
 """What is known of a triple; None is unknown."""
@@ -52,7 +52,7 @@ class Lookup:
 
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> a, p, b = URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")
         >>> _ = kg.insert([Triple(a, p, b)])

@@ -9,8 +9,8 @@ from typing import cast
 import pyoxigraph as ox
 
 from mrag.context.neighbours import prefetch, read
-from mrag.kg import KnowledgeGraph
-from mrag.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
 
 VOCABULARY: dict[str, str] = {
     RDF + "type": "is a",

@@ -19,12 +19,12 @@ from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, prefetch, read
 from mrag.context.remote import forget
 from mrag.context.render import Context, Dropped, Line, tokens
-from mrag.context.weigh import Candidate, weigh
+from mrag.context.weights import Candidate, weigh
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
-from mrag.record import LABELS
-from mrag.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
-from mrag.words import words
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import LABELS
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
+from mrag.text.stopwords import words
 
 _TYPE = RDF + "type"
 _SCHEMA = (

@@ -13,10 +13,10 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from mrag import queries
 from mrag.context import remote
 from mrag.context.remote import Direction, Statement, prefetch
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
 
 __all__ = [
     "Direction",

@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import pyoxigraph as ox
 
-from mrag import queries
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import OxTerm, Term, to_ox
 from mrag.stores.base import Dataset
-from mrag.terms import OxTerm, Term, to_ox
 
 Direction = Literal["out", "in"]
 Statement: TypeAlias = tuple[str, str, OxTerm, str]

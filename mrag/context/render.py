@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mrag import untrusted
-from mrag.record import Status, status_of
-from mrag.terms import Triple
+from mrag.graph.record import Status, status_of
+from mrag.rdf.terms import Triple
 
 
 @dataclass(frozen=True)

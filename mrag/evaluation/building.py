@@ -14,11 +14,11 @@ from mrag.evaluation.conditions import Shape, instances
 from mrag.evaluation.questions import Asked, by_template
 from mrag.evaluation.relevance import Vocabulary, by_graph, similar_questions, target_only
 from mrag.evaluation.runs import Qrels
-from mrag.generation.models import resolve
+from mrag.generation.models.resolve import resolve
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.embedders import embedder
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
 from mrag.terminal import inline
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import Any
 
 from rdflib.term import Node
 
-from mrag import patterns as sparql
-from mrag import queries
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
-from mrag.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import patterns as sparql
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
 __all__ = ["Condition", "Facts", "Shape", "Wanted", "facts", "instances", "satisfying"]
 
@@ -142,7 +142,7 @@ def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:colour"), URIRef("urn:red"))])
         >>> satisfying(kg, Wanted(own=(Condition("urn:colour", "urn:red"),)), Shape())

@@ -12,8 +12,8 @@ from typing import Any
 from mrag.context.display import Display
 from mrag.errors import ConfigError
 from mrag.evaluation.conditions import Condition, Facts, Shape, Wanted, facts
-from mrag.generation.grammar import article, join, relation
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.text.grammar import article, join, relation
 
 __all__ = ["Asked", "by_template", "question_id", "single_questions"]
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 from mrag.evaluation.conditions import Condition, Facts, Shape, Wanted, facts, satisfying
-from mrag.index.text import Analyser
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.text.analysis import Analyser
 
 __all__ = ["Vocabulary", "by_graph", "similar_questions", "target_only"]
 

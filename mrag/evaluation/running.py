@@ -14,7 +14,7 @@ from mrag.evaluation.journal import Journal
 from mrag.evaluation.runs import Run, Scored, by_rank, ordered
 from mrag.index.bm25 import THESIS, Bm25Index
 from mrag.index.document_index import DocumentIndex, Mode
-from mrag.rankers import Question, Ranker
+from mrag.retrieval.rankers import Question, Ranker
 
 __all__ = ["KINDS", "System", "of_index", "of_ranker", "run_system"]
 

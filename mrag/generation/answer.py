@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
 from mrag.errors import ModelError, MragError
-from mrag.generation.citing import Citer
 from mrag.generation.lines import ContextLike, RecordedContext
-from mrag.generation.plain import NOTHING_FOUND, plain_sentences, tell_all
+from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, tell_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
-from mrag.generation.sentences import Thoughts, items_after, split, take_ids, without_thoughts
-from mrag.generation.text import tokens
-from mrag.terms import Term
+from mrag.generation.support.citations import Citer
+from mrag.generation.support.sentences import Thoughts, items_after, split, take_ids, without_thoughts
+from mrag.rdf.terms import Term
+from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -56,7 +56,7 @@ def answer(
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.generation.lines import RecordedLine
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
         >>> labels = ("GraphDB", "developed by", "Ontotext")

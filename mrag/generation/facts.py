@@ -15,12 +15,12 @@ from dataclasses import replace
 from rdflib import Literal
 
 from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.generation.mentions import META, NAMING
+from mrag.generation.needs import Reading
 from mrag.generation.selection import Group, Selection
-from mrag.generation.text import content
+from mrag.generation.support.mentions import META, NAMING
 from mrag.generation.verbalise import TYPE, describes
-from mrag.generation.wanted import Reading
-from mrag.terms import RDFS, Term
+from mrag.rdf.terms import RDFS, Term
+from mrag.text.tokens import content
 
 _SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)

@@ -15,8 +15,8 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
 from mrag.errors import ModelError
-from mrag.record import status_of
-from mrag.terms import Term, Triple
+from mrag.graph.record import status_of
+from mrag.rdf.terms import Term, Triple
 
 
 class Line(Protocol):

@@ -9,10 +9,10 @@ from typing import Any
 from mrag import untrusted
 from mrag.errors import ModelError
 from mrag.generation.lines import RecordedContext, RecordedLine, term_to_json
-from mrag.generation.sentences import with_ids
-from mrag.record import status_of
+from mrag.generation.support.sentences import with_ids
+from mrag.graph.record import status_of
+from mrag.rdf.terms import Triple
 from mrag.terminal import inline
-from mrag.terms import Triple
 
 FORMAT = 1
 """Version of the JSON form of an answer."""

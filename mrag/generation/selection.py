@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.generation.lines import RecordedLine
-from mrag.terms import Term
+from mrag.rdf.terms import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.grammar import article, join, relation, yes_or_no
 from mrag.generation.lines import RecordedLine
-from mrag.generation.mentions import NAMING
-from mrag.generation.text import fold, split_identifier, stem, tokens
-from mrag.generation.words import words
-from mrag.terms import OWL, RDF, RDFS, XSD
+from mrag.generation.support.mentions import NAMING
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD
+from mrag.text.english import words
+from mrag.text.grammar import article, join, relation, yes_or_no
+from mrag.text.tokens import fold, split_identifier, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
@@ -102,7 +102,7 @@ def tell(
 
     Example:
         >>> from rdflib import URIRef
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> e = "http://example.org/"
         >>> def line(i, p, o):
         ...     triple = Triple(URIRef(e + "GraphDB"), URIRef(e + p.replace(" ", "")), URIRef(e + o))

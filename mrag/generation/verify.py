@@ -17,16 +17,16 @@ from rdflib import Literal
 
 from mrag import untrusted
 from mrag.errors import ModelError
-from mrag.generation.citing import Citer
 from mrag.generation.lines import RecordedContext, RecordedLine, triple_from_json
-from mrag.generation.mentions import value_forms
 from mrag.generation.result import FORMAT, Answer
-from mrag.generation.sentences import items_after, with_ids
-from mrag.generation.text import keys
+from mrag.generation.support.citations import Citer
+from mrag.generation.support.mentions import value_forms
+from mrag.generation.support.sentences import items_after, with_ids
 from mrag.generation.verbalise import unquoted
-from mrag.record import status_of
+from mrag.graph.record import status_of
+from mrag.rdf.terms import Term, Triple
 from mrag.terminal import inline
-from mrag.terms import Term, Triple
+from mrag.text.tokens import keys
 
 _LINE_ID = re.compile(r"[A-Za-z]{1,3}\d+")
 

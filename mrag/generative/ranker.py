@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mrag.cel.expressions import Expression
+from mrag.cel.syntax.expressions import Expression
 from mrag.errors import ConfigError
-from mrag.generative import mask
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.cursor import Restriction
-from mrag.generative.decoding import Clue, DecodingSettings, check_tokeniser, decode
-from mrag.generative.models import LanguageModel, PictureModel
-from mrag.generative.scores import Aggregation, Found, aggregate
+from mrag.generative.decoding import mask
+from mrag.generative.decoding.beam import Clue, DecodingSettings, check_tokeniser, decode
+from mrag.generative.decoding.scores import Aggregation, Found, aggregate
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.index.cursor import Restriction
+from mrag.generative.models.resolve import LanguageModel, PictureModel
 from mrag.generative.training.data import prompt
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question
+from mrag.graph.kg import KnowledgeGraph
+from mrag.retrieval.rankers import Hit, Question
 
 __all__ = ["GenerativeRanker"]
 
@@ -32,7 +32,7 @@ class GenerativeRanker:
 
     Args:
         kg: The knowledge graph.
-        index: The clue index of its documents; see `mrag.generative.documents.build_clues`.
+        index: The clue index of its documents; see `mrag.generative.index.documents.build_clues`.
         model: The language model whose tokeniser made the index.
         settings: The knobs of decoding.
         aggregation: How the clues of one document make its score.
@@ -131,9 +131,9 @@ class GenerativeRanker:
     def _described(self, picture: Path) -> str:
         if callable(self.describe) and not hasattr(self.describe, "invoke"):
             return str(self.describe(picture))
-        from mrag.images.pictures import open_picture
+        from mrag.images.enrichment.requests import Work
+        from mrag.images.files.folder import open_picture
         from mrag.images.prompts import description_prompt
-        from mrag.images.work import Work
 
         model: Any = self.describe
         return Work(model, description_prompt("general")).say(open_picture(picture))

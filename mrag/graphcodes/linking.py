@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mrag.generation.text import keys
 from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
-from mrag.graphcodes.saying import readable
+from mrag.graphcodes.explain.verbalise import readable
+from mrag.text.tokens import keys
 
 if TYPE_CHECKING:
-    from mrag.graphcodes.index import GraphCodeIndex
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
 
 __all__ = ["Linker"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from mrag import queries
 from mrag.graphcodes.code import Node
+from mrag.rdf import queries
 
 if TYPE_CHECKING:
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
 
 __all__ = ["Ontology"]
 

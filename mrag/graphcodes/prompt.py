@@ -13,8 +13,8 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.prompts import messages, prompt
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.saying import Sayer
-from mrag.rankers import Question
+from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.retrieval.rankers import Question
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain import explain
-from mrag.graphcodes.index import GraphCodeIndex, Match
+from mrag.graphcodes.explain.matches import explain
+from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.index.code_index import GraphCodeIndex, Match
 from mrag.graphcodes.linking import Linker
-from mrag.graphcodes.saying import Sayer
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question
+from mrag.retrieval.rankers import Hit, Question
 
 __all__ = ["GraphCodeRanker"]
 

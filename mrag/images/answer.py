@@ -15,17 +15,17 @@ from mrag.context.expand import ContextSettings, expand
 from mrag.errors import LoadError, ModelError, MragError
 from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
 from mrag.generation.lines import RecordedContext, RecordedLine, prompt_line
-from mrag.generation.models import resolve
+from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import status_of
+from mrag.images.enrichment.requests import default_model
+from mrag.images.files.folder import Picture, PictureLimits, open_picture
 from mrag.images.graph import Vocabulary, file_names, files_of, names_of, regions_of
-from mrag.images.pictures import Picture, PictureLimits, open_picture
 from mrag.images.prompts import answer_messages
-from mrag.images.work import default_model
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question, Ranker
-from mrag.record import status_of
+from mrag.rdf.terms import RDF
+from mrag.retrieval.rankers import Hit, Question, Ranker
 from mrag.terminal import inline, visible
-from mrag.terms import RDF
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -166,7 +166,7 @@ def ask_pictures(
         >>> from rdflib import Literal, URIRef
         >>> from mrag.images.rankers import ImageTextRanker
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> says = URIRef("http://example.org/hasDescription")
         >>> _ = kg.insert([Triple(URIRef("http://example.org/image_1"), says, Literal("Contains coat"))])

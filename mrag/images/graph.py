@@ -10,12 +10,12 @@ from typing import NamedTuple
 import pyoxigraph as ox
 from rdflib import Literal
 
-from mrag import patterns, queries
 from mrag.errors import ConfigError, LoadError
-from mrag.images.pictures import Box, file_in
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.images.files.folder import Box, file_in
+from mrag.rdf import patterns, queries
+from mrag.rdf.terms import RDF
 from mrag.stores.base import Limits, SelectResult
-from mrag.terms import RDF
 
 EX = "http://example.org/"
 _DCTERMS = "http://purl.org/dc/terms/"
@@ -139,7 +139,7 @@ def image_texts(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> lis
     Example:
         >>> from rdflib import Literal, URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> _ = kg.insert([Triple(URIRef("urn:i"), URIRef(EX + "hasDescription"), Literal("Contains coat"))])
         >>> image_texts(kg)[0].sentences

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
-from mrag.images.embedders import ImageEmbedder, image_embedder
+from mrag.graph.kg import KnowledgeGraph
+from mrag.images.embedding.embedders import ImageEmbedder, image_embedder
+from mrag.images.files.folder import PictureLimits, open_picture
 from mrag.images.graph import Allowed, Vocabulary, files_of, image_texts
-from mrag.images.pictures import PictureLimits, open_picture
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode, SyncReport
 from mrag.index.embedders import Embedder, embedder
-from mrag.index.image import ImageIndex, Vectors
-from mrag.index.pending import Progress
+from mrag.index.image_index import ImageIndex, Vectors
+from mrag.index.segments.pending import Progress
 from mrag.index.similarity import SimilarityIndex, home
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import FusedRanker, Hit, Question, Ranker
+from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class ImageTextRanker:
     Example:
         >>> from rdflib import Literal, URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> says = URIRef("http://example.org/hasDescription")
         >>> _ = kg.insert([Triple(URIRef("urn:i1"), says, Literal("Contains coat")),
@@ -118,7 +118,7 @@ class ImageLooksRanker:
     Args:
         kg: The knowledge graph.
         folder: The only folder, with those below, that pictures are taken from.
-        model: A model of pictures and words, as for `mrag.images.embedders.image_embedder`.
+        model: A model of pictures and words, as for `mrag.images.embedding.embedders.image_embedder`.
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
         limits: What may be read.

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.index.postings import Postings
-from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
-from mrag.index.text import Analyser
-from mrag.words import STOP_WORDS
+from mrag.index.segments.postings import Postings
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.text.analysis import Analyser
+from mrag.text.stopwords import STOP_WORDS
 
 __all__ = ["THESIS", "Bm25Index", "Bm25Params", "Idf"]
 

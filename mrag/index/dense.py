@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
 from mrag.storage.arrays import Lazy
 
 __all__ = ["DenseIndex", "DenseParams", "sign_codes"]

@@ -17,12 +17,12 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedders import Embedder
 from mrag.index.local_models import unit
-from mrag.index.matches import Match, Mode, search
-from mrag.index.pending import PendingVectors, Progress, embed_missing, fitting
-from mrag.index.rows import Mask
-from mrag.index.segments import digest
-from mrag.index.state import State, Vectors, as_json, compared
-from mrag.index.storage import DocumentFolder, Manifest
+from mrag.index.segments.files import DocumentFolder, Manifest
+from mrag.index.segments.matches import Match, Mode, search
+from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
+from mrag.index.segments.rows import Mask
+from mrag.index.segments.segment import digest
+from mrag.index.segments.state import State, Vectors, as_json, compared
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from rdflib import Literal
 
-from mrag import queries
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import SKOLEM
 from mrag.stores.base import Limits, SelectResult
-from mrag.terms import SKOLEM
 
 _NAME_WEIGHT = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
@@ -80,7 +80,7 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> from rdflib import RDFS, URIRef
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A dog", lang="en"))])
         >>> list(documents(kg, Definition()))
         [('urn:a', 'A dog. A dog. A dog. A dog')]

@@ -11,8 +11,8 @@ from rdflib import URIRef
 from rdflib.term import Node, Variable
 
 from mrag.errors import QueryRefused
-from mrag.guard import Pattern, ReadQuery
-from mrag.terms import RDF
+from mrag.rdf.guard import Pattern, ReadQuery
+from mrag.rdf.terms import RDF
 
 __all__ = ["INSTANCE", "PSI", "SIM", "Search", "searches"]
 

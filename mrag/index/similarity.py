@@ -28,16 +28,16 @@ from mrag.errors import (
     MissingIndex,
     StaleIndex,
 )
-from mrag.guard import ReadQuery
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, documents
 from mrag.index.embedders import Embedder, embedder
 from mrag.index.searches import INSTANCE, SIM, searches
-from mrag.index.server import SERVER, ServerIndex, server_of
-from mrag.index.server import build as build_on_server
-from mrag.kg import KnowledgeGraph
-from mrag.queries import term
-from mrag.terms import RDF, XSD
+from mrag.index.server_similarity import SERVER, ServerIndex, server_of
+from mrag.index.server_similarity import build as build_on_server
+from mrag.rdf.guard import ReadQuery
+from mrag.rdf.queries import term
+from mrag.rdf.terms import RDF, XSD
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class SimilarityIndexes:
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> from rdflib import RDFS
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, RdfLiteral("A red dress", lang="en"))])
         >>> indexes = SimilarityIndexes.of(kg)
         >>> _ = indexes.build("main", model="none")

@@ -15,7 +15,7 @@ from mrag.mcp.settings import McpSettings
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from mrag.kg import KnowledgeGraph
+    from mrag.graph.kg import KnowledgeGraph
 
 __all__ = ["McpSettings", "create_server", "serve"]
 

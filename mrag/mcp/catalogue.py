@@ -15,11 +15,11 @@ from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 from rdflib.term import Node
 
-from mrag import queries
 from mrag.errors import ConfigError, QueryRefused, TermError
-from mrag.guard import ReadQuery, read_gate
-from mrag.queries import Query
-from mrag.terms import Term, curie, iri, to_ox
+from mrag.rdf import queries
+from mrag.rdf.guard import ReadQuery, read_gate
+from mrag.rdf.queries import Query
+from mrag.rdf.terms import Term, curie, iri, to_ox
 
 Kind = Literal["iri", "literal"]
 

@@ -12,8 +12,8 @@ from rdflib import Literal, URIRef
 
 from mrag import untrusted
 from mrag.generation.lines import term_to_json
+from mrag.rdf.terms import XSD, Term, Triple, curie
 from mrag.stores.base import SelectResult
-from mrag.terms import XSD, Term, Triple, curie
 
 _ENDS = re.compile("[\x85\u2028\u2029]")
 _CELL = 200

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings

@@ -14,7 +14,7 @@ class McpSettings:
     Attributes:
         index: Name of the similarity index.
         seconds: Deadline of a call.
-        model: Language model of `ask`, as `mrag.generation.models.resolve` names them.
+        model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
         calls: Calls that run at once; further ones wait, and their waiting counts.
         rows: Most rows that a query may have; most of them are counted, not shown.
         characters: Most characters of a result's text, and ten times as many of its JSON.

@@ -9,22 +9,22 @@ from typing import Any
 
 from rdflib import Literal, URIRef
 
-from mrag import queries
 from mrag.context.display import Display
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.neighbours import read
 from mrag.errors import ConfigError, ReasoningError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
 from mrag.mcp import arguments as given
 from mrag.mcp.catalogue import entries, listing, parameters_schema, read_term
 from mrag.mcp.results import Result, of_query
 from mrag.mcp.settings import McpSettings
-from mrag.rankers import Question, SimilarityRanker
+from mrag.rdf import queries
+from mrag.rdf.terms import SKOLEM, Triple, curie, from_ox, iri
 from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of
+from mrag.retrieval.rankers import Question, SimilarityRanker
 from mrag.stores.base import Limits, SelectResult
-from mrag.terms import SKOLEM, Triple, curie, from_ox, iri
 from mrag.untrusted import one_line
 
 _BYTES = 16 << 20
@@ -55,7 +55,7 @@ class Desk:
 
     def model(self) -> Any:
         """Return the language model; one that was named is made once."""
-        from mrag.generation.models import resolve
+        from mrag.generation.models.resolve import resolve
 
         if self.settings.model in (None, "auto"):
             return resolve(self.settings.model) or "none"
@@ -152,7 +152,7 @@ def context(desk: Desk, asked: given.Context) -> Result:
 
 def ask(desk: Desk, asked: given.Ask) -> Result:
     """Answer a question with citations."""
-    from mrag.asking import ask as answer
+    from mrag.retrieval.ask import ask as answer
 
     desk.open_index()
     found = answer(desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index)

@@ -9,9 +9,9 @@ from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.errors import QueryRefused
-from mrag.queries import term
 from mrag.rdf.lexer import CHECKED, NUMBERS, Token, Tokens
-from mrag.terms import XSD
+from mrag.rdf.queries import term
+from mrag.rdf.terms import XSD
 
 _DEEPEST = 100
 _LONGEST = 2_000

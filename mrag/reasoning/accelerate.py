@@ -17,16 +17,16 @@ from typing import IO, Any
 import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
-from mrag.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
+from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning.axioms import SAME, TYPE, Label
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import Counts
 from mrag.reasoning.materialise import Closure, OnInconsistency, Round, run_after
 from mrag.reasoning.rules import Ruleset
-from mrag.scratch import Scratch
+from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import OWL, RDF, RDFS, SKOLEM
 
 _CHUNK = 200_000
 _S, _P, _O = var("s"), var("p"), var("o")

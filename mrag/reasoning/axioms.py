@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.patterns import iri
+from mrag.rdf.patterns import iri
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
 from mrag.stores.base import Dataset, TripleStore
-from mrag.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
 
 Label: TypeAlias = Callable[[str], str]
 """Gives the name of an IRI as people say it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 
-from mrag.patterns import (
+from mrag.rdf.patterns import (
     AllOf,
     Alternative,
     AnyOf,
@@ -20,12 +20,12 @@ from mrag.patterns import (
     iri,
     var,
 )
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning import axioms as ax
 from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Named, Plain, Property, TBox
 from mrag.reasoning.rules import Branch, Check, Compiler, Rule, Ruleset, pairs
 from mrag.reasoning.schema import schema_rules
 from mrag.stores.base import Dataset, TripleStore
-from mrag.terms import OWL, RDF, RDFS, SKOLEM
 
 X, Y, Z, P = var("x"), var("y"), var("z"), var("p")
 SUBCLASS, SUBPROPERTY = iri(RDFS + "subClassOf"), iri(RDFS + "subPropertyOf")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pyoxigraph as ox
 
-from mrag.patterns import (
+from mrag.rdf.patterns import (
     Construct,
     Filter,
     Graph,

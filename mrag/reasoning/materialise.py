@@ -17,13 +17,13 @@ from typing import Literal as Choice
 from typing import TypeAlias
 
 from mrag.errors import InconsistentOntology
-from mrag.patterns import Construct, TriplePattern, var
+from mrag.rdf.patterns import Construct, TriplePattern, var
+from mrag.rdf.terms import RDF, Term, Triple, from_ox, to_ox
 from mrag.reasoning.axioms import Label, query
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.evaluate import Counts, clashes, closure, queries
 from mrag.reasoning.rules import Check, Rule, Ruleset
 from mrag.stores.base import Dataset, TripleStore
-from mrag.terms import RDF, Term, Triple, from_ox, to_ox
 
 OnInconsistency: TypeAlias = Choice["error", "report"]
 _THREADS_FROM = 20_000

@@ -17,13 +17,13 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
-from mrag.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
+from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
+from mrag.rdf.terms import Term, Triple, from_ox, to_ox
 from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import Rule, Ruleset, replace
 from mrag.stores.base import Dataset, TripleStore
 from mrag.terminal import inline
-from mrag.terms import Term, Triple, from_ox, to_ox
 from mrag.untrusted import one_line
 
 _WAYS = (16, 512, None)

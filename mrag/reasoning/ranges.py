@@ -10,8 +10,8 @@ import re
 
 import pyoxigraph as ox
 
-from mrag.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Node, Not, Operator, iri
-from mrag.terms import OWL, RDF, RDFS, XSD
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Node, Not, Operator, iri
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 
 _BOUNDS: dict[str, tuple[int | None, int | None]] = {
     "integer": (None, None), "nonNegativeInteger": (0, None), "positiveInteger": (1, None),
@@ -56,7 +56,7 @@ def inside(datatype: ox.NamedNode, value: Node) -> Expression:
     """Return the condition under which a value is certainly in a datatype.
 
     Example:
-        >>> from mrag.patterns import Ask, Filter, to_sparql, var
+        >>> from mrag.rdf.patterns import Ask, Filter, to_sparql, var
         >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
         ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
     """

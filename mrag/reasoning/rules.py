@@ -14,7 +14,7 @@ from itertools import combinations, count
 
 import pyoxigraph as ox
 
-from mrag.patterns import (
+from mrag.rdf.patterns import (
     AllOf,
     AnyOf,
     Call,
@@ -31,10 +31,10 @@ from mrag.patterns import (
     iri,
     var,
 )
+from mrag.rdf.terms import OWL, RDFS
 from mrag.reasoning import axioms as ax
 from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Plain, Property, TBox
 from mrag.reasoning.ranges import inside, outside, within
-from mrag.terms import OWL, RDFS
 
 _SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
 _MOST_BRANCHES = 4096

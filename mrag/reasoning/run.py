@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Literal
 
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.materialise import Closure, OnInconsistency, Round, extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.stores.base import Dataset
-from mrag.terms import Triple, curie
 
 Engine = Literal["rules", "sparq"]
 

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.patterns import TriplePattern, iri
+from mrag.rdf.patterns import TriplePattern, iri
+from mrag.rdf.terms import OWL, RDFS
 from mrag.reasoning.axioms import NOTHING, THING, Axiom, Plain, TBox
 from mrag.reasoning.rules import Rule
-from mrag.terms import OWL, RDFS
 
 _SUB = iri(RDFS + "subClassOf")
 _MOST_PAIRS = 200_000

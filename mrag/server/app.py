@@ -15,12 +15,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from mrag.errors import MragError
-from mrag.kg import KnowledgeGraph
-from mrag.server import api, graphdb, graphs, pages, rdf4j, sparql, transactions
+from mrag.graph.kg import KnowledgeGraph
 from mrag.server.bounded import Bounded
 from mrag.server.engine import Engine
 from mrag.server.protect import Guarded, allowed, crash, http_error, mrag_error
+from mrag.server.protocols import graph_store as graphs
+from mrag.server.protocols import graphdb, rdf4j, sparql, transactions
 from mrag.server.settings import ServerSettings
+from mrag.server.web import assets as pages
+from mrag.server.web import routes as api
 
 logger = logging.getLogger(__name__)
 

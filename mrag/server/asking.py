@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from rdflib import BNode, Literal
 
-from mrag.guard import ReadQuery
-from mrag.queries import Value
+from mrag.rdf.guard import ReadQuery
+from mrag.rdf.queries import Value
 from mrag.stores.base import SelectResult
 
 
@@ -95,9 +95,9 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
     """Write the answer of a store that gives terms."""
     import pyoxigraph as ox
 
-    from mrag.server.tables import answer, table
-    from mrag.stores.child import GRAPHS
-    from mrag.terms import to_ox
+    from mrag.rdf.terms import to_ox
+    from mrag.server.protocols.tables import answer, table
+    from mrag.stores.process.query_child import GRAPHS
 
     if isinstance(result, bool):
         return answer(result, format)

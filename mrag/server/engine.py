@@ -12,11 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from mrag import queries
 from mrag.errors import QueryRefused, StoreError
-from mrag.guard import EXPLICIT, IMPLICIT, ReadQuery
-from mrag.kg import KnowledgeGraph
-from mrag.record import SYSTEM, Record
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import SYSTEM, Record
+from mrag.graph.updates import NIL
+from mrag.rdf import queries
+from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery
 from mrag.server.asking import Answer, Asked, Read, plain_term, written
 from mrag.server.bounded import Slots
 from mrag.server.cache import AnswerCache, Kept
@@ -26,9 +27,8 @@ from mrag.server.streams import Judges, finish, frames, send
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.replies import refusal, request
-from mrag.stores.worker import Worker, WorkerPool
-from mrag.updates import NIL
+from mrag.stores.process.replies import refusal, request
+from mrag.stores.process.workers import Worker, WorkerPool
 
 logger = logging.getLogger(__name__)
 

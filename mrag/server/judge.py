@@ -13,11 +13,11 @@ import threading
 import time
 from typing import Any, TextIO, cast
 
-from mrag import queries
 from mrag.errors import MragError, QueryRefused
-from mrag.guard import read_gate
-from mrag.stores.child import HEAD, frame
-from mrag.stores.sandbox import confine
+from mrag.rdf import queries
+from mrag.rdf.guard import read_gate
+from mrag.stores.process.query_child import HEAD, frame
+from mrag.stores.process.sandbox import confine
 from mrag.terminal import Guarded
 
 _MEMORY = 2 << 30
@@ -42,7 +42,7 @@ def judge(request: dict[str, Any]) -> tuple[Any, ...]:
     """
     try:
         if request["do"] == "update":
-            from mrag.updates import parse
+            from mrag.graph.updates import parse
 
             return "update", parse(
                 request["text"],
@@ -54,7 +54,7 @@ def judge(request: dict[str, Any]) -> tuple[Any, ...]:
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
         if not request["values"]:
             return "query", read, read.text, {}
-        from mrag.server.binding import bind
+        from mrag.server.protocols.binding import bind
 
         return "query", read, *bind(read, request["values"])
     except MragError as error:

@@ -18,7 +18,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
 from mrag.server.connections import patient
 from mrag.server.settings import ServerSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Limits
-from mrag.stores.limited import Bounds
+from mrag.stores.process.limited import Bounds
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ServerSettings:
         max_body: Most bytes of a request's body.
         workers: Queries that run at once, each in a process of its own.
         queue: Queries that may wait for a worker; more are answered 503.
-        model: Language model that words answers, as `mrag.generation.models` names it.
+        model: Language model that words answers, as `mrag.generation.models.resolve` names it.
         index: Name of the similarity index used for questions.
         union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
         memory: Most bytes that a process may take that answers queries or reads what clients send; 0 for

@@ -12,8 +12,8 @@ from typing import cast
 from starlette.exceptions import HTTPException
 
 from mrag.errors import QueryTimeout, StoreError
-from mrag.stores.process import Child, Frame, Reply, ended, timed_out
-from mrag.stores.sandbox import Defences
+from mrag.stores.process.channel import Child, Frame, Reply, ended, timed_out
+from mrag.stores.process.sandbox import Defences
 
 _DIRECT = 1 << 15
 """Requests up to this many bytes fit into a pipe, so that writing them does not wait."""

@@ -23,15 +23,15 @@ from mrag.errors import (
     QueryRefused,
     QueryTimeout,
 )
-from mrag.kg import KnowledgeGraph
-from mrag.record import write_record
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import write_record
+from mrag.graph.updates import UpdateReport, apply
+from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import Judges
-from mrag.stores.limited import close_all, warm
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.parsing import parsed
-from mrag.terms import DEFAULT_PREFIXES
-from mrag.updates import UpdateReport, apply
+from mrag.stores.process.limited import close_all, warm
+from mrag.stores.process.parsing import parsed
 
 logger = logging.getLogger(__name__)
 

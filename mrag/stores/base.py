@@ -10,8 +10,8 @@ from typing import IO, Protocol, runtime_checkable
 import pyoxigraph as ox
 
 from mrag.loaders.rdf import LoadNotes, Progress, RejectedLine, Source
-from mrag.patterns import Construct
-from mrag.terms import Term, Triple
+from mrag.rdf.patterns import Construct
+from mrag.rdf.terms import Term, Triple
 
 Row = tuple[Term | None, ...]
 
@@ -135,7 +135,7 @@ class TripleStore(Protocol):
     """An RDF dataset that answers SPARQL, embedded or remote.
 
     Queries come from the catalogue or from typed patterns and are trusted; what a person or a model
-    wrote goes through `mrag.kg.KnowledgeGraph.query`, which guards and bounds it.
+    wrote goes through `mrag.graph.kg.KnowledgeGraph.query`, which guards and bounds it.
     """
 
     url: str

@@ -30,14 +30,14 @@ import pytest
 from rdflib import BNode, Literal, URIRef
 from rdflib.plugins.sparql.datatypes import XSD_DTs
 
-from mrag import queries
 from mrag.errors import EndpointError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.rdf import Source
-from mrag.patterns import Construct, TriplePattern, iri, var
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, TriplePattern, iri, var
+from mrag.rdf.terms import XSD, Term, to_ox
 from mrag.stores.base import Dataset, Limits, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import XSD, Term, to_ox
 
 G, H = "urn:conformance:g", "urn:conformance:h"
 TEXTS = (
@@ -337,7 +337,7 @@ class StoreConformance:
         """A CONSTRUCT pattern fills another graph, also one it reads."""
         store.insert(_nt(("urn:a", "urn:p", URIRef("urn:b")), ("urn:b", "urn:p", URIRef("urn:c"))), G)
         x, y, z, p = var("x"), var("y"), var("z"), iri("urn:p")
-        from mrag.patterns import Group
+        from mrag.rdf.patterns import Group
 
         two = Group((TriplePattern(x, p, y), TriplePattern(y, p, z)))
         store.derive(Construct((TriplePattern(x, p, z),), two), Dataset((G, H)), H)
@@ -407,8 +407,8 @@ class StoreConformance:
             pytest.skip("the server keeps one knowledge graph, and infers by rules of its own")
         from rdflib import RDFS
 
+        from mrag.rdf.terms import Triple
         from mrag.reasoning.run import reason
-        from mrag.terms import Triple
 
         kg = KnowledgeGraph(store, "conformance-a")
         kg.clear()

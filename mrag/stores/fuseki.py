@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from mrag.errors import ConfigError
 from mrag.stores.base import Layers
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.http import Access, host
-from mrag.stores.results import lines_of
 from mrag.stores.sparql import SparqlStore
+from mrag.stores.wire.http import Access, host
+from mrag.stores.wire.results import lines_of
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"
 UNION_GRAPH = "urn:x-arq:UnionGraph"

@@ -13,13 +13,13 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from mrag.errors import ConfigError, EndpointError
-from mrag.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.terms import to_ox
 from mrag.stores.base import Capabilities, Dataset, Layers
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.http import Access, host
-from mrag.stores.results import lines_of
 from mrag.stores.sparql import DEFAULT, SparqlStore
-from mrag.terms import to_ox
+from mrag.stores.wire.http import Access, host
+from mrag.stores.wire.results import lines_of
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",

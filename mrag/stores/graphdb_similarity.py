@@ -20,12 +20,12 @@ from typing import Literal
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag import queries
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
+from mrag.rdf import queries
+from mrag.rdf.terms import Term
 from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.sparql import DEFAULT
-from mrag.terms import Term
 
 SIM = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE = SIM + "instance/"

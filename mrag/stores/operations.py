@@ -20,7 +20,7 @@ TermTuple: TypeAlias = tuple[str, ...]
 Template: TypeAlias = tuple[TermTuple | None, TermTuple, TermTuple, TermTuple]
 """Graph (None for the default graph), subject, predicate and object."""
 Operation: TypeAlias = tuple[Any, ...]
-"""One step of an update, as `mrag.updates` writes it: its kind and what the kind needs."""
+"""One step of an update, as `mrag.graph.updates` writes it: its kind and what the kind needs."""
 
 
 def carry_out(changes: Changes, operations: Iterable[Operation]) -> None:
@@ -28,7 +28,7 @@ def carry_out(changes: Changes, operations: Iterable[Operation]) -> None:
 
     Args:
         changes: Where they are noted. It must carry changes out if any but the first is a `modify`.
-        operations: As `mrag.updates` writes them.
+        operations: As `mrag.graph.updates` writes them.
 
     Raises:
         Refused: If one is not allowed or not possible.
@@ -43,7 +43,7 @@ def needs_queries(operations: Iterable[Operation]) -> bool:
 
 
 def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
-    """Insert or delete statements that `mrag.stores.parsing` has read."""
+    """Insert or delete statements that `mrag.stores.process.parsing` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
         for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True):

@@ -1,7 +1,7 @@
 """The embedded store: Oxigraph in this process, in memory or in a folder.
 
 Two facts about the engine shape this module. It can neither time out nor cancel a query, so whatever
-a person or a model wrote runs in worker processes that can be killed (`mrag.stores.worker`). And it
+a person or a model wrote runs in worker processes that can be killed (`mrag.stores.process.workers`). And it
 allows one writing process to a folder, so a second one is told so.
 """
 
@@ -20,21 +20,21 @@ from typing import IO, cast
 import pyoxigraph as ox
 from rdflib import URIRef
 
-from mrag import queries
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
-from mrag.patterns import Construct, to_data, to_sparql
-from mrag.scratch import collect
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, to_data, to_sparql
+from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
+from mrag.storage.scratch import collect
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
 from mrag.stores.changes import Changes, Layout, Outcome, Refused
-from mrag.stores.limited import Bounds
 from mrag.stores.operations import Operation, carry_out, needs_queries
-from mrag.stores.parsing import Joined, bounds_of, ntriples, parsed
-from mrag.stores.process import timed_out
-from mrag.stores.worker import WorkerPool, snapshot_prefix
-from mrag.terms import Triple, from_ox
+from mrag.stores.process.channel import timed_out
+from mrag.stores.process.limited import Bounds
+from mrag.stores.process.parsing import Joined, bounds_of, ntriples, parsed
+from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
 
@@ -183,7 +183,7 @@ class OxigraphStore(AsyncReads):
 
         Args:
             layout: The graphs of the knowledge graph.
-            operations: The update, as `mrag.updates` writes it.
+            operations: The update, as `mrag.graph.updates` writes it.
             seconds: Deadline of the whole.
 
         Raises:

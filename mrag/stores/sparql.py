@@ -21,7 +21,6 @@ import pyoxigraph as ox
 import requests
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
-from mrag import queries
 from mrag.errors import (
     ConfigError,
     EndpointError,
@@ -32,15 +31,16 @@ from mrag.errors import (
     StoreError,
 )
 from mrag.loaders.rdf import LoadNotes, Progress, Source
-from mrag.patterns import Construct, to_insert
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, to_insert
+from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
 from mrag.stores.dialect import NT, Dialect, Paths
-from mrag.stores.http import Access, Http, is_address
-from mrag.stores.parsing import PART, ntriples
-from mrag.stores.results import Incomplete, JsonResult, lines_of, triples_of
-from mrag.stores.sending import send_parts, send_stream
-from mrag.terms import Triple
+from mrag.stores.process.parsing import PART, ntriples
+from mrag.stores.wire.http import Access, Http, is_address
+from mrag.stores.wire.results import Incomplete, JsonResult, lines_of, triples_of
+from mrag.stores.wire.sending import send_parts, send_stream
 
 logger = logging.getLogger(__name__)
 

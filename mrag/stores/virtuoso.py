@@ -13,13 +13,13 @@ from typing import TypeVar
 import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
-from mrag.guard import paths_in_negation, query_form
-from mrag.patterns import Group, Select, TriplePattern, to_sparql, var
+from mrag.rdf.guard import paths_in_negation, query_form
+from mrag.rdf.patterns import Group, Select, TriplePattern, to_sparql, var
+from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.http import Access
 from mrag.stores.sparql import SparqlStore
-from mrag.terms import Triple
+from mrag.stores.wire.http import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",

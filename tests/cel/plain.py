@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.expressions import (
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -29,7 +29,7 @@ from mrag.cel.expressions import (
     Top,
     Value,
 )  # fmt: skip
-from mrag.terms import Term, Triple
+from mrag.rdf.terms import Term, Triple
 
 E = "http://example.org/"
 INDIVIDUALS = [E + x for x in "abcdef"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag.cel.counting import confusion, holding, instances
-from mrag.cel.expressions import Expression, key, length
-from mrag.cel.instances import World
-from mrag.cel.normal_form import normal
-from mrag.kg import KnowledgeGraph
+from mrag.cel.semantics.counting import confusion, holding, instances
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import Expression, key, length
+from mrag.cel.syntax.normal_form import normal
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.cel.plain import INDIVIDUALS, Plain, expressions, graphs
 
 _MANY = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mrag.cel.benchmark import Setup, folds, means, run
-from mrag.cel.benchmark_files import find_problems, open_knowledge_base
+from mrag.cel.evaluation.benchmark import Setup, folds, means, run
+from mrag.cel.evaluation.files import find_problems, open_knowledge_base
 from mrag.cel.problem import LearningProblem
 from mrag.errors import ConfigError, LoadError
 from tests.conftest import shared_data

@@ -17,21 +17,21 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.counting import confusion
-from mrag.cel.drill import Drill, DrillSettings, explore
-from mrag.cel.expressions import Top, depth, length
-from mrag.cel.generated import GeneratedSettings, Generator
-from mrag.cel.instances import World
-from mrag.cel.learner import Board, Halt, LearnerSettings
-from mrag.cel.policy import INPUTS, Eye, Policy, earned, fingerprint, schema
+from mrag.cel.drill.learner import Drill, DrillSettings, explore
+from mrag.cel.drill.policy import INPUTS, Eye, Policy, earned, fingerprint, schema
+from mrag.cel.drill.problems import GeneratedSettings, Generator
+from mrag.cel.drill.training import TrainProgress, TrainSettings, train
+from mrag.cel.learners.base import Board, Halt, LearnerSettings
+from mrag.cel.learners.layers import Space, SpaceSettings, Vectors, View
 from mrag.cel.problem import Counts, LearningProblem, quality
-from mrag.cel.space import Space, SpaceSettings, Vectors, View
-from mrag.cel.training import TrainProgress, TrainSettings, train
+from mrag.cel.semantics.counting import confusion
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import Top, depth, length
 from mrag.errors import ConfigError, LearningProblemError, ModelError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 
 E = "http://example.org/"
 FAMILY = Path(os.environ.get("MRAG_SHARED_DATA", "../shared/data")) / "cel_kbs" / "drill" / "Family"
@@ -141,7 +141,7 @@ def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
 ) -> None:
     problem = next(Generator(kg, GeneratedSettings(least=2)).problems(seed=99)).problem
     whole = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
-    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
+    monkeypatch.setattr("mrag.cel.semantics.instances._WHOLE", 0)
     assert World.of(kg, problem.examples).steps == 2
     around = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
     assert around[0].quality == pytest.approx(whole[0].quality)
@@ -213,8 +213,8 @@ def test_the_same_seed_trains_the_same_in_every_process() -> None:
     pytest.importorskip("sklearn", reason="training needs scikit-learn")
     code = """
 import hashlib
-from mrag.cel.training import train
-from mrag.kg import KnowledgeGraph
+from mrag.cel.drill.training import train
+from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.test_drill import SHORT, triples
 with KnowledgeGraph(OxigraphStore()) as kg:

@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, XSD
 
-from mrag.cel.atoms import Atoms
-from mrag.cel.counting import confusion
-from mrag.cel.evolearner import EvoLearner, EvoSettings
-from mrag.cel.expressions import (
+from mrag.cel.learners.atoms import Atoms
+from mrag.cel.learners.base import Board, LearnerSettings, Progress
+from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
+from mrag.cel.learners.trees import Forest, Tree
+from mrag.cel.problem import Hypothesis, LearningProblem
+from mrag.cel.semantics.counting import confusion
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -37,16 +41,12 @@ from mrag.cel.expressions import (
     depth,
     walk,
 )  # fmt: skip
-from mrag.cel.instances import World
-from mrag.cel.learner import Board, LearnerSettings, Progress
-from mrag.cel.normal_form import normal
-from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.trees import Forest, Tree
+from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError, LearningProblemError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.cel.plain import INDIVIDUALS, expressions, graphs
 
 E = "http://example.org/"
@@ -161,7 +161,7 @@ def test_it_finds_values_counts_and_limits(kg: KnowledgeGraph, wanted: list[int]
 def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
     kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mrag.cel.instances._WHOLE", 0)
+    monkeypatch.setattr("mrag.cel.semantics.instances._WHOLE", 0)
     wanted = [at for at in range(12) if at % 3 == 2]
     best = EvoLearner(kg, EvoSettings(**SMALL, steps=1)).fit(among_houses(wanted))[0]
     assert best.solved and depth(best.expression) == 1
@@ -223,10 +223,10 @@ def test_fits_beside_each_other_find_what_each_finds_alone(kg: KnowledgeGraph) -
 
 def test_the_same_seed_gives_the_same_in_every_process() -> None:
     code = """
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.cel.evolearner import EvoLearner, EvoSettings
-from mrag.cel.expressions import key
+from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
+from mrag.cel.syntax.expressions import key
 from tests.cel.test_evolearner import among_houses, houses
 with KnowledgeGraph(OxigraphStore()) as kg:
     kg.insert(houses())

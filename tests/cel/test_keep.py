@@ -12,10 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
 
-from mrag.cel.counting import instances
-from mrag.cel.definition import definition, safe_part, world_of
-from mrag.cel.export import to_ontology, write_query
-from mrag.cel.expressions import (
+from mrag.cel.concepts.definition import definition, safe_part, world_of
+from mrag.cel.concepts.export import to_ontology, write_query
+from mrag.cel.concepts.filter import ClassFilter
+from mrag.cel.concepts.registry import concepts, differences, find, keep, remove
+from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -33,15 +36,12 @@ from mrag.cel.expressions import (
     Top,
     Value,
 )  # fmt: skip
-from mrag.cel.filter import ClassFilter
-from mrag.cel.keep import concepts, differences, find, keep, remove
-from mrag.cel.problem import Counts, Hypothesis
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import XSD, Triple
 from mrag.reasoning.run import reason
+from mrag.retrieval.rankers import Hit, Question
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import XSD, Triple
 from tests.cel.plain import INDIVIDUALS, E, Plain, expressions, graphs, triple
 
 TYPE = str(RDF.type)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.counting import instances
-from mrag.cel.expressions import Named
-from mrag.cel.keep import concepts, differences, keep, remove
-from mrag.cel.satisfied import satisfied
-from mrag.cel.whynot import why_not
+from mrag.cel.concepts.registry import concepts, differences, keep, remove
+from mrag.cel.explain.satisfied import satisfied
+from mrag.cel.explain.why_not import why_not
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import Named
 from mrag.errors import ConfigError
 from mrag.reasoning.run import reason
 from tests.cel.plain import E

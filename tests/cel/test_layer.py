@@ -6,12 +6,12 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, given, settings
 
-from mrag.cel.counting import confusion, refinements
-from mrag.cel.expressions import And, Expression, Named, Property, Some, Top, Value, key
-from mrag.cel.normal_form import normal
-from mrag.kg import KnowledgeGraph
+from mrag.cel.semantics.counting import confusion, refinements
+from mrag.cel.syntax.expressions import And, Expression, Named, Property, Some, Top, Value, key
+from mrag.cel.syntax.normal_form import normal
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, Plain, expressions, graphs
 
 

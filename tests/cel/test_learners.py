@@ -11,22 +11,22 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.celoe import Celoe, CeloeSettings
-from mrag.cel.counting import confusion
-from mrag.cel.expressions import Top, key
-from mrag.cel.features import FeatureSettings, features
-from mrag.cel.instances import World
-from mrag.cel.learner import Board, Halt, Learner, LearnerSettings, Progress
-from mrag.cel.learners import LEARNERS, learner
+from mrag.cel.learners.base import Board, Halt, Learner, LearnerSettings, Progress
+from mrag.cel.learners.celoe import Celoe, CeloeSettings
+from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.registry import LEARNERS, learner
+from mrag.cel.learners.search import BeamSearch, SearchSettings
 from mrag.cel.problem import Counts, Hypothesis, LearningProblem, quality
 from mrag.cel.problem_files import read_problems
-from mrag.cel.search import BeamSearch, SearchSettings
-from mrag.cel.syntax import to_dl
+from mrag.cel.semantics.counting import confusion
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import Top, key
+from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError, LearningProblemError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.conftest import shared_data
 
 E = "http://example.org/"
@@ -255,12 +255,12 @@ def test_the_same_result_under_any_hash_seed(tmp_path, name: str) -> None:  # ty
     lp = shared_data("cel_kbs/drill/Family/lp_dl_learner.json")
     script = (
         "import sys\n"
-        "from mrag.kg import KnowledgeGraph\n"
+        "from mrag.graph.kg import KnowledgeGraph\n"
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from mrag.reasoning.run import reason\n"
-        "from mrag.cel.learners import learner\n"
+        "from mrag.cel.learners.registry import learner\n"
         "from mrag.cel.problem_files import read_problems\n"
-        "from mrag.cel.expressions import key\n"
+        "from mrag.cel.syntax.expressions import key\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"
         "    kg.load([sys.argv[1]]); reason(kg)\n"
         "    more = {'most': 800} if sys.argv[3] == 'celoe' else {}\n"

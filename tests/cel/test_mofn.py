@@ -12,21 +12,32 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.counting import confusion, instances
-from mrag.cel.expressions import And, AtLeast, AtMost, Exactly, Expression, OneOf, Only, Or, Property, Some
-from mrag.cel.expressions import length as symbols
-from mrag.cel.instances import World
-from mrag.cel.learner import Board, LearnerSettings
-from mrag.cel.learners import learner
-from mrag.cel.lists import Orders, families, folds
-from mrag.cel.mofn import MOfN, MOfNSettings
-from mrag.cel.parsing import from_dl, from_manchester
+from mrag.cel.learners.base import Board, LearnerSettings
+from mrag.cel.learners.lists import Orders, families, folds
+from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
+from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem, quality
-from mrag.cel.syntax import to_dl, to_manchester
-from mrag.cel.verbalise import Language, verbalise
+from mrag.cel.semantics.counting import confusion, instances
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Exactly,
+    Expression,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+)
+from mrag.cel.syntax.expressions import length as symbols
+from mrag.cel.syntax.parsing import from_dl, from_manchester
+from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.verbalise import Language, verbalise
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
-from mrag.terms import Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 
 E = "http://example.org/"
 SHOWS = Property(E + "shows")
@@ -224,9 +235,9 @@ def test_lists_are_said_and_read_back(e: Expression, english: str, german: str) 
 
 def test_the_same_result_under_any_hash_seed() -> None:
     script = (
-        "from mrag.cel.learners import learner\n"
-        "from mrag.cel.expressions import key\n"
-        "from mrag.kg import KnowledgeGraph\n"
+        "from mrag.cel.learners.registry import learner\n"
+        "from mrag.cel.syntax.expressions import key\n"
+        "from mrag.graph.kg import KnowledgeGraph\n"
         "from mrag.stores.oxigraph import OxigraphStore\n"
         "from tests.cel.test_mofn import noisy\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
-from mrag.cel.expressions import (
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -27,10 +27,10 @@ from mrag.cel.expressions import (
     Value,
     length,
 )  # fmt: skip
-from mrag.cel.normal_form import normal
-from mrag.cel.parsing import from_dl, from_manchester
-from mrag.cel.rdf import from_graph, to_graph, to_turtle
-from mrag.cel.syntax import to_dl, to_manchester
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.parsing import from_dl, from_manchester
+from mrag.cel.syntax.printing import to_dl, to_manchester
+from mrag.cel.syntax.rdf import from_graph, to_graph, to_turtle
 from mrag.errors import ConfigError, MragError
 from tests.cel.plain import E, expressions
 

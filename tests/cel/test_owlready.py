@@ -10,9 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF
 
-from mrag.cel.expressions import DataOnly, DataSome, Expression, Named, Property, Some, Top, Value, walk
-from mrag.cel.normal_form import normal
-from mrag.cel.owlready import from_owlready, to_owlready
+from mrag.cel.syntax.expressions import (
+    DataOnly,
+    DataSome,
+    Expression,
+    Named,
+    Property,
+    Some,
+    Top,
+    Value,
+    walk,
+)
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.owlready import from_owlready, to_owlready
 from mrag.errors import ConfigError
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, expressions
 

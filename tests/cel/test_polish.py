@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.expressions import (
+from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     DataRange,
@@ -25,13 +26,12 @@ from mrag.cel.expressions import (
     Some,
     Value,
 )  # fmt: skip
-from mrag.cel.normal_form import normal
-from mrag.cel.polish import Polished, _literals, objection, polish, vocabulary
-from mrag.cel.problem import Counts, Hypothesis
-from mrag.cel.verbalise import sentence, verbalise
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.polish import Polished, _literals, objection, polish, vocabulary
+from mrag.cel.syntax.verbalise import sentence, verbalise
 from mrag.errors import ModelError
-from mrag.kg import KnowledgeGraph
-from mrag.terms import XSD, Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import XSD, Triple
 from tests.cel.test_summary import E, Server
 
 IMAGE, SHOWS, JACKET = E + "Image", Property(E + "shows"), E + "jacket"

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.counting import holding
-from mrag.cel.learners import learner
+from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
+from mrag.cel.semantics.counting import holding
 from mrag.errors import ConfigError, LearningProblemError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question, Ranker, SimilarityRanker
+from mrag.rdf.terms import Term, Triple
+from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Term, Triple
 
 E = "http://example.org/"
 ASKED = Question("jackets")

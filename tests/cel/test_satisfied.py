@@ -6,7 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.cel.expressions import (
+from mrag.cel.explain.facts import Facts
+from mrag.cel.explain.satisfied import Absence, Evidence, Reason, satisfied
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -25,14 +27,12 @@ from mrag.cel.expressions import (
     Value,
     walk,
 )  # fmt: skip
-from mrag.cel.facts import Facts
-from mrag.cel.normal_form import normal
-from mrag.cel.satisfied import Absence, Evidence, Reason, satisfied
+from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import XSD, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import XSD, Triple
 from tests.cel.plain import DATA, INDIVIDUALS, E, Plain, expressions, graphs, triple
 
 A, B, R = Named(E + "A"), Named(E + "B"), Property(E + "r")

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from rdflib import Literal
 from rdflib.namespace import OWL, RDF, XSD
 
-from mrag.cel.counting import confusion, holding, instances, refinements
-from mrag.cel.expressions import And, Expression, Named, Property, Top, Value, key, walk
-from mrag.cel.instances import World
-from mrag.cel.learners import learner
-from mrag.cel.normal_form import normal
+from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem
-from mrag.connection import open_store
-from mrag.kg import KnowledgeGraph
-from mrag.stores.http import Access
+from mrag.cel.semantics.counting import confusion, holding, instances, refinements
+from mrag.cel.semantics.instances import World
+from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, walk
+from mrag.cel.syntax.normal_form import normal
+from mrag.graph.connection import open_store
+from mrag.graph.kg import KnowledgeGraph
+from mrag.stores.wire.http import Access
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
 from tests.servers import oxigraph_server, virtuoso_server
 

@@ -8,16 +8,16 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.learners import learner
+from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.cel.summary import SummarySettings, order_by_summary, summarise
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.models import resolve
+from mrag.generation.models.resolve import resolve
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import embedder
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Hit, Question
-from mrag.terms import Triple
+from mrag.rdf.terms import Triple
+from mrag.retrieval.rankers import Hit, Question
 from tests.evaluation.conftest import Scripted
 from tests.generation.ollama_server import OllamaServer, Served
 

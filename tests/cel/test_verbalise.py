@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.expressions import (
+from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -23,11 +24,10 @@ from mrag.cel.expressions import (
     Top,
     Value,
 )  # fmt: skip
-from mrag.cel.normal_form import normal
-from mrag.cel.problem import Counts, Hypothesis
-from mrag.cel.verbalise import Language, names_of, sentence, verbalise
-from mrag.kg import KnowledgeGraph
-from mrag.terms import Triple
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from tests.cel.plain import expressions
 
 E = "http://example.org/"

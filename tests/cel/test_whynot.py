@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 from rdflib.namespace import OWL, XSD
 
-from mrag.cel.expressions import (
+from mrag.cel.explain.hypothetical import holds_with, query_as_if
+from mrag.cel.explain.why_not import Change, why_not
+from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
@@ -33,13 +35,11 @@ from mrag.cel.expressions import (
     Top,
     Value,
 )  # fmt: skip
-from mrag.cel.scratch import holds_with, query_as_if
-from mrag.cel.whynot import Change, why_not
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.cel.plain import INDIVIDUALS, E, Plain, expressions, graphs, triple
 
 X, Y = E + "x", E + "y"

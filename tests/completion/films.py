@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 
 F = "http://example.org/films/"
 

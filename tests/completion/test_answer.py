@@ -7,11 +7,10 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from rdflib import URIRef
 
-from mrag.asking import verify
 from mrag.completion.answer import answer
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.patterns import (
+from mrag.completion.plan.grounding import GroundingSettings, ground
+from mrag.completion.plan.patterns import (
     CompletedTriple,
     EvidenceRef,
     Grounded,
@@ -21,10 +20,11 @@ from mrag.completion.patterns import (
     Unknown,
 )
 from mrag.errors import ModelError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import reason
+from mrag.retrieval.ask import verify
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import OWL, Triple
 from tests.completion.films import BY, GENRE, STARS, f, films
 
 X, Y = Unknown("x"), Unknown("y")

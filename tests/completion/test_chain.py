@@ -20,18 +20,18 @@ from mrag.completion.chain import (
     completion_chain,
     open_planner,
 )
-from mrag.completion.checks import CheckSettings
-from mrag.completion.evidence import Evidence
-from mrag.completion.grounding import GroundingSettings
-from mrag.completion.model_reader import ModelReader
-from mrag.completion.passages import Passage, Passages, evidence_graph, keep_folder
-from mrag.completion.planner_model import ModelPlanner
-from mrag.completion.runs import runs, runs_graph
-from mrag.completion.writeback import accept, rollback
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.model_reader import ModelReader
+from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, keep_folder
+from mrag.completion.plan.grounding import GroundingSettings
+from mrag.completion.plan.model_planner import ModelPlanner
+from mrag.completion.writeback.checks import CheckSettings
+from mrag.completion.writeback.review import accept, rollback
+from mrag.completion.writeback.runs import runs, runs_graph
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
-from mrag.terms import OWL
+from mrag.rdf.terms import OWL
 from tests.completion.towns import TURTLE, E, iri
 
 WORDS = GroundingSettings(model=None)

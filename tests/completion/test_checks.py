@@ -9,12 +9,12 @@ import pytest
 from rdflib import BNode, Literal, URIRef
 
 import mrag
-from mrag.completion.checks import CheckSettings, check
-from mrag.completion.patterns import CompletedTriple
-from mrag.completion.runs import Statement
+from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.writeback.checks import CheckSettings, check
+from mrag.completion.writeback.runs import Statement
 from mrag.errors import ConfigError, LoadError
-from mrag.kg import KnowledgeGraph
-from mrag.terms import OWL, RDF, RDFS, XSD, Term
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from tests.completion.towns import TURTLE, iri, read
 
 
@@ -201,7 +201,7 @@ def test_shapes(kg: KnowledgeGraph, tmp_path: Path) -> None:
 
 
 def test_shapes_without_the_package(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    import mrag.completion.shapes as shapes
+    import mrag.completion.writeback.shapes as shapes
 
     monkeypatch.setattr(shapes, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="pip install 'mrag\\[completion\\]'"):
@@ -212,7 +212,7 @@ def test_a_graph_that_is_inconsistent_already_blames_no_one_new() -> None:
     with mrag.connect() as graph:
         from rdflib import RDF as R
 
-        from mrag.terms import Triple
+        from mrag.rdf.terms import Triple
 
         graph.insert(
             [

@@ -99,7 +99,7 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
         from rdflib import RDFS, Literal, URIRef
 
-        from mrag.terms import Triple
+        from mrag.rdf.terms import Triple
 
         kg.insert(
             Triple(URIRef(f"http://example.org/p{n}"), RDFS.label, Literal(name))
@@ -123,6 +123,6 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     answers = [one["answers"] for one in json.loads(done.stdout)["questions"]]
     assert answers == [["Lund"]] * len(names)
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        from mrag.completion.runs import runs
+        from mrag.completion.writeback.runs import runs
 
         assert {r.state for r in runs(kg)} == {"accepted"} and len(runs(kg)) == len(names)

@@ -12,9 +12,10 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from rdflib import URIRef
 
 import mrag
-from mrag.completion.evidence import Evidence
-from mrag.completion.linking import link, new_iri
-from mrag.completion.passages import (
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.images import keep_pictures, picture_passages
+from mrag.completion.evidence.linking import link, new_iri
+from mrag.completion.evidence.passages import (
     Passage,
     Passages,
     RetrievedPassages,
@@ -26,13 +27,12 @@ from mrag.completion.passages import (
     keep_folder,
     passages_of,
 )
-from mrag.completion.patterns import IncompleteTriple, Unknown
-from mrag.completion.pictures_evidence import keep_pictures, picture_passages
-from mrag.completion.roles import Roles
+from mrag.completion.plan.patterns import IncompleteTriple, Unknown
+from mrag.completion.plan.roles import Roles
 from mrag.errors import LoadError, TermError
-from mrag.images.settings import EnrichSettings
+from mrag.graph.kg import KnowledgeGraph
+from mrag.images.enrichment.settings import EnrichSettings
 from mrag.index.embedders import embedder
-from mrag.kg import KnowledgeGraph
 from mrag.loaders.snippets import Cutting, Snippets
 from mrag.stores.base import Dataset
 from tests.completion.towns import TURTLE, iri

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.lookup import Lookup
-from mrag.completion.patterns import (
+from mrag.completion.plan.grounding import GroundingSettings, ground
+from mrag.completion.plan.patterns import (
     Candidate,
     CompletedTriple,
     Completion,
@@ -23,10 +23,10 @@ from mrag.completion.patterns import (
     Slot,
     Unknown,
 )
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, Term, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import OWL, Term, Triple
 from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
 
 X, Y, Z, R = Unknown("x"), Unknown("y"), Unknown("z"), Unknown("r")

@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
-from mrag.completion.grounding import Grounder, GroundingSettings, ground
-from mrag.completion.names import NEARLY, Names, normalised
-from mrag.completion.patterns import IncompleteTriple, Plan, Unknown
-from mrag.completion.relations import Relations
+from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
+from mrag.completion.plan.names import NEARLY, Names, normalised
+from mrag.completion.plan.patterns import IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
 
 X = Unknown("x")

@@ -14,13 +14,13 @@ from types import ModuleType
 
 import pytest
 
-from mrag.completion.calibration import Weights
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
 from mrag.completion.metrics import score
-from mrag.completion.patterns import Grounded
-from mrag.completion.planner_paths import PathPlanner, calibrate
-from mrag.kg import KnowledgeGraph
+from mrag.completion.plan.calibration import Weights
+from mrag.completion.plan.grounding import GroundingSettings, ground
+from mrag.completion.plan.path_planner import PathPlanner, calibrate
+from mrag.completion.plan.patterns import Grounded
+from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 
 HOPS = (1, 2, 3)

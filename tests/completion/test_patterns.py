@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal, URIRef
 
-from mrag.completion.patterns import (
+from mrag.completion.plan.patterns import (
     Candidate,
     Grounded,
     IncompleteTriple,

@@ -15,20 +15,20 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import BaseMessage
 from rdflib import Literal, URIRef
 
-from mrag.completion.calibration import Weights
 from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.mentions import mentions
-from mrag.completion.names import Names
-from mrag.completion.paths import PathSettings, PathTable, Step
-from mrag.completion.patterns import Grounded, IncompleteTriple, Plan, Unknown
-from mrag.completion.planner_model import ModelPlanner
-from mrag.completion.planner_paths import Example, PathPlanner, calibrate
-from mrag.completion.reading_plans import MOST_TRIPLES, read_plan
+from mrag.completion.plan.calibration import Weights
+from mrag.completion.plan.grounding import GroundingSettings, ground
+from mrag.completion.plan.mentions import mentions
+from mrag.completion.plan.model_planner import ModelPlanner
+from mrag.completion.plan.names import Names
+from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
+from mrag.completion.plan.paths import PathSettings, PathTable, Step
+from mrag.completion.plan.patterns import Grounded, IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.plan_parser import MOST_TRIPLES, read_plan
 from mrag.errors import ConfigError, ModelError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
 from tests.generation.conftest import gguf, local_server  # noqa: F401  # fixtures
 

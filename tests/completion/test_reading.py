@@ -10,18 +10,18 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.cues import Cues
-from mrag.completion.evidence import Evidence, EvidenceSettings
-from mrag.completion.model_reader import HUMAN, ModelReader
-from mrag.completion.names import Names
-from mrag.completion.passages import Passage, Passages
-from mrag.completion.patterns import CompletedTriple, IncompleteTriple, Unknown
-from mrag.completion.plain_reader import PlainReader
-from mrag.completion.reading import locate
-from mrag.completion.spans import all_names, said, words_of
+from mrag.completion.evidence.collect import Evidence, EvidenceSettings
+from mrag.completion.evidence.model_reader import HUMAN, ModelReader
+from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.evidence.reading import locate
+from mrag.completion.evidence.relation_words import Cues
+from mrag.completion.evidence.rule_reader import PlainReader
+from mrag.completion.plan.names import Names
+from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, Unknown
+from mrag.completion.plan.spans import all_names, said, words_of
 from mrag.errors import ModelError
-from mrag.kg import KnowledgeGraph
-from mrag.terms import RDFS, Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDFS, Triple
 from tests.completion.towns import E, iri
 
 WHO = Unknown("who")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.passages import keep_folder, passages_of
-from mrag.completion.runs import find_run, runs
-from mrag.completion.writeback import accept, propose, reject, rollback
-from mrag.kg import KnowledgeGraph
+from mrag.completion.evidence.passages import keep_folder, passages_of
+from mrag.completion.writeback.review import accept, propose, reject, rollback
+from mrag.completion.writeback.runs import find_run, runs
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from tests.completion.towns import TURTLE, E, iri, read
 from tests.servers import oxigraph_server

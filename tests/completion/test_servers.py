@@ -9,14 +9,14 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.completion.chain import Completer
-from mrag.completion.evidence import Evidence
-from mrag.completion.passages import Passage, Passages
-from mrag.completion.runs import find_run
-from mrag.completion.writeback import accept, reject, rollback
-from mrag.connection import open_store
-from mrag.kg import KnowledgeGraph
-from mrag.stores.http import Access
-from mrag.terms import RDFS, Triple
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.writeback.review import accept, reject, rollback
+from mrag.completion.writeback.runs import find_run
+from mrag.graph.connection import open_store
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDFS, Triple
+from mrag.stores.wire.http import Access
 from tests.servers import oxigraph_server, virtuoso_server
 
 E = "http://example.org/"

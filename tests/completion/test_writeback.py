@@ -9,14 +9,14 @@ import pytest
 from rdflib import Graph, Literal, URIRef
 
 import mrag
-from mrag.completion.runs import PROV, Run, find_run, runs, runs_graph, triples_of
-from mrag.completion.writeback import accept, propose, reject, rollback
+from mrag.completion.writeback.review import accept, propose, reject, rollback
+from mrag.completion.writeback.runs import PROV, Run, find_run, runs, runs_graph, triples_of
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
-from mrag.record import status_of
+from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.base import Dataset
-from mrag.terms import RDFS, Triple
 from tests.completion.towns import TURTLE, E, iri, read
 
 ROOT = Path(__file__).parents[2]
@@ -208,12 +208,12 @@ def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> Non
         [quote] = described.objects(one, URIRef(PROV + "wasDerivedFrom"))
         assert described.value(quote, URIRef(PROV + "value")).toPython() is not None
         assert described.value(quote, URIRef(PROV + "wasQuotedFrom")) == URIRef("urn:x:page")
-    shapes = pytest.importorskip("mrag.completion.shapes")
+    shapes = pytest.importorskip("mrag.completion.writeback.shapes")
     pytest.importorskip("pyshacl", reason="pySHACL is not installed (pip install 'mrag[completion]')")
     rules = shapes.read_shapes(ROOT / "ontology" / "shapes.ttl")
     assert shapes.results(described, rules) == []
     # What is in the store is what was checked, and the shapes do find fault with less.
-    kept = kg.store.construct(mrag.queries.get("kg/graph").text, Dataset((runs_graph(kg),)))
+    kept = kg.store.construct(mrag.rdf.queries.get("kg/graph").text, Dataset((runs_graph(kg),)))
     whole = Graph()
     for t in kept:
         whole.add(t)

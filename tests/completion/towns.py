@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rdflib import Literal, URIRef
 
-from mrag.completion.patterns import CompletedTriple, EvidenceRef
-from mrag.terms import Term
+from mrag.completion.plan.patterns import CompletedTriple, EvidenceRef
+from mrag.rdf.terms import Term
 
 E = "http://example.org/"
 TURTLE = """

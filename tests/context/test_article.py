@@ -8,9 +8,9 @@ import pytest
 from rdflib import OWL, RDF, RDFS, Namespace
 
 import mrag
-from mrag.kg import KnowledgeGraph
-from mrag.retriever import Retrieval, TripleStoreRetriever
-from mrag.terms import Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
+from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 
 EX = Namespace("https://w3id.org/mrag/demo/products#")
 QUESTION = "What database products are linked to RDF?"

@@ -13,10 +13,10 @@ from mrag.context import neighbours
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import Context
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.conftest import PRODUCTS
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]

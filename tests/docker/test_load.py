@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from mrag import queries
+from mrag.rdf import queries
 from tests.conftest import PRODUCTS, ROOT
 from tests.docker.test_compose import DOCKER
 

@@ -11,8 +11,8 @@ import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.evaluation.conditions import Shape
-from mrag.kg import KnowledgeGraph
-from mrag.terms import Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from tests.generation.conftest import gguf, local_server
 from tests.generation.ollama_server import OllamaServer, Served
 

@@ -19,9 +19,9 @@ from mrag.evaluation.building import Plan, build
 from mrag.evaluation.collections import read_collection
 from mrag.evaluation.questions import question_id, single_questions
 from mrag.evaluation.runs import read_qrels
-from mrag.generation.models import resolve
+from mrag.generation.models.resolve import resolve
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
 from mrag.storage.journal import lines
 from tests.conftest import ROOT
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments
@@ -140,7 +140,7 @@ _KILLED = """
 import sys
 from pathlib import Path
 from mrag.evaluation.benchmark import ask_model
-from mrag.generation.models import resolve
+from mrag.generation.models.resolve import resolve
 from tests.evaluation.test_questions import DOCUMENTS
 ask_model(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="asker")
 """

@@ -10,8 +10,8 @@ from mrag.errors import ConfigError
 from mrag.evaluation.conditions import Condition, Shape, Wanted, facts, instances, satisfying
 from mrag.evaluation.questions import by_template, question_id
 from mrag.evaluation.relevance import Vocabulary, by_graph, similar_questions, target_only
-from mrag.kg import KnowledgeGraph
-from mrag.terms import Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments, iri
 
 

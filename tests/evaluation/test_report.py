@@ -13,7 +13,7 @@ from mrag.evaluation.report import evaluate
 from mrag.evaluation.running import System, of_index, of_ranker, run_system
 from mrag.evaluation.runs import FirstRanks, Run, Scored
 from mrag.index.document_index import DocumentIndex
-from mrag.rankers import FusedRanker, Hit, Question, SimilarityRanker
+from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
 
 QRELS = {f"q{i}": {f"d{i}": 1} for i in range(20)}
 GOOD = Run.of_order("good", {f"q{i}": [f"d{i}", "x"] for i in range(20)})
@@ -165,8 +165,8 @@ def test_any_ranker_can_be_measured(images: object) -> None:
             return [Hit("ex:b", 0.1, 1), Hit("ex:a", 0.9, 2)][:k]
 
     assert [h.doc for h in of_ranker("b", Backwards()).search("x", 5)] == ["ex:b", "ex:a"]
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.index.similarity import SimilarityIndexes
-    from mrag.kg import KnowledgeGraph
 
     assert isinstance(images, KnowledgeGraph)
     SimilarityIndexes.of(images).build("main", model="none")

@@ -15,10 +15,10 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.terms import RDF, RDFS, Term, Triple
+from mrag.rdf.terms import RDF, RDFS, Term, Triple
 
 if TYPE_CHECKING:
-    from mrag.generation.local import LocalServer
+    from mrag.generation.models.llama_cpp import LocalServer
 
 E = "http://example.org/"
 GRAPH = "http://example.org/graph"
@@ -135,7 +135,7 @@ def gguf() -> Path:
 
 @pytest.fixture(scope="session")
 def local_server(gguf: Path) -> Iterator[LocalServer]:
-    from mrag.generation.local import LocalServer
+    from mrag.generation.models.llama_cpp import LocalServer
 
     with LocalServer(gguf, n_ctx=2048) as server:
         yield server

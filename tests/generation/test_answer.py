@@ -14,10 +14,10 @@ from rdflib import Literal
 from mrag.errors import ModelError
 from mrag.generation.answer import Answer, aanswer, answer, astream_answer, cite, stream_answer
 from mrag.generation.lines import RecordedContext
-from mrag.generation.plain import NOTHING_FOUND
+from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
 from mrag.generation.verify import verify
-from mrag.terms import XSD
+from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of
 
 

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from mrag.errors import ModelError
 from mrag.generation.answer import Answer, answer, stream_answer
 from mrag.generation.lines import RecordedContext
-from mrag.generation.local import LocalServer, check, serve, stop_all
-from mrag.generation.models import resolve, status
+from mrag.generation.models.llama_cpp import LocalServer, check, serve, stop_all
+from mrag.generation.models.resolve import resolve, status
 from mrag.generation.verify import verify
 from tests.generation.conftest import ask_in
 
@@ -53,7 +53,7 @@ def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
 def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(b"GGUF....")
-    monkeypatch.setattr("mrag.generation.local.find_spec", lambda name: None)
+    monkeypatch.setattr("mrag.generation.models.llama_cpp.find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"xllamacpp is not installed.*mrag\[local\]"):
         check(path)
 
@@ -171,7 +171,7 @@ def test_one_server_for_one_file(gguf: Path) -> None:
 def test_a_program_that_used_it_ends(gguf: Path) -> None:
     program = (
         "import sys\n"
-        "from mrag.generation.models import resolve\n"
+        "from mrag.generation.models.resolve import resolve\n"
         "model = resolve('local:' + sys.argv[1], n_ctx=256, max_tokens=2)\n"
         "sys.stdout.write(model.invoke('Hi').text)\n"
     )

@@ -18,9 +18,10 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_ollama import ChatOllama
 
 from mrag.errors import ModelError
-from mrag.generation import models, ollama
-from mrag.generation.models import ModelStatus, resolve, status
-from mrag.generation.ollama import ollama_host
+from mrag.generation.models import ollama
+from mrag.generation.models import resolve as models
+from mrag.generation.models.ollama import ollama_host
+from mrag.generation.models.resolve import ModelStatus, resolve, status
 from tests.generation.ollama_server import OllamaServer, Served
 
 NOBODY = "http://127.0.0.1:9"  # the discard port; nothing listens there
@@ -273,7 +274,8 @@ def test_unknown_providers_are_typed_errors() -> None:
 
 def test_importing_loads_no_client() -> None:
     program = (
-        "import sys, mrag.generation.models, mrag.generation.local, mrag.generation.answer\n"
+        "import sys, mrag.generation.models.resolve, mrag.generation.answer\n"
+        "import mrag.generation.models.llama_cpp\n"
         "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'langchain_openai', 'openai', 'ollama',"
         " 'httpx', 'xllamacpp'}\n"
         "sys.exit(' '.join(heavy & {m.partition('.')[0] for m in sys.modules}) or 0)"

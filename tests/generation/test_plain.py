@@ -7,10 +7,10 @@ from rdflib import Literal
 
 from mrag.generation.answer import Answer, answer
 from mrag.generation.lines import RecordedContext
-from mrag.generation.plain import NO_MATCH, NOTHING_FOUND
+from mrag.generation.plain_answer import NO_MATCH, NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.verify import verify
-from mrag.terms import XSD
+from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of
 
 

@@ -11,10 +11,10 @@ from rdflib import BNode, Literal, URIRef
 from mrag.errors import ModelError
 from mrag.generation.answer import Answer, answer, cite
 from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.generation.sentences import split
-from mrag.generation.text import fold, tokens
+from mrag.generation.support.sentences import split
 from mrag.generation.verify import verify
-from mrag.terms import OWL, RDF, RDFS, XSD, Triple
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
+from mrag.text.tokens import fold, tokens
 from tests.generation.conftest import GRAPH, ask_in
 
 TEXTS = st.one_of(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal
 
-from mrag.generation.grammar import article, relation
-from mrag.generation.mentions import Names
-from mrag.generation.sentences import Thoughts, split, take_ids, with_ids
-from mrag.generation.text import fold, keys, language_of, split_identifier, stem, tokens
-from mrag.terms import XSD
+from mrag.generation.support.mentions import Names
+from mrag.generation.support.sentences import Thoughts, split, take_ids, with_ids
+from mrag.rdf.terms import XSD
+from mrag.text.grammar import article, relation
+from mrag.text.tokens import fold, keys, language_of, split_identifier, stem, tokens
 from tests.generation.conftest import context_of, iri
 
 

@@ -13,7 +13,7 @@ from mrag.errors import ModelError
 from mrag.generation.answer import answer, cite
 from mrag.generation.lines import RecordedContext
 from mrag.generation.verify import verify
-from mrag.terms import Term, Triple
+from mrag.rdf.terms import Term, Triple
 from tests.generation.conftest import E, ask_in
 
 TEXT = (

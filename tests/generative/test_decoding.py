@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexMismatch, ModelError
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.cursor import Cursor
-from mrag.generative.decoding import Clue, DecodingSettings, decode
-from mrag.generative.scores import aggregate
+from mrag.generative.decoding.beam import Clue, DecodingSettings, decode
+from mrag.generative.decoding.scores import aggregate
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.index.cursor import Cursor
 from tests.generative.test_index import Corpus, corpora
 from tests.generative.tiny import TinyModel
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from mrag.generative import llama_c
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings, decode
-from mrag.generative.gguf import GgufModel
-from mrag.generative.models import LanguageModel, PictureModel, language_model
-from mrag.generative.tokens import ByteTokeniser, Tokeniser, clue_text, document_tokens, spaced
+from mrag.generative.decoding.beam import DecodingSettings, decode
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.models import llama_c
+from mrag.generative.models.gguf import GgufModel
+from mrag.generative.models.resolve import LanguageModel, PictureModel, language_model
+from mrag.generative.models.tokens import ByteTokeniser, Tokeniser, clue_text, document_tokens, spaced
 
 pytestmark = pytest.mark.model
 TEXTS = (

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
-from mrag.generative import cursor, segments, suffix_view
-from mrag.generative.clue_index import ClueIndex, Start
-from mrag.generative.suffix_view import Places
-from mrag.generative.suffixes import sort_suffixes
+from mrag.generative.index import cursor, segments, suffix_view
+from mrag.generative.index.clue_index import ClueIndex, Start
+from mrag.generative.index.suffix_view import Places
+from mrag.generative.index.suffixes import sort_suffixes
 
 Corpus = list[tuple[str, list[int]]]
 
@@ -258,7 +258,7 @@ def test_a_killed_build_leaves_the_old_index(tmp_path: Path) -> None:
     program = """
 import os, signal, sys
 from pathlib import Path
-from mrag.generative.clue_index import ClueIndex
+from mrag.generative.index.clue_index import ClueIndex
 def documents():
     for i in range(10):
         yield f"urn:{i}", [i, 5, i]

@@ -10,21 +10,21 @@ import pytest
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.cel.counting import instances
-from mrag.cel.expressions import Named
-from mrag.cel.parsing import from_dl
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import Named
+from mrag.cel.syntax.parsing import from_dl
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
-from mrag.generative import mask
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings
-from mrag.generative.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
-from mrag.generative.gguf import GgufModel
-from mrag.generative.models import PictureModel
+from mrag.generative.decoding import mask
+from mrag.generative.decoding.beam import DecodingSettings
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.index.documents import build_clues, clue_folder, clue_texts, is_stale, open_clues
+from mrag.generative.models.gguf import GgufModel
+from mrag.generative.models.resolve import PictureModel
+from mrag.generative.models.tokens import ByteTokeniser
 from mrag.generative.ranker import GenerativeRanker
-from mrag.generative.tokens import ByteTokeniser
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Question, Ranker
-from mrag.terms import RDFS, Triple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDFS, Triple
+from mrag.retrieval.rankers import Question, Ranker
 from tests.generative.tiny import TinyBeams, TinyModel
 
 EX = "https://w3id.org/mrag/demo/products#"

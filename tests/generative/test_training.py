@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from mrag.errors import ConfigError, ModelError
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings, decode
-from mrag.generative.tokens import ByteTokeniser, document_tokens
+from mrag.generative.decoding.beam import DecodingSettings, decode
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.models.tokens import ByteTokeniser, document_tokens
 from mrag.generative.training.data import Asked, Pair, make_pairs
 from mrag.generative.training.run import TrainSettings, train
 from mrag.generative.training.sampling import ClueSampling
@@ -25,8 +25,8 @@ torch = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
 pytest.importorskip("peft", reason=f"peft is {_WHY}")
 
+from mrag.generative.models.transformers import TransformersModel  # noqa: E402
 from mrag.generative.training.lora import LoraLearner, LoraSettings, merged  # noqa: E402
-from mrag.generative.transformers_model import TransformersModel  # noqa: E402
 
 TOKENS = ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")

@@ -15,12 +15,12 @@ _WHY = "not installed (pip install 'mrag[generative-training]')"
 for _name in ("torch", "transformers", "peft", "accelerate", "gguf"):
     pytest.importorskip(_name, reason=f"{_name} is {_WHY}")
 
-from mrag.generative.gguf import GgufModel  # noqa: E402
+from mrag.generative.models.gguf import GgufModel  # noqa: E402
+from mrag.generative.models.transformers import TransformersModel  # noqa: E402
 from mrag.generative.training.backbone import Backbone, open_backbone  # noqa: E402
 from mrag.generative.training.data import Pair, prompt  # noqa: E402
 from mrag.generative.training.export import write_gguf  # noqa: E402
 from mrag.generative.training.lora import LoraLearner, LoraSettings, merged  # noqa: E402
-from mrag.generative.transformers_model import TransformersModel  # noqa: E402
 from tests.generation.conftest import gguf  # noqa: E402, F401
 
 PRODUCTS = "https://w3id.org/mrag/demo/products#"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
-from mrag.generative.tokens import ByteTokeniser, document_tokens
+from mrag.generative.models.tokens import ByteTokeniser, document_tokens
 from mrag.generative.training.data import (
     Asked,
     Pair,

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from mrag.generative.clue_index import ClueIndex
-from mrag.generative.decoding import DecodingSettings, decode
-from mrag.generative.models import LanguageModel, PictureModel, language_model
-from mrag.generative.tokens import Tokeniser, document_tokens
-from mrag.generative.transformers_model import SeeingTransformersModel, TransformersModel
+from mrag.generative.decoding.beam import DecodingSettings, decode
+from mrag.generative.index.clue_index import ClueIndex
+from mrag.generative.models.resolve import LanguageModel, PictureModel, language_model
+from mrag.generative.models.tokens import Tokeniser, document_tokens
+from mrag.generative.models.transformers import SeeingTransformersModel, TransformersModel
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 transformers: Any = pytest.importorskip("transformers", reason="transformers is not installed")

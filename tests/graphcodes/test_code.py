@@ -8,9 +8,9 @@ from hypothesis import given
 from mrag.errors import ConfigError
 from mrag.graphcodes.algebra import difference, intersection, union
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
+from mrag.graphcodes.explain.verbalise import Sayer
 from mrag.graphcodes.interchange import from_json, to_json
 from mrag.graphcodes.registry import RelationRegistry
-from mrag.graphcodes.saying import Sayer
 from tests.graphcodes.strategies import codes
 
 FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "red")])

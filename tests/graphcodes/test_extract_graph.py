@@ -9,13 +9,13 @@ import pytest
 from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhood, neighbourhoods
 from mrag.graphcodes.extract.plain import Plain
 from mrag.graphcodes.extract.scene import from_scene_triples, regions, scene_codes
-from mrag.kg import KnowledgeGraph
 from mrag.loaders.scene_graph import SceneGraphs
-from mrag.terms import SKOLEM, Triple
+from mrag.rdf.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
 
 E = Namespace("http://example.org/x#")

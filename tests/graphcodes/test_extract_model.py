@@ -15,18 +15,18 @@ from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.drawing import matrix_svg
+from mrag.graphcodes.explain.drawing import matrix_svg
 from mrag.graphcodes.extract.model import ModelExtractor
 from mrag.graphcodes.extract.pictures import Detection, PictureExtractor, from_detections
 from mrag.graphcodes.extract.reading import read_code
-from mrag.graphcodes.fusing import summed
-from mrag.images.pictures import Box
+from mrag.graphcodes.fusion import summed
+from mrag.images.files.folder import Box
 from tests.generation.conftest import gguf, local_server  # noqa: F401
 from tests.images.conftest import photos  # noqa: F401
 from tests.images.seeing_server import colour_of, llava
 
 if TYPE_CHECKING:
-    from mrag.generation.local import LocalServer
+    from mrag.generation.models.llama_cpp import LocalServer
 
 CHASE = {("dog", "chase", "cat"), ("cat", "is", "black")}
 EDGES = [
@@ -139,7 +139,7 @@ def test_a_picture_goes_to_the_model_as_a_block(
     photos: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from mrag.generation.models import resolve
+    from mrag.generation.models.resolve import resolve
 
     def say(data: bytes) -> str:
         return json.dumps({"edges": [["Garment", "is", colour_of(data)]]})

@@ -16,7 +16,7 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.extract.plain import Plain, singular
 from mrag.graphcodes.extract.scene import from_scene_triples
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.index.code_index import GraphCodeIndex
 from tests.conftest import shared_data
 
 pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'mrag[graphcodes]')")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.flat import Flat
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.index.flat import Flat
 from mrag.graphcodes.metrics import Lexicographic, Scores, Weighted
 from tests.graphcodes.strategies import codes, ontologies
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain import explain
+from mrag.graphcodes.explain.matches import explain
 from mrag.graphcodes.metrics import Lexicographic, Scores, Weighted, paper, query_relative, structural
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.registry import RelationRegistry

@@ -4,19 +4,19 @@ import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from mrag.connection import demo
 from mrag.errors import ConfigError
+from mrag.graph.connection import demo
 from mrag.graphcodes.code import Extractor, GraphCode, Node
 from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.index import GraphCodeIndex
+from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.linking import Linker
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.prompt import assemble, chain, context_of
 from mrag.graphcodes.ranker import GraphCodeRanker
-from mrag.graphcodes.saying import Sayer
 from mrag.index.similarity import SimilarityIndexes
-from mrag.rankers import FusedRanker, Question, Ranker, SimilarityRanker
-from mrag.retriever import TripleStoreRetriever
+from mrag.retrieval.rankers import FusedRanker, Question, Ranker, SimilarityRanker
+from mrag.retrieval.retriever import TripleStoreRetriever
 
 BASE = "https://w3id.org/mrag/demo/products#"
 

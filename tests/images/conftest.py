@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.images.seeing_server import COLOURS, SeeingServer, llava
 

@@ -15,17 +15,17 @@ from rdflib import Literal, URIRef
 from typer.testing import CliRunner
 
 import mrag
-from mrag import queries
-from mrag.asking import verify
 from mrag.cli import app
 from mrag.errors import LoadError, ModelError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import FOUND_ONLY, AnswerSettings, PictureAnswer, ask_pictures
-from mrag.images.enrich import describe
+from mrag.images.enrichment.enrich import describe
+from mrag.images.enrichment.settings import EnrichSettings
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
-from mrag.images.settings import EnrichSettings
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import Question
-from mrag.terms import Triple
+from mrag.rdf import queries
+from mrag.rdf.terms import Triple
+from mrag.retrieval.ask import verify
+from mrag.retrieval.rankers import Question
 from tests.generation.ollama_server import Served
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer, colour_of

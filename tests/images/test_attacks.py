@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import LoadError
-from mrag.images.pictures import PictureLimits, open_picture, pixels
-from mrag.stores import limited
+from mrag.images.files.folder import PictureLimits, open_picture, pixels
+from mrag.stores.process import limited
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
@@ -166,7 +166,7 @@ def test_altered_pictures_do_no_harm(tmp_path: Path) -> None:
 def test_pictures_in_messages_are_read_within_limits_too() -> None:
     from langchain_core.messages import HumanMessage
 
-    from mrag.images.labels import _shown
+    from mrag.images.enrichment.classifier import _shown
 
     for name in ("png: absurd size", "svg", "png: larger further on"):
         data = base64.b64encode(ATTACKS[name]()).decode()

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 from rdflib import URIRef
 
-from mrag import queries
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.result import Citation
-from mrag.images.enrich import describe
+from mrag.graph.kg import KnowledgeGraph
+from mrag.images.enrichment.enrich import describe
+from mrag.images.enrichment.journal import Journal
+from mrag.images.enrichment.requests import refuses
+from mrag.images.enrichment.runners import ThreadRunner
+from mrag.images.enrichment.settings import EnrichSettings, Progress
+from mrag.images.enrichment.writing import enriched_graph
+from mrag.images.files.folder import PictureLimits
 from mrag.images.graph import described, image_texts
-from mrag.images.journal import Journal
-from mrag.images.pictures import PictureLimits
 from mrag.images.prompts import FASHION
-from mrag.images.runners import ThreadRunner
-from mrag.images.settings import EnrichSettings, Progress
-from mrag.images.work import refuses
-from mrag.images.writing import enriched_graph
-from mrag.kg import KnowledgeGraph
+from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.ollama_server import ProtocolError

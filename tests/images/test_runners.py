@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError, LoadError
-from mrag.images.journal import Entry, Journal
-from mrag.images.runners import RayRunner
+from mrag.images.enrichment.journal import Entry, Journal
+from mrag.images.enrichment.runners import RayRunner
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
 
@@ -71,10 +71,10 @@ def test_ray_gives_the_same_graph(photos: Path, tmp_path: Path, seeing: SeeingSe
 import json, sys
 from pathlib import Path
 import mrag
-from mrag.images.enrich import describe
+from mrag.images.enrichment.enrich import describe
 from mrag.images.graph import image_texts
-from mrag.images.runners import RayRunner
-from mrag.images.settings import EnrichSettings
+from mrag.images.enrichment.runners import RayRunner
+from mrag.images.enrichment.settings import EnrichSettings
 
 found = []
 for runner in (RayRunner(2), None):

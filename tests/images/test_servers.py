@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag import queries
-from mrag.images.enrich import describe
+from mrag.images.enrichment.enrich import describe
+from mrag.images.enrichment.settings import EnrichSettings
 from mrag.images.graph import described, image_texts
 from mrag.images.rankers import ImageTextRanker
-from mrag.images.settings import EnrichSettings
-from mrag.rankers import Question
+from mrag.rdf import queries
+from mrag.retrieval.rankers import Question
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
 from tests.servers import free_port, oxigraph_server, running

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Index, Bm25Params
-from mrag.index.postings import Postings
-from mrag.index.rows import StringTable
-from mrag.index.text import Analyser
+from mrag.index.segments.postings import Postings
+from mrag.index.segments.rows import StringTable
+from mrag.text.analysis import Analyser
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

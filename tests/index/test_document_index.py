@@ -21,7 +21,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex, Match
 from mrag.index.embedders import WordLlamaEmbedder
-from mrag.index.segments import first_to_merge
+from mrag.index.segments.segment import first_to_merge
 from mrag.storage.folder import locked
 
 from .conftest import Cranfield

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrag.index.text import Analyser
+from mrag.text.analysis import Analyser
 
 A = Analyser()
 

@@ -10,15 +10,15 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from rdflib import RDFS, Literal, URIRef
 
-from mrag import queries
-from mrag.connection import connect
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
+from mrag.graph.connection import connect
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
 from mrag.index.similarity import INSTANCE, SIM, SimilarityIndexes
-from mrag.kg import KnowledgeGraph
-from mrag.rankers import FusedRanker, Question, SimilarityRanker
+from mrag.rdf import queries
+from mrag.rdf.terms import Triple
+from mrag.retrieval.rankers import FusedRanker, Question, SimilarityRanker
 from mrag.stores.base import SelectResult
-from mrag.terms import Triple
 from tests.conftest import PRODUCTS
 
 INDEX = URIRef(INSTANCE + "main")

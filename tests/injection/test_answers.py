@@ -11,17 +11,24 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.asking import verify as verified
 from mrag.completion.answer import answer as completed_answer
-from mrag.completion.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.patterns import (
+    CompletedTriple,
+    Completion,
+    EvidenceRef,
+    IncompleteTriple,
+    Plan,
+    Unknown,
+)
 from mrag.errors import ModelError
 from mrag.generation.answer import Answer, answer, stream_answer
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.verbalise import tell
 from mrag.generation.verify import verify
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
+from mrag.retrieval.ask import verify as verified
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import OWL, RDF, RDFS, Term, Triple
 from tests.generation.conftest import ask_in, context_of
 from tests.injection.hostile import KINDS, failing, folded, ids_in, report, text, tries
 from tests.injection.test_prompts import record
@@ -192,7 +199,7 @@ def altered(rng: random.Random) -> str | None:
         sentence["text"] += f" {fake}"
         value["text"] = value["text"] + f" {fake}"
         if len(value["sentences"]) == 1:
-            from mrag.generation.sentences import with_ids
+            from mrag.generation.support.sentences import with_ids
 
             value["text"] = with_ids(sentence["text"], sentence["citations"])
     elif what == "cite":

@@ -15,22 +15,22 @@ from pydantic import PrivateAttr
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.model_reader import ModelReader
-from mrag.completion.passages import Passage
-from mrag.completion.patterns import IncompleteTriple, Unknown
-from mrag.completion.reading import Sought
+from mrag.completion.evidence.model_reader import ModelReader
+from mrag.completion.evidence.passages import Passage
+from mrag.completion.evidence.reading import Sought
+from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.context.display import Display
 from mrag.context.expand import expand
 from mrag.generation.answer import answer
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.prompts import messages, prompt
+from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
 from mrag.graphcodes.prompt import assemble
 from mrag.images.prompts import answer_messages
-from mrag.kg import KnowledgeGraph
-from mrag.retriever import TripleStoreRetriever, format_docs
+from mrag.rdf.terms import RDFS, Triple
+from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import RDFS, Triple
 from tests.injection.hostile import KINDS, failing, folded, report, signs_in, text, tries, wrong_in
 
 E = "http://example.org/"
@@ -239,7 +239,7 @@ def test_a_graph_of_hostile_terms() -> None:
 
 
 def of_documents(rng: random.Random) -> str | None:
-    from mrag.rankers import Hit
+    from mrag.retrieval.rankers import Hit
 
     class Ranker:
         def rank(self, question: Any, k: int) -> list[Hit]:
@@ -266,7 +266,7 @@ def test_documents_of_the_retriever() -> None:
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner, the summary and the questions of a benchmark."""
     from mrag.cel.summary import summarise
-    from mrag.completion.planner_model import ModelPlanner
+    from mrag.completion.plan.model_planner import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import Asking, _ask
     from mrag.graphcodes.extract.model import ModelExtractor

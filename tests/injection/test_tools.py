@@ -17,9 +17,9 @@ from mrag.context.display import Display
 from mrag.errors import MragError
 from mrag.generation.answer import answer
 from mrag.mcp.results import of_query
+from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import SelectResult
-from mrag.terms import RDF, RDFS, Triple
 from tests.injection.hostile import failing, report, signs_in, text, tries, wrong_in
 from tests.injection.test_answers import products
 from tests.injection.test_prompts import graph_of

@@ -13,13 +13,13 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.evidence import Evidence
-from mrag.completion.model_reader import ModelReader
-from mrag.completion.passages import Passage, Passages, evidence_graph, keep_documents
-from mrag.completion.patterns import EvidenceRef, IncompleteTriple, Unknown
-from mrag.completion.runs import Statement, new_run, runs, runs_graph
-from mrag.completion.writeback import accept, propose
-from mrag.kg import KnowledgeGraph
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.model_reader import ModelReader
+from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, keep_documents
+from mrag.completion.plan.patterns import EvidenceRef, IncompleteTriple, Unknown
+from mrag.completion.writeback.review import accept, propose
+from mrag.completion.writeback.runs import Statement, new_run, runs, runs_graph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.stores.base import Dataset
 from tests.injection.hostile import failing, report, text, tries
@@ -106,7 +106,7 @@ def of_a_run(rng: random.Random) -> str | None:
         name = text(rng)
         made = URIRef("urn:mrag:entity:evil-00000000")
         ref = EvidenceRef("urn:mrag:passage:1", text(rng), "passage", text(rng))
-        from mrag.completion.patterns import CompletedTriple
+        from mrag.completion.plan.patterns import CompletedTriple
 
         found = CompletedTriple(s, p, made, "completed", (ref,), 0.9)
         before = (kg.record, kg.count("all"))
@@ -170,14 +170,14 @@ def test_documents_are_only_texts(kg: KnowledgeGraph) -> None:
 
 def test_a_description_is_only_a_text() -> None:
     """What a model that sees says is the text of its image: it writes no other triple."""
-    from mrag.images.journal import Entry
-    from mrag.images.writing import triples_of
+    from mrag.images.enrichment.journal import Entry
+    from mrag.images.enrichment.writing import triples_of
 
     def of_an_entry(rng: random.Random) -> str | None:
         said = text(rng)
         entry = Entry("urn:i", "", said, text(rng), text(rng), "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         own, shared = triples_of(entry)
-        from mrag.images.writing import _ntriples
+        from mrag.images.enrichment.writing import _ntriples
 
         rows = _ntriples([*own, *shared]).decode()
         if rows.count("\n") != len(own) + len(shared) or own[0].o != Literal(said):

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders import _json
 from mrag.loaders._records import schema_lines
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
+from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.reasoning.run import reason
-from mrag.terms import OWL, RDF, RDFS, XSD
 from tests.conftest import shared_data
 
 B = "http://example.org/"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rdflib import OWL, RDF, RDFS, Graph, URIRef
 
-from mrag import views
-from mrag.kg import KnowledgeGraph
+from mrag.graph import views
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from mrag.loaders.scene_graph import SceneGraphs

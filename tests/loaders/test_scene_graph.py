@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mrag.errors import LoadError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders._records import schema_lines
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.reasoning.run import reason

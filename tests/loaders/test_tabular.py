@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import LoadError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders._mapping import read_mapping
 from mrag.loaders.tabular import Table
 

@@ -7,11 +7,11 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.errors import QueryRefused
-from mrag.guard import paths_in_negation, read_gate
+from mrag.graph.updates import parse
 from mrag.rdf import tree
-from mrag.rdf.parser import parse_query
+from mrag.rdf.guard import paths_in_negation, read_gate
+from mrag.rdf.query_parser import parse_query
 from mrag.rdf.tree import KINDS, Call, Path, Triple, visible, walk
-from mrag.updates import parse
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:

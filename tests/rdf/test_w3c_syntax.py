@@ -9,8 +9,8 @@ import pyoxigraph as ox
 import pytest
 
 from mrag.errors import QueryRefused
-from mrag.rdf.parser import parse_query
-from mrag.updates import parse
+from mrag.graph.updates import parse
+from mrag.rdf.query_parser import parse_query
 from tests.server.w3c import ARCHIVE, MF, Case, cases, unpack
 
 pytestmark = pytest.mark.skipif(

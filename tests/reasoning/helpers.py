@@ -7,10 +7,10 @@ import warnings
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS
 
+from mrag.rdf.terms import SKOLEM, Triple
 from mrag.reasoning.materialise import Closure, materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import SKOLEM, Triple
 from tests.reasoning.owl_cases import load
 
 PREFIXES = """

@@ -22,11 +22,11 @@ from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
 from mrag.errors import TermError
-from mrag.patterns import Ask, Group, TriplePattern, to_sparql, var
+from mrag.rdf.patterns import Ask, Group, TriplePattern, to_sparql, var
+from mrag.rdf.terms import SKOLEM, to_ox
 from mrag.reasoning.materialise import materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import SKOLEM, to_ox
 
 TEST = Namespace("http://www.w3.org/2007/OWL/testOntology#")
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag import queries
 from mrag.loaders.rdf import Source
+from mrag.rdf import queries
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.materialise import extend, materialise

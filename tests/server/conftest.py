@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 import mrag
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
 from mrag.server.running import config_of, listen
 from mrag.server.settings import ServerSettings

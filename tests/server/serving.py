@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
 from mrag.server.settings import ServerSettings
 

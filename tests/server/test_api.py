@@ -13,13 +13,13 @@ import pytest
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
-from mrag import queries
-from mrag.asking import verify
 from mrag.generation.answer import Answer
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import Triple
+from mrag.retrieval.ask import verify
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.server.serving import serving, talking
 
 EX = "https://w3id.org/mrag/demo/products#"

@@ -22,11 +22,11 @@ from benchmarks.soak import trouble
 from benchmarks.soak.clients import Client, Soak, asker, reader, writer
 from benchmarks.soak.oracle import LARGE, Tally, fixed, large_is_right
 from benchmarks.soak.run import settle
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
 from mrag.server.settings import Patience
-from mrag.stores import limited
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process import limited
 from tests.server.conftest import Running, running
 from tests.server.test_serving import ENDLESS, begin, until
 
@@ -347,7 +347,7 @@ class _Changing(OxigraphStore):
 def test_labels_are_read_while_the_graph_changes() -> None:
     store = _Changing()
     with KnowledgeGraph(store) as kg:
-        mrag.updates.update(kg, 'INSERT DATA { <urn:a> rdfs:label "A" . <urn:b> rdfs:label "B" }')
+        mrag.graph.updates.update(kg, 'INSERT DATA { <urn:a> rdfs:label "A" . <urn:b> rdfs:label "B" }')
         assert kg.labels(["urn:a"]) == {"urn:a": "A"}
         store.kg = kg
         assert kg.labels(["urn:a", "urn:b"]) == {"urn:a": "A", "urn:b": "B"}

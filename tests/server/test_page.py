@@ -13,12 +13,12 @@ import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.kg import KnowledgeGraph
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import Triple
 from tests.server.browsing import NARROW, WIDE, chromium, watched
 from tests.server.serving import serving, talking
 

@@ -8,7 +8,7 @@ import httpx
 import pyoxigraph as ox
 import pytest
 
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from tests.server.conftest import Running, running
 
 ONE = "SELECT ?x ?y { VALUES (?x ?y) { (<urn:a> 'b, \"c\"'@en) (UNDEF 4) } }"
@@ -165,7 +165,7 @@ def test_layers_and_prefixes_work_as_in_graphdb(server: Running) -> None:
 
 
 def test_the_similarity_vocabulary_works(server: Running) -> None:
-    from mrag import queries
+    from mrag.rdf import queries
 
     rows = server.select(queries.get("similarity/text").text)
     assert rows

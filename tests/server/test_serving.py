@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from mrag.errors import ConfigError
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.server.settings import ServerSettings
 from tests.server.conftest import Running, running
 

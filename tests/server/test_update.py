@@ -8,8 +8,8 @@ import pytest
 from rdflib import RDFS, URIRef
 
 import mrag
+from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
-from mrag.terms import Triple
 from tests.server.conftest import Running, running
 
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?s ?p ?o"

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mrag.completion.calibration import Weights
+from mrag.completion.plan.calibration import Weights
 from mrag.errors import ConfigError, DamagedIndex, MragError
 from mrag.evaluation import journal as runs
-from mrag.generative.clue_index import ClueIndex
+from mrag.generative.index.clue_index import ClueIndex
 from mrag.graphcodes.registry import RelationRegistry
 from mrag.storage.arrays import Packed, pack
 from mrag.storage.files import BLOCK, write

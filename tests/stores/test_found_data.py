@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag import queries
-from mrag.connection import open_store
 from mrag.errors import ConfigError, EndpointError
+from mrag.graph.connection import open_store
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.fuseki import FusekiStore
-from mrag.stores.http import Access
 from mrag.stores.sparql import DEFAULT
+from mrag.stores.wire.http import Access
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
 

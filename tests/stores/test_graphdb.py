@@ -18,15 +18,15 @@ import pytest
 from rdflib import Graph, Literal, URIRef
 
 import mrag
-from mrag import queries
 from mrag.errors import ConfigError, EndpointError, IndexError_, MissingIndex
-from mrag.guard import EXPLICIT, IMPLICIT
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf import queries
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.terms import RDF, Triple
 from mrag.reasoning.run import proof_of, reason
 from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.graphdb_similarity import GraphDBSimilarity
-from mrag.terms import RDF, Triple
 from tests.conftest import PRODUCTS
 from tests.servers import free_port, running
 

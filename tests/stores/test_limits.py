@@ -17,10 +17,10 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout
-from mrag.stores import limited
-from mrag.stores.limited import Bounds, perform, stream
-from mrag.stores.parsing import parsed
-from mrag.updates import update
+from mrag.graph.updates import update
+from mrag.stores.process import limited
+from mrag.stores.process.limited import Bounds, perform, stream
+from mrag.stores.process.parsing import parsed
 from tests.server.attacks import ATTACKS
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "12"))
@@ -56,7 +56,7 @@ def test_memory_time_and_size_are_limited() -> None:
 
 def test_errors_come_back_as_they_were() -> None:
     with pytest.raises(ConfigError, match="no use") as caught:
-        perform("mrag.images.pictures:grid", 0, 0)
+        perform("mrag.images.files.folder:grid", 0, 0)
     assert caught.value.message == "A grid of 0 by 0 parts is no use."
     with pytest.raises(LoadError, match="cannot be read: ZeroDivisionError"):
         perform("operator:truediv", 1, 0)
@@ -119,7 +119,7 @@ def test_an_update_keeps_to_its_deadline_and_its_graphs() -> None:
     with mrag.connect() as kg:
         quads = b"".join(b"<urn:a> <urn:b> <urn:c> <urn:g%d> .\n" % i for i in range(10_001))
         operation = ("rdf", True, quads, "application/n-quads", None, ())
-        from mrag.updates import apply
+        from mrag.graph.updates import apply
 
         with pytest.raises(QueryRefused, match="10000 named graphs"):
             apply(kg, [operation])

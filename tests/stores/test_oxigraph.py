@@ -13,11 +13,11 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult, TripleStore
 from mrag.stores.changes import Outcome
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.terms import SKOLEM, Triple
 from tests.conftest import PRODUCTS
 
 EX = "http://example.org/"
@@ -195,7 +195,7 @@ def test_it_is_a_triple_store(any_kg: KnowledgeGraph) -> None:
     assert isinstance(any_kg.store, TripleStore)
 
 
-def alive(name: str = "mrag.stores.child") -> int:
+def alive(name: str = "mrag.stores.process.query_child") -> int:
     me = str(os.getpid())
     count = 0
     for entry in Path("/proc").iterdir():
@@ -252,7 +252,7 @@ def test_no_snapshot_is_left_behind(tmp_path: Path) -> None:
 
 RUNAWAY = """
 import sys, threading
-from mrag.kg import KnowledgeGraph
+from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 kg = KnowledgeGraph(OxigraphStore(sys.argv[1]))

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.scratch import Scratch, collect
 from mrag.storage.files import create, make_folder
+from mrag.storage.scratch import Scratch, collect
 from tests.conftest import PRODUCTS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
@@ -195,7 +195,7 @@ def test_a_store_leaves_the_snapshots_of_one_with_a_like_name(tmp_path: Path) ->
 
 KILLED = """
 import os, signal, sys
-from mrag.scratch import Scratch
+from mrag.storage.scratch import Scratch
 with Scratch(sys.argv[1]) as folder:
     (folder / "file").write_text("x")
     print(folder, flush=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process import Child
+from mrag.stores.process.channel import Child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both means are Linux's")
 
@@ -118,7 +118,7 @@ WORKER = (
 import time
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.worker import request
+from mrag.stores.process.workers import request
 query = f"SELECT * {{ SERVICE SILENT <http://127.0.0.1:{sys.argv[1]}/x> {{ ?s ?p ?o }} }}"
 with OxigraphStore() as store:
     worker = store.workers.take()

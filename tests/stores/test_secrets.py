@@ -20,14 +20,14 @@ import pytest
 
 import mrag
 from mrag.config import Settings
-from mrag.connection import open_store
 from mrag.errors import MragError
-from mrag.generation.models import status
+from mrag.generation.models.resolve import status
+from mrag.graph.connection import open_store
 from mrag.index.similarity import home
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import Dataset
-from mrag.stores.http import Access
-from mrag.stores.servers import open_server
+from mrag.stores.urls import open_server
+from mrag.stores.wire.http import Access
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"
@@ -248,7 +248,7 @@ def test_the_logs_of_a_models_client_do_not_tell_its_login(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
-    from mrag.generation.models import resolve
+    from mrag.generation.models.resolve import resolve
 
     caplog.set_level(logging.DEBUG)
     with server(401) as at:

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from mrag.cli import main
-from mrag.stores.limited import close_all
+from mrag.stores.process.limited import close_all
 
 
 def collect(source: int, into: list[bytes]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mrag.errors import ModelError
-from mrag.generative.transformers_model import TransformersTokeniser
+from mrag.generative.models.transformers import TransformersTokeniser
 
 __all__ = ["Backbone", "library", "open_backbone"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mrag.errors import ConfigError, LoadError
-from mrag.generative.tokens import Tokeniser
+from mrag.generative.models.tokens import Tokeniser
 from mrag.generative.training.sampling import ClueSampling, sample_clues
 
 __all__ = ["INSTRUCTION", "Asked", "Pair", "batches", "digest", "make_pairs", "prompt", "read_questions"]

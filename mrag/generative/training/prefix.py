@@ -210,7 +210,7 @@ class PrefixLearner:
     def look(self, picture: Path) -> Any:
         """Return what stands before the prompt for one picture, shape (places, width).
 
-        This is what `mrag.generative.transformers_model.SeeingTransformersModel` asks for.
+        This is what `mrag.generative.models.transformers.SeeingTransformersModel` asks for.
         """
         embeddings, mask = self.see([picture])
         return embeddings[0][mask[0].bool()]

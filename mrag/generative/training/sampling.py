@@ -17,9 +17,9 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 from mrag.errors import ConfigError
-from mrag.generative.tokens import Tokeniser
-from mrag.index.text import Analyser
-from mrag.words import STOP_WORDS
+from mrag.generative.models.tokens import Tokeniser
+from mrag.text.analysis import Analyser
+from mrag.text.stopwords import STOP_WORDS
 
 __all__ = ["ClueSampling", "Target", "keywords", "sample_clues", "token_spans"]
 
@@ -87,7 +87,7 @@ def token_spans(tokeniser: Tokeniser, tokens: Sequence[int]) -> tuple[str, list[
     A token that holds a part of a letter only goes nowhere; its letter belongs to the token that ends it.
 
     Example:
-        >>> from mrag.generative.tokens import ByteTokeniser
+        >>> from mrag.generative.models.tokens import ByteTokeniser
         >>> token_spans(ByteTokeniser(), [32, 195, 169])
         (' é', [(0, 1), (1, 1), (1, 2)])
     """
@@ -131,7 +131,7 @@ def sample_clues(
         Clues in the order of the document, each a run of its tokens; none if it has no tokens.
 
     Example:
-        >>> from mrag.generative.tokens import ByteTokeniser
+        >>> from mrag.generative.models.tokens import ByteTokeniser
         >>> tokeniser = ByteTokeniser()
         >>> text = " Much is known. The cause of rickets is a lack of vitamin D. It is treated."
         >>> settings = ClueSampling(length=24, starts=1, temperature=0.01)

@@ -130,6 +130,6 @@ def _held(model: BaseChatModel) -> Any:
 def _read(value: Any, text: str) -> GraphCode:
     if value is not None:
         return code_of(value)
-    from mrag.generation.sentences import without_thoughts
+    from mrag.generation.support.sentences import without_thoughts
 
     return read_code(without_thoughts(text))

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from mrag import queries
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.kg import KnowledgeGraph, Layer
-from mrag.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
 __all__ = ["Direction", "NeighbourhoodSettings", "neighbourhood", "neighbourhoods"]
 
@@ -71,7 +71,7 @@ def neighbourhood(
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.terms import Triple
+        >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> _ = kg.insert([Triple(URIRef("urn:x:a"), URIRef("urn:x:knows"), URIRef("urn:x:b"))])
         >>> [edge.key for edge in neighbourhood(kg, "urn:x:b").edges]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mrag import queries
 from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.kg import KnowledgeGraph
+from mrag.rdf import queries
 
 __all__ = ["ATTRIBUTE", "from_scene_triples", "regions", "scene_codes"]
 

@@ -1,0 +1,1 @@
+"""Learned hypotheses kept in the graph as named classes."""

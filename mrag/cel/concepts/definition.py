@@ -1,0 +1,141 @@
+"""What a kept concept says in OWL, whose world is open, of an expression that is meant in a closed one.
+
+The query of an expression takes what is not stated for false; OWL does not. Where both give the same, the
+concept is defined to be equivalent to the expression, and reasoning finds its instances. Elsewhere, with
+negation, `∀`, `≤`, `=`, `≥ 2` or numbers compared by value, an OWL definition would either miss instances
+or state as a fact what the data only leaves open. There the concept is a subclass of that part of the
+expression which OWL can say safely, and the instances of the query are asserted as its members.
+
+A term without any class is no individual, and no answer of a query. Reasoning may put it into an open
+concept; then it has a class, and the query finds it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal as OneOfText
+from typing import TypeAlias
+
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.namespace import OWL, RDFS
+from rdflib.term import Node
+
+from mrag.cel.semantics.values import by_value, condition
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    Bottom,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    OneOf,
+    Or,
+    Some,
+    Top,
+    Value,
+    walk,
+)  # fmt: skip
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.rdf import to_graph
+from mrag.errors import ConfigError
+from mrag.rdf.patterns import var
+from mrag.rdf.terms import SKOLEM, Triple
+
+World: TypeAlias = OneOfText["open", "closed"]
+"""`open` if reasoning finds the instances by the definition, `closed` if they are asserted."""
+
+
+def world_of(expression: Expression) -> World:
+    """Tell whether reasoning under the open world finds just the instances of the query.
+
+    Example:
+        >>> from mrag.cel.syntax.expressions import Not, Property
+        >>> world_of(Some(Property("urn:p"), Named("urn:A"))), world_of(Not(Named("urn:A")))
+        ('open', 'closed')
+    """
+    e = normal(expression)
+    return "open" if not isinstance(e, Top) and all(map(_found_by_rules, walk(e))) else "closed"
+
+
+def safe_part(expression: Expression) -> Expression:
+    """Return what OWL can say of the instances of an expression without stating what is only not stated.
+
+    It holds at least what the expression holds.
+
+    Example:
+        >>> from mrag.cel.syntax.expressions import Not, Property
+        >>> p = Property("urn:p")
+        >>> safe_part(And((Some(p, And((Named("urn:A"), Not(Named("urn:B"))))), Not(Named("urn:C")))))
+        Some(property=Property(iri='urn:p', inverse=False), filler=Named(iri='urn:A'))
+    """
+    return normal(_safe(normal(expression)))
+
+
+def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
+    """Return the triples that define a concept, in an order that depends on the expression only.
+
+    Args:
+        iri: IRI of the concept.
+        expression: The expression.
+        key: Goes into the names of the nodes of the definition, so that no two concepts share one.
+
+    Source:
+        OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
+    """
+    graph = Graph()
+    is_open = world_of(expression) == "open"
+    said = normal(expression) if is_open else safe_part(expression)
+    if isinstance(said, Top):
+        return []
+    root = to_graph(said, graph)
+    names: dict[Node, URIRef] = {}
+    for number, node in enumerate(_nodes(graph, root), start=1):
+        names[node] = URIRef(f"{SKOLEM}{key}:{number}")
+    predicate = OWL.equivalentClass if is_open else RDFS.subClassOf
+    found = [Triple(URIRef(iri), predicate, names.get(root, root))]
+    found += [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph]  # type: ignore[arg-type]
+    return sorted(found)
+
+
+def _found_by_rules(e: Expression) -> bool:
+    match e:
+        case Top() | Named() | And() | Or() | Some() | OneOf():
+            return True
+        case Value(_, value):
+            # A rule matches the literal as it is written, the query by its value.
+            return not (isinstance(value, Literal) and by_value(value))
+        case DataSome(_, range):
+            try:
+                condition(range, var("v"))
+            except ConfigError:
+                return False
+            return True
+        case _:
+            return False
+
+
+def _safe(e: Expression) -> Expression:
+    match e:
+        case And(parts):
+            return And(tuple(map(_safe, parts)))
+        case Or(parts):
+            return Or(tuple(map(_safe, parts)))
+        case Some(p, filler):
+            return Some(p, _safe(filler))
+        case AtLeast(n, p, filler) | Exactly(n, p, filler):
+            return AtLeast(n, p, _safe(filler))
+        case Named() | OneOf() | DataSome() | Bottom():
+            return e
+        case Value(_, value) if not (isinstance(value, Literal) and by_value(value)):
+            return e
+        case _:
+            return Top()
+
+
+def _nodes(graph: Graph, node: Node) -> Iterator[BNode]:
+    """Yield the blank nodes of a definition from its root, in an order that its shape gives."""
+    if isinstance(node, BNode):
+        yield node
+        for _, o in sorted(graph.predicate_objects(node), key=lambda po: (str(po[0]), str(po[1]))):
+            yield from _nodes(graph, o)

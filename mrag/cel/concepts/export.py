@@ -1,0 +1,140 @@
+"""Kept concepts as files: Turtle that ontology editors open, and the query as a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rdflib import OWL, PROV, RDF, RDFS, XSD, Graph, Literal, URIRef
+
+from mrag.cel.concepts.definition import safe_part
+from mrag.cel.concepts.registry import KeptConcept
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import (
+    AtLeast,
+    AtMost,
+    DataOnly,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    OneOf,
+    Only,
+    Property,
+    Some,
+    Top,
+    Value,
+    walk,
+)  # fmt: skip
+from mrag.cel.syntax.rdf import to_graph
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import MRAG
+from mrag.storage.saving import saved_text
+
+
+def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
+    """Write kept concepts as an ontology in Turtle, with what OWL 2 DL wants declared.
+
+    The classes, properties and individuals that they speak of are declared, their data is not repeated.
+    Asserted members of concepts whose world is closed are in it.
+
+    Args:
+        kg: The knowledge graph that they are kept in.
+        concepts: The concepts.
+
+    Source:
+        OWL 2 Structural Specification, section 5.8 (declarations).
+
+    Example:
+        >>> import mrag
+        >>> from mrag.cel.concepts.registry import keep
+        >>> from mrag.rdf.terms import Triple
+        >>> kg = mrag.connect()
+        >>> _ = kg.insert([Triple(URIRef("urn:x:tom"), RDF.type, URIRef("urn:x:Cat"))])
+        >>> text = to_ontology(kg, [keep(kg, Named("urn:x:Cat"), "pets")])
+        >>> "owl:equivalentClass <urn:x:Cat>" in text, "a owl:Ontology" in text
+        (True, True)
+        >>> kg.close()
+    """
+    graph = Graph()
+    for prefix in ("mrag", "prov"):
+        graph.bind(prefix, kg.prefixes[prefix])
+    graph.add((URIRef(f"{kg.iri}:concepts"), RDF.type, OWL.Ontology))
+    for concept in concepts:
+        c = URIRef(concept.iri)
+        graph.add((c, RDF.type, OWL.Class))
+        said = concept.expression if concept.world == "open" else safe_part(concept.expression)
+        if not isinstance(said, Top):
+            predicate = OWL.equivalentClass if concept.world == "open" else RDFS.subClassOf
+            graph.add((c, predicate, to_graph(said, graph)))
+            _declare(graph, said)
+        if concept.world == "closed":
+            for member in instances(kg, Named(concept.iri)):
+                graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
+                graph.add((URIRef(member), RDF.type, c))
+        _annotate(graph, concept)
+    return graph.serialize(format="turtle").strip() + "\n"
+
+
+def write_query(concept: KeptConcept, path: str | Path) -> None:
+    """Write the instance query of a concept to a file that any SPARQL editor runs.
+
+    Raises:
+        ConfigError: If the file cannot be written.
+    """
+    saved_text(path, concept.query + "\n")
+
+
+def _annotate(graph: Graph, concept: KeptConcept) -> None:
+    c = URIRef(concept.iri)
+    found: list[tuple[URIRef, Literal]] = [
+        (URIRef(MRAG + "instanceQuery"), Literal(concept.query)),
+        (URIRef(MRAG + "worldAssumption"), Literal(concept.world)),
+        (PROV.generatedAtTime, Literal(concept.kept)),
+    ]
+    if concept.learner:
+        found.append((URIRef(MRAG + "learner"), Literal(concept.learner)))
+    if concept.hypothesis is not None:
+        h = concept.hypothesis
+        found += [
+            (URIRef(MRAG + "quality"), Literal(float(h.quality))),
+            (URIRef(MRAG + "qualityMeasure"), Literal(h.measure)),
+            (URIRef(MRAG + "positivesHeld"), Literal(h.counts.tp)),
+            (URIRef(MRAG + "negativesHeld"), Literal(h.counts.fp)),
+            (URIRef(MRAG + "positiveExamples"), Literal(h.counts.positives)),
+            (URIRef(MRAG + "negativeExamples"), Literal(h.counts.negatives)),
+        ]
+    for p, value in found:
+        graph.add((p, RDF.type, OWL.AnnotationProperty))
+        graph.add((c, p, value))
+    graph.add((c, RDFS.label, Literal(concept.label)))
+    if concept.comment:
+        graph.add((c, RDFS.comment, Literal(concept.comment)))
+
+
+def _declare(graph: Graph, expression: Expression) -> None:
+    def declare(name: str, kind: URIRef) -> None:
+        graph.add((URIRef(name), RDF.type, kind))
+
+    def role(p: Property, data: bool) -> None:
+        declare(p.iri, OWL.DatatypeProperty if data else OWL.ObjectProperty)
+
+    for e in walk(expression):
+        match e:
+            case Named(name) if name != str(OWL.NamedIndividual):
+                declare(name, OWL.Class)
+            case OneOf(members):
+                for member in members:
+                    declare(member, OWL.NamedIndividual)
+            case Value(p, value):
+                role(p, isinstance(value, Literal))
+                if not isinstance(value, Literal):
+                    declare(value, OWL.NamedIndividual)
+            case DataSome(p, range) | DataOnly(p, range):
+                role(p, True)
+                if not range.datatype.startswith(str(XSD)):
+                    declare(range.datatype, RDFS.Datatype)
+            case Some(p, _) | Only(p, _) | AtLeast(_, p, _) | AtMost(_, p, _) | Exactly(_, p, _):
+                role(p, False)
+            case _:
+                pass

@@ -1,0 +1,1 @@
+"""DRILL: refinement led by a network trained by reinforcement learning."""

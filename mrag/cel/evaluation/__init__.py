@@ -1,0 +1,1 @@
+"""Published learning problems, run by any learner."""

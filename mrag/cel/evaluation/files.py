@@ -1,0 +1,176 @@
+"""Published knowledge bases and their learning problems, found in folders and opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mrag.cel.problem import LearningProblem
+from mrag.cel.problem_files import read_problems
+from mrag.errors import LoadError, MragError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.reasoning.run import reason
+from mrag.storage.scratch import Scratch
+from mrag.stores.oxigraph import OxigraphStore
+
+_ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt")
+_SOURCE = re.compile(r'^\s*\w+\.fileName\s*=\s*"([^"]+)"', re.MULTILINE)
+_ROOT = re.compile(
+    rb"\A\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|\s+)*<([\w:]+)", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """Learning problems over one knowledge base.
+
+    Attributes:
+        name: Folder and file of the problems.
+        ontology: The knowledge base's file.
+        problems: The problems by name.
+    """
+
+    name: str
+    ontology: Path
+    problems: Mapping[str, LearningProblem]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file of a benchmark that cannot be used, and why."""
+
+    path: Path
+    reason: str
+
+
+def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[ProblemSet], list[Unread]]:
+    """Find the learning problems of a benchmark.
+
+    Args:
+        path: A folder, a `.json` or `.conf` file, or the name of a folder somewhere below `folder`, in any
+            case, such as `family`.
+        folder: Where names are looked up.
+
+    Returns:
+        The problem sets in order of path, and the files that cannot be used.
+
+    Raises:
+        LoadError: If there is nothing of that name.
+    """
+    given = Path(path)
+    if given.is_file():
+        files = [given]
+    else:
+        roots = [given] if given.is_dir() else _named(str(path), Path(folder))
+        if not roots:
+            raise LoadError(
+                "There is no such folder, nor one of that name below.",
+                file=str(path),
+                hint="Say with --data where the benchmarks are.",
+            )
+        files = [f for root in roots for f in _sources(root)]
+    sets: list[ProblemSet] = []
+    unread: list[Unread] = []
+    for file in files:
+        try:
+            ontology = _ontology(file)
+            problems = read_problems(file)
+            if not problems:
+                raise LoadError("No problem has both positive and negative examples.")
+            sets.append(ProblemSet(_title(file), ontology, problems))
+        except MragError as error:
+            unread.append(Unread(file, error.message))
+    return sets, unread
+
+
+def open_knowledge_base(path: Path) -> KnowledgeGraph:
+    """Load a knowledge base into memory and reason over it; contradictions in it are let be.
+
+    Args:
+        path: RDF/XML, Turtle or N-Triples. RDF/XML that only a full XML parser understands (other encodings
+            than UTF-8, entities in single quotes) is read by rdflib's.
+
+    Raises:
+        LoadError: If it cannot be read; OWL/XML and functional syntax are not.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error
+    root = _ROOT.match(content)
+    if (root and root[1].rpartition(b":")[2] == b"Ontology") or content.lstrip()[:7] == b"Prefix(":
+        raise LoadError(
+            "OWL/XML and functional syntax are not read.",
+            file=str(path),
+            hint="Save it as RDF/XML or Turtle, in Protégé for example.",
+        )
+    kg = KnowledgeGraph(OxigraphStore())
+    try:
+        try:
+            kg.load([path])
+        except LoadError:
+            if not root or root[1].rpartition(b":")[2] != b"RDF":
+                raise
+            _load_by_rdflib(kg, path)
+        reason(kg, on_inconsistency="report")
+    except BaseException:
+        kg.close()
+        raise
+    return kg
+
+
+def _load_by_rdflib(kg: KnowledgeGraph, path: Path) -> None:
+    from xml.sax import SAXException
+
+    from rdflib import Graph
+
+    try:
+        graph = Graph().parse(path, format="xml")
+    except (SAXException, ValueError, LookupError) as error:
+        raise LoadError(f"Not valid RDF/XML: {error}.", file=str(path)) from error
+    with Scratch("ontology") as made:
+        again = made / "again.nt"
+        graph.serialize(again, format="nt", encoding="utf-8")
+        kg.load([again])
+
+
+def _named(name: str, folder: Path) -> list[Path]:
+    found = [p for p in sorted(folder.rglob("*")) if p.is_dir() and p.name.casefold() == name.casefold()]
+    return [p for p in found if not any(q in p.parents for q in found)]
+
+
+def _sources(root: Path) -> list[Path]:
+    files = [p for p in root.rglob("*") if p.suffix in (".json", ".conf") and p.is_file()]
+    folders = {p.parent.parent for p in root.rglob("pos.txt")}
+    return sorted({*files, *folders})
+
+
+def _title(file: Path) -> str:
+    if file.is_dir():
+        # SML-Bench: base/lp/problem/pos.txt beside base/data.
+        return file.resolve().parent.name
+    return f"{file.resolve().parent.name}/{file.stem}"
+
+
+def _ontology(file: Path) -> Path:
+    if file.is_dir():
+        return _only([p for p in (file.parent / "data").glob("*") if p.suffix in _ONTOLOGIES])
+    if file.suffix == ".conf":
+        named = _SOURCE.search(file.read_text(encoding="utf-8", errors="replace"))
+        if named is None:
+            raise LoadError("It names no knowledge base.")
+        path = file.parent / named[1]
+        if path.suffix not in _ONTOLOGIES:
+            raise LoadError(f"Knowledge bases in {path.suffix or 'this'} format are not read ({path.name}).")
+        if not path.is_file():
+            raise LoadError(f"Its knowledge base {path.name} is not there.")
+        return path
+    return _only([p for p in file.parent.glob("*") if p.suffix in _ONTOLOGIES])
+
+
+def _only(found: list[Path]) -> Path:
+    if len(found) != 1:
+        raise LoadError(f"There are {len(found)} knowledge bases beside it, not one.")
+    return found[0]

@@ -1,0 +1,321 @@
+"""Why an individual satisfies a class expression: part by part, by the triples that decide.
+
+What holds rests on triples, each marked asserted or inferred. What holds because something is not stated
+(a negation, `∀`, `≤`) rests on the absence that was checked; the world is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rdflib import Literal, URIRef
+
+from mrag.cel.explain.facts import TYPE, Facts, edge, same, within
+from mrag.cel.semantics.counting import holding
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+)  # fmt: skip
+from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.printing import to_dl
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Term, Triple, curie, iri
+from mrag.terminal import inline
+
+Label = Callable[[str], str]
+"""Names an IRI for people."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A triple that something rests on."""
+
+    triple: Triple
+    inferred: bool = False
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A triple that was looked for and is not there; None stands for any value.
+
+    Attributes:
+        s: The subject, None if any.
+        p: The property.
+        o: The value, None if any.
+    """
+
+    s: Term | None
+    p: URIRef
+    o: Term | None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Whether a term satisfies an expression, and why.
+
+    Attributes:
+        expression: The expression, a normal form.
+        subject: The term.
+        holds: Whether it satisfies it.
+        edge: The triple that led to this term from the one before; None at the root and for parts.
+        evidence: Triples that decide.
+        absent: Triples whose absence decides.
+        parts: The reasons of the parts, and of the values that decide.
+        more: How many further values decide that are not shown.
+    """
+
+    expression: Expression
+    subject: Term
+    holds: bool
+    edge: Evidence | None = None
+    evidence: tuple[Evidence, ...] = ()
+    absent: tuple[Absence, ...] = ()
+    parts: tuple[Reason, ...] = ()
+    more: int = 0
+
+    def triples(self) -> tuple[Evidence, ...]:
+        """Return all triples that it rests on, each once, in order."""
+        found = dict.fromkeys(self._triples())
+        return tuple(sorted(found, key=lambda e: [t.n3() for t in e.triple]))
+
+    def _triples(self) -> Iterator[Evidence]:
+        if self.edge is not None:
+            yield self.edge
+        yield from self.evidence
+        for part in self.parts:
+            yield from part._triples()
+
+    def render(self, label: Label | None = None) -> str:
+        """Write it as an indented tree, `✓` before what holds and `✗` before what does not.
+
+        Args:
+            label: Names an IRI; CURIEs and whole IRIs by default.
+        """
+        return "\n".join(map(inline, _lines(self, label or curie, "")))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as values of JSON; terms are written as in N-Triples."""
+        return {
+            "expression": to_dl(self.expression),
+            "subject": self.subject.n3(),
+            "holds": self.holds,
+            "edge": _evidence_json(self.edge) if self.edge else None,
+            "evidence": [_evidence_json(e) for e in self.evidence],
+            "absent": [
+                [None if a.s is None else a.s.n3(), a.p.n3(), None if a.o is None else a.o.n3()]
+                for a in self.absent
+            ],
+            "parts": [part.to_json() for part in self.parts],
+            "more": self.more,
+        }
+
+
+def satisfied(
+    kg: KnowledgeGraph, expression: Expression, individual: str, *, most: int = 3, facts: Facts | None = None
+) -> Reason:
+    """Explain whether and why an individual satisfies an expression.
+
+    Args:
+        kg: The knowledge graph.
+        expression: The expression; its normal form is explained.
+        individual: IRI of a named individual.
+        most: Most values shown where many decide alike.
+        facts: What has been read of the graph already.
+
+    Returns:
+        The reason, from the whole expression down to triples. It agrees with the store's query.
+
+    Raises:
+        ConfigError: If this is no named individual of the graph, or the store judges otherwise, which
+            happens where it compares literals that are not compared here.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDF
+        >>> kg = mrag.connect()
+        >>> photo, jacket = URIRef("urn:x:photo"), URIRef("urn:x:jacket")
+        >>> _ = kg.insert([
+        ...     Triple(photo, RDF.type, URIRef("urn:x:Image")), Triple(photo, URIRef("urn:x:shows"), jacket),
+        ...     Triple(jacket, RDF.type, URIRef("urn:x:Jacket")),
+        ... ])
+        >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
+        >>> print(satisfied(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
+        ✓ photo: ¬Advert ⊓ (∃ shows.Jacket)
+          ✓ ¬Advert: not stated: photo is a Advert
+          ✓ ∃ shows.Jacket
+            ✓ photo shows jacket [asserted]: Jacket
+              jacket is a Jacket [asserted]
+        >>> kg.close()
+    """
+    facts = facts or Facts(kg)
+    x, shape = URIRef(iri(individual, kg.prefixes)), normal(expression)
+    if not facts.is_individual(x):
+        raise ConfigError(
+            "This is no named individual of the graph.",
+            term=str(x),
+            hint="An individual is an IRI with a class.",
+        )
+    found = _Explainer(facts, most).reason(shape, x)
+    if found.holds != bool(holding(kg, shape, [str(x)])):
+        raise ConfigError(
+            "The store compares a literal in this expression otherwise.",
+            term=str(x),
+            hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime in data restrictions.",
+        )
+    return found
+
+
+class _Explainer:
+    def __init__(self, facts: Facts, most: int) -> None:
+        self.facts, self.most = facts, most
+
+    def reason(self, e: Expression, x: Term, by: Evidence | None = None) -> Reason:
+        holds = self.facts.holds(e, x)
+        match e:
+            case And(parts):
+                return Reason(e, x, holds, by, parts=tuple(self.reason(p, x) for p in parts))
+            case Or(parts):
+                shown = [p for p in parts if self.facts.holds(p, x)] if holds else parts
+                return Reason(e, x, holds, by, parts=tuple(self.reason(p, x) for p in shown))
+            case Named(name):
+                return self.told(e, x, holds, by, [Triple(x, TYPE, URIRef(name))])  # type: ignore[arg-type]
+            case Not(Named(name)):
+                return self.told(e, x, holds, by, [Triple(x, TYPE, URIRef(name))])  # type: ignore[arg-type]
+            case Value(p, value) | Not(Value(p, value)):
+                found = [edge(x, p, v) for v in self.facts.values(x, p) if same(v, value)]
+                term = value if isinstance(value, Literal) else URIRef(value)
+                return self.told(e, x, holds, by, found or [edge(x, p, term)])
+            case DataSome(p, range) | DataOnly(p, range) | Not(DataSome(p, range)) | Not(DataOnly(p, range)):
+                # What decides is in the range, or beyond it.
+                inside = isinstance(e, DataSome) or (isinstance(e, Not) and isinstance(e.of, DataSome))
+                found = [edge(x, p, v) for v in self.facts.values(x, p) if within(v, range) == inside]
+                if not found:
+                    found = [edge(x, p, v) for v in self.facts.values(x, p)]
+                return self.told(e, x, holds, by, found, [_none(x, p)])
+            case Some(p, filler):
+                return self.counted(e, x, holds, by, p, filler, enough=1)
+            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+                return self.counted(e, x, holds, by, p, filler, enough=n)
+            case Only(p, filler):
+                values = self.facts.values(x, p)
+                if not holds:
+                    values = [v for v in values if not self.facts.holds(filler, v)]
+                return self.through(e, x, holds, by, p, filler, values)
+            case Top() | Bottom() | OneOf() | Not():
+                return Reason(e, x, holds, by)
+
+    def counted(
+        self,
+        e: Expression,
+        x: Term,
+        holds: bool,
+        by: Evidence | None,
+        p: Property,
+        filler: Expression,
+        enough: int,
+    ) -> Reason:
+        values = self.facts.matching(x, p, filler)
+        if not values and not holds:
+            values = self.facts.values(x, p)
+        most = max(self.most, enough) if isinstance(e, AtLeast | Exactly) else self.most
+        return self.through(e, x, holds, by, p, filler, values, most)
+
+    def through(
+        self,
+        e: Expression,
+        x: Term,
+        holds: bool,
+        by: Evidence | None,
+        p: Property,
+        filler: Expression,
+        values: Sequence[Term],
+        most: int | None = None,
+    ) -> Reason:
+        shown = values[: most or self.most]
+        parts = tuple(self.reason(filler, v, self.evidence(edge(x, p, v))) for v in shown)
+        absent = () if values else (_none(x, p),)
+        if isinstance(e, AtMost | Exactly) and not isinstance(filler, Top):
+            absent = ()  # others may be there that the filler does not hold
+        return Reason(e, x, holds, by, absent=absent, parts=parts, more=len(values) - len(shown))
+
+    def told(
+        self,
+        e: Expression,
+        x: Term,
+        holds: bool,
+        by: Evidence | None,
+        looked: Sequence[Triple],
+        nothing: Sequence[Absence] = (),
+    ) -> Reason:
+        here = [t for t in looked if self.there(t)]
+        absent = [Absence(t.s, t.p, t.o) for t in looked if t not in here] or ([] if here else list(nothing))
+        shown = tuple(self.evidence(t) for t in here[: self.most])
+        return Reason(e, x, holds, by, shown, tuple(absent), more=len(here) - len(shown))
+
+    def there(self, t: Triple) -> bool:
+        return t.o in self.facts.values(t.s, Property(str(t.p)))
+
+    def evidence(self, t: Triple) -> Evidence:
+        return Evidence(t, self.facts.inferred(t))
+
+
+def _none(x: Term, p: Property) -> Absence:
+    return Absence(None, URIRef(p.iri), x) if p.inverse else Absence(x, URIRef(p.iri), None)
+
+
+def _evidence_json(e: Evidence) -> dict[str, Any]:
+    return {"triple": [t.n3() for t in e.triple], "inferred": e.inferred}
+
+
+def in_words(terms: Sequence[Term | None], label: Label) -> str:
+    """Write a triple for people."""
+    return " ".join(
+        "anything"
+        if t is None
+        else t.n3()
+        if isinstance(t, Literal)
+        else "is a"
+        if t == TYPE
+        else label(str(t))
+        for t in terms
+    )
+
+
+def _lines(r: Reason, label: Label, indent: str) -> Iterator[str]:
+    mark = "✓" if r.holds else "✗"
+    text = to_dl(r.expression, name=label)
+    if r.edge is not None:
+        head = f"{in_words(r.edge.triple, label)} [{_status(r.edge)}]"
+        head += "" if isinstance(r.expression, Top) else f": {text}"
+    else:
+        head = text if indent else f"{in_words([r.subject], label)}: {text}"
+    absent = "; ".join(f"not stated: {in_words((a.s, a.p, a.o), label)}" for a in r.absent)
+    yield f"{indent}{mark} {head}" + (f": {absent}" if absent else "")
+    for e in r.evidence:
+        yield f"{indent}  {in_words(e.triple, label)} [{_status(e)}]"
+    for part in r.parts:
+        yield from _lines(part, label, indent + "  ")
+    if r.more:
+        yield f"{indent}  and {r.more} more"
+
+
+def _status(e: Evidence) -> str:
+    return "inferred" if e.inferred else "asserted"

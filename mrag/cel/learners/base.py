@@ -1,0 +1,286 @@
+"""What all learners share: the interface, the limits, and the board of the best hypotheses so far."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from mrag.cel.problem import MEASURES, Counts, Hypothesis, LearningProblem, Measure, quality
+from mrag.cel.semantics.bits import Bits, ExampleBits
+from mrag.cel.semantics.counting import confusion
+from mrag.cel.semantics.hierarchy import unclosed
+from mrag.cel.semantics.instances import Mask, World
+from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.normal_form import normal
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.graph.kg import KnowledgeGraph
+
+logger = logging.getLogger(__name__)
+
+Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]
+"""Why a learner stopped: a hypothesis without mistakes, nothing left to try, its limit of hypotheses, its
+time limit, or Ctrl-C."""
+
+
+@dataclass(frozen=True)
+class LearnerSettings:
+    """What all learners can be told.
+
+    Attributes:
+        seconds: Time limit of a fit; what was found until then is returned.
+        seed: Of random choices.
+        top: Most hypotheses returned.
+        measure: What is to be maximised.
+        steps: How many properties may follow one another in a hypothesis.
+        confirm: Count the best hypothesis by the store as well; if it disagrees, its counts are the ones
+            reported.
+    """
+
+    seconds: float = 5.0
+    seed: int = 0
+    top: int = 10
+    measure: Measure = "f1"
+    steps: int = 2
+    confirm: bool = True
+
+    def __post_init__(self) -> None:
+        if self.measure not in MEASURES:
+            raise ConfigError(f"No measure {self.measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
+        if self.seconds <= 0 or self.top < 1 or self.steps < 1:
+            raise ConfigError("seconds, top and steps are positive.")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a learner is.
+
+    Attributes:
+        tested: Hypotheses tested.
+        seconds: Since it began.
+        best: The best so far, None while nothing tells positive from negative examples.
+    """
+
+    tested: int
+    seconds: float
+    best: Hypothesis | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a fit went.
+
+    Attributes:
+        tested: Hypotheses tested.
+        seconds: How long it took, with the queries.
+        stopped: Why it stopped.
+        solved: Whether the best hypothesis makes no mistake.
+        notes: What a person should know, such as missing inference.
+    """
+
+    tested: int
+    seconds: float
+    stopped: Stopped
+    solved: bool
+    notes: tuple[str, ...] = ()
+
+
+class Halt(Exception):  # no error: it ends a search at its limit
+    """Ends a search from inside; raised by `Board`."""
+
+    def __init__(self, why: Stopped) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Board:
+    """The examples of a fit, and the best hypotheses on them so far.
+
+    Args:
+        problem: The learning problem.
+        world: The statements about its examples.
+        settings: The limits.
+        on_progress: Called now and then.
+        started: When the fit began, by `time.monotonic`.
+
+    Attributes:
+        at: Where the examples stand among the terms of the world, the positive ones first.
+        bits: Packs sets of these examples.
+        tested: How many hypotheses have been tested.
+        worst: Quality below which nothing is kept any more.
+
+    Raises:
+        LearningProblemError: If an example is no individual of the graph.
+    """
+
+    def __init__(
+        self,
+        problem: LearningProblem,
+        world: World,
+        settings: LearnerSettings,
+        on_progress: Callable[[Progress], None] | None = None,
+        started: float | None = None,
+    ) -> None:
+        self.problem, self.world, self.settings = problem, world, settings
+        self.started = time.monotonic() if started is None else started
+        self.tested = 0
+        self._on_progress = on_progress
+        self._told = self.started
+        self._found: dict[Expression, Hypothesis] = {}
+        self.worst = 0.0
+        missing = [x for x in problem.examples if not world.is_individual(x)]
+        if missing:
+            raise LearningProblemError(
+                "An example is no individual of the graph.",
+                term=missing[0],
+                hint="An individual is an IRI with a class.",
+            )
+        self.at = world.positions(problem.examples)
+        self.bits = ExampleBits(len(problem.positives), len(problem.negatives))
+
+    def count(self, mask: Mask) -> Counts:
+        """Count the examples in a set of terms."""
+        held = mask[self.at]
+        p = self.bits.positives
+        return Counts(int(held[:p].sum()), int(held[p:].sum()), p, self.bits.negatives)
+
+    def pack(self, masks: Iterable[Mask]) -> Bits:
+        """Pack the examples in sets of terms."""
+        rows = [m[self.at] for m in masks]
+        return self.bits.pack(np.array(rows, dtype=bool).reshape(len(rows), len(self.at)))
+
+    def offer(
+        self,
+        expression: Expression,
+        counts: Counts,
+        *,
+        shaped: bool = False,
+        estimate: float | None = None,
+    ) -> float:
+        """Propose a hypothesis and return its quality; what tells nothing is not kept.
+
+        Args:
+            expression: The hypothesis.
+            counts: Its counts.
+            shaped: Whether it is in normal form already.
+            estimate: Its quality on examples not learnt from, if that was estimated.
+        """
+        value = quality(counts, self.settings.measure)
+        if counts.tells and (len(self._found) < self._kept or value >= self.worst):
+            shape = expression if shaped else normal(expression)
+            self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
+            if len(self._found) > 2 * self._kept:
+                self._found = {h.expression: h for h in self.best()}
+                self.worst = min(h.quality for h in self._found.values())
+        return value
+
+    @property
+    def _kept(self) -> int:
+        return max(self.settings.top, 20)
+
+    def tick(self, tested: int = 1) -> None:
+        """Note that hypotheses have been tested.
+
+        Raises:
+            Halt: When the time is up.
+        """
+        self.tested += tested
+        now = time.monotonic()
+        if self._on_progress is not None and now - self._told >= 0.1:
+            self._told = now
+            self._on_progress(Progress(self.tested, now - self.started, next(iter(self.best()), None)))
+        if now - self.started >= self.settings.seconds:
+            raise Halt("time")
+
+    def best(self) -> list[Hypothesis]:
+        """Return the best hypotheses, best first."""
+        return sorted(self._found.values(), key=lambda h: h.order)[: self._kept]
+
+
+class Learner(ABC):
+    """Learns class expressions from examples.
+
+    Args:
+        kg: The knowledge graph.
+        settings: Limits and measure.
+        on_progress: Called now and then during a fit.
+
+    Attributes:
+        report: How the last fit went.
+    """
+
+    name: str = ""
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        settings: LearnerSettings | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.kg = kg
+        self.settings = settings or LearnerSettings()
+        self.on_progress = on_progress
+        self.report: Report | None = None
+
+    @abstractmethod
+    def search(self, board: Board) -> Stopped:
+        """Offer hypotheses to the board and return why nothing more is tried."""
+
+    def fit(self, problem: LearningProblem) -> list[Hypothesis]:
+        """Learn what the positive examples share and the negative ones lack.
+
+        Ctrl-C ends the search and returns what was found until then.
+
+        Args:
+            problem: The examples.
+
+        Returns:
+            The best hypotheses, best first; shorter ones before longer ones of the same quality. None is
+            returned where nothing tells positive from negative examples. `solved` of the first says
+            whether it makes no mistake, else it is the best partial concept.
+
+        Raises:
+            LearningProblemError: If an example is no individual of the graph.
+        """
+        started = time.monotonic()
+        world = World.of(self.kg, problem.examples, steps=self.settings.steps)
+        notes = tuple(unclosed(self.kg, world))
+        for note in notes:
+            logger.warning("%s", note)
+        board = Board(problem, world, self.settings, self.on_progress, started)
+        stopped: Stopped
+        try:
+            stopped = self.search(board)
+        except Halt as halt:
+            stopped = halt.why
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+        found = self._confirmed(board.best()[: self.settings.top], problem)
+        solved = bool(found) and found[0].solved
+        self.report = Report(board.tested, time.monotonic() - started, stopped, solved, notes)
+        return found
+
+    def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
+        """Count the best hypothesis by the store, which has the last word; if it disagrees, all."""
+        if not self.settings.confirm or not found:
+            return found
+
+        def counted(some: list[Hypothesis]) -> list[Counts]:
+            expressions = [h.expression for h in some]
+            return confusion(self.kg, expressions, problem.positives, problem.negatives, known=True)
+
+        if counted(found[:1]) == [found[0].counts]:
+            return found
+        logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
+        checked = [
+            replace(h, quality=quality(counts, h.measure), counts=counts)
+            for h, counts in zip(found, counted(found), strict=True)
+            if counts.tells
+        ]
+        return sorted(checked, key=lambda h: h.order)

@@ -1,0 +1,349 @@
+"""EvoLearner: class expressions bred by genetic programming.
+
+After Heindorf and others, "EvoLearner: Learning Description Logics with Evolutionary Algorithms" (WWW
+2022), with its parameters. A population of trees begins with random walks from the positive examples, so
+that each describes at least one of them; then the fittest are crossed and mutated, generation by
+generation. The fitness is 2048 times the quality less the length.
+
+The genetic programming is written here because DEAP, the library that is maintained, draws from the random
+numbers of the whole process and keeps its types in a module: two fits could not run beside each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from random import Random
+from typing import TypeVar
+
+import numpy as np
+from rdflib import URIRef
+
+from mrag.cel.learners.atoms import Atoms
+from mrag.cel.learners.base import Board, Halt, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.trees import Forest, Kind, Tree
+from mrag.cel.problem import Counts
+from mrag.cel.syntax.expressions import Expression, Named, OneOf, Property
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+
+_QUALITY = 2048
+"""What full quality is worth, in symbols of length."""
+
+_SHORTEN = 5_000
+"""About so many trees are tried to shorten the best."""
+
+_LATE = 0.2
+"""For so many seconds the best are still shortened after the time is up."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class EvoSettings(LearnerSettings):
+    """Settings of `EvoLearner`, as published where it does not say otherwise.
+
+    Attributes:
+        population: How many trees there are at a time.
+        generations: Most generations.
+        tournament: Of how many trees drawn at random the fittest is taken.
+        crossover: Share of neighbours that exchange parts.
+        mutation: Share of trees that a part is grown anew in.
+        height: Highest tree.
+        walk: Most properties followed from one individual of a random walk.
+        jump: Chance to walk on from a value.
+        counted: Largest number in a cardinality.
+        splits: Most limits for each property with numbers or dates.
+        nominals: Whether single individuals are named, as in `∃ r.{a}`; None, which is not published, names
+            them as values of properties whose values are all of the same classes.
+        inverse: Whether properties are taken backwards too.
+    """
+
+    population: int = 800
+    generations: int = 200
+    tournament: int = 7
+    crossover: float = 0.9
+    mutation: float = 0.1
+    height: int = 17
+    walk: int = 2
+    jump: float = 0.5
+    counted: int = 10
+    splits: int = 2
+    nominals: bool | None = None
+    inverse: bool = False
+
+    def __post_init__(self) -> None:
+        LearnerSettings.__post_init__(self)
+        if min(self.population, self.tournament, self.walk, self.height) < 1 or self.generations < 0:
+            raise ConfigError("population, tournament, walk and height are positive.")
+        if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1 and 0 <= self.jump <= 1):
+            raise ConfigError("crossover, mutation and jump are from 0 to 1.")
+
+
+class EvoLearner(Learner):
+    """Learns by breeding trees of class expressions.
+
+    Args:
+        kg: The knowledge graph.
+        settings: `EvoSettings`; of other settings the common part is taken.
+        on_progress: Called now and then during a fit.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.cel.problem import LearningProblem
+        >>> from mrag.cel.syntax.printing import to_dl
+        >>> from mrag.rdf.terms import RDF, Triple
+        >>> from rdflib import URIRef
+        >>> kg = mrag.connect()
+        >>> names = {"a": "Cat", "b": "Cat", "c": "Dog"}
+        >>> _ = kg.insert(
+        ...     Triple(URIRef(f"urn:x:{x}"), URIRef(RDF + "type"), URIRef(f"urn:x:{c}"))
+        ...     for x, c in names.items()
+        ... )
+        >>> learner = EvoLearner(kg, EvoSettings(population=20, generations=5))
+        >>> best = learner.fit(LearningProblem(["urn:x:a", "urn:x:b"], ["urn:x:c"]))[0]
+        >>> to_dl(best.expression, {"x": "urn:x:"}), best.quality, learner.report.stopped
+        ('x:Cat', 1.0, 'solved')
+        >>> kg.close()
+    """
+
+    name = "evolearner"
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        settings: LearnerSettings | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.evo_settings = adapted(settings)
+        super().__init__(kg, self.evo_settings, on_progress=on_progress)
+
+    def search(self, board: Board) -> Stopped:
+        """Breed until a tree makes no mistake, or to the last generation, then shorten the best."""
+        run = _Run(board, self.evo_settings)
+        try:
+            stopped = run.breed()
+        except Halt as halt:
+            run.shorten(until=time.monotonic() + _LATE)
+            raise halt
+        with suppress(Halt):
+            run.shorten()
+        return stopped
+
+
+def adapted(settings: LearnerSettings | None) -> EvoSettings:
+    """Return settings of an `EvoLearner` that agree with those of another learner.
+
+    Example:
+        >>> adapted(LearnerSettings(seed=7)).seed
+        7
+    """
+    if isinstance(settings, EvoSettings):
+        return settings
+    common = settings or LearnerSettings()
+    return EvoSettings(**{f.name: getattr(common, f.name) for f in fields(LearnerSettings)})
+
+
+class _Run:
+    """One fit, with random numbers, atoms and trees of its own."""
+
+    def __init__(self, board: Board, settings: EvoSettings) -> None:
+        self.board, self.settings = board, settings
+        self.random = Random(settings.seed)
+        self.atoms = Atoms(board.world, inverse=settings.inverse)
+        self.forest = Forest(board)
+        labels = np.zeros(board.world.size, dtype=np.int8)
+        labels[board.at] = np.where(np.arange(len(board.at)) < board.bits.positives, 1, -1)
+        self.conditions = {
+            p: self.leaves(self.atoms.conditions(p, settings.splits, labels)) for p in self.atoms.data
+        }
+        self.conditions = {p: found for p, found in self.conditions.items() if found}
+        classes = self.leaves(map(Named, self.atoms.classes))
+        data = [c for found in self.conditions.values() for c in found]
+        self.terminals = [*classes, self.forest.top, self.forest.bottom, *data]
+        named = settings.nominals
+        self.named = [p for p in self.atoms.links if (self.atoms.alike(p) if named is None else named)]
+        self.most = {p: min(settings.counted, self.atoms.most_values(p)) for p in self.atoms.links}
+        self.fitness: dict[int, float] = {}
+        self.champions: list[Tree] = []
+
+    def leaves(self, expressions: Iterable[Expression]) -> list[Tree]:
+        return [self.forest.leaf(e) for e in expressions]
+
+    # -- generations -------------------------------------------------------------------------------
+
+    def breed(self) -> Stopped:
+        """Breed generation after generation."""
+        # Single classes and limits come first: a population is not needed where one of them will do.
+        self.scored(list(self.terminals))
+        if self.solved():
+            return "solved"
+        population = self.scored(self.first())
+        for _ in range(self.settings.generations):
+            if self.solved():
+                return "solved"
+            chosen = [self.tournament(population) for _ in population]
+            population = self.scored(self.varied(chosen))
+            if len(self.forest) > 100 * self.settings.population:
+                self.forest.keep([*population, *self.champions])
+                self.fitness = {t.id: self.fitness[t.id] for t in [*population, *self.champions]}
+        return "solved" if self.solved() else "limit"
+
+    def solved(self) -> bool:
+        return any(h.solved for h in self.board.best()[:1])
+
+    def scored(self, trees: list[Tree]) -> list[Tree]:
+        """Return trees with the fittest first, and offer the best of the new ones to the board."""
+        new = list({t.id: t for t in trees if t.id not in self.fitness}.values())
+        tp, fp = self.forest.count(new)
+        qualities = self.board.bits.qualities(tp, fp, self.settings.measure)
+        worth = _QUALITY * qualities - [t.length for t in new]
+        self.fitness.update(zip((t.id for t in new), worth.tolist(), strict=True))
+        tells = self.board.bits.tell(tp, fp)
+        order = [at for at in np.argsort(-worth, kind="stable").tolist() if tells[at]]
+        best = order[: max(20, 2 * self.settings.top)]
+        for at in best:
+            self.board.offer(new[at].expression, self.counts(int(tp[at]), int(fp[at])))
+        leading = [*self.champions, *(new[at] for at in best)]
+        self.champions = sorted(leading, key=lambda t: (-self.fitness[t.id], t.id))[: self.settings.top]
+        self.board.tick(len(new))
+        return sorted(trees, key=lambda t: (-self.fitness[t.id], t.id))
+
+    def counts(self, tp: int, fp: int) -> Counts:
+        return Counts(tp, fp, self.board.bits.positives, self.board.bits.negatives)
+
+    def tournament(self, ranked: Sequence[Tree]) -> Tree:
+        """Return the fittest of some trees drawn from a population with the fittest first."""
+        n, draw = len(ranked), self.random.random
+        return ranked[min(int(draw() * n) for _ in range(self.settings.tournament))]
+
+    def varied(self, trees: list[Tree]) -> list[Tree]:
+        """Let neighbours exchange parts, then grow parts anew.
+
+        A tree that is there already is mutated once more: the published way soon has a population that
+        consists of the same few trees (measured: docs/learners.md).
+        """
+        found = list(trees)
+        for at in range(1, len(found), 2):
+            if self.random.random() < self.settings.crossover:
+                found[at - 1], found[at] = self.crossed(found[at - 1], found[at])
+        seen: set[int] = set()
+        for at, tree in enumerate(found):
+            if self.random.random() < self.settings.mutation or tree.id in seen:
+                found[at] = self.mutated(tree)
+            seen.add(found[at].id)
+        return found
+
+    def crossed(self, one: Tree, other: Tree) -> tuple[Tree, Tree]:
+        """Exchange a random part of each; a tree that would grow too high stays as it was."""
+        at, there = self.random.randrange(one.size), self.random.randrange(other.size)
+        left = self.forest.replaced(one, at, other.at(there))
+        right = self.forest.replaced(other, there, one.at(at))
+        return left if self.fits(left) else one, right if self.fits(right) else other
+
+    def mutated(self, tree: Tree) -> Tree:
+        """Grow a random part anew."""
+        found = self.forest.replaced(
+            tree, self.random.randrange(tree.size), self.grown(self.random.randint(1, 3))
+        )
+        return found if self.fits(found) else tree
+
+    def fits(self, tree: Tree) -> bool:
+        return tree.height <= self.settings.height and tree.depth <= self.settings.steps
+
+    # -- new trees ---------------------------------------------------------------------------------
+
+    def first(self) -> list[Tree]:
+        """Return trees that each describe a walk from a positive example, each of these in turn."""
+        starts = self.board.at[: self.board.bits.positives].tolist()
+        steps, number = self.settings.steps, self.settings.population
+        return [self.walked(starts[at % len(starts)], steps) for at in range(number)]
+
+    def walked(self, at: int, steps: int) -> Tree:
+        """Describe a term by one of its classes and what it is linked to."""
+        found = self.described(at)
+        known = (*self.atoms.links, *self.conditions) if steps else ()
+        ways = [p for p in dict.fromkeys(known) if len(self.atoms.values_of(p, at))]
+        for p in self.random.sample(ways, min(len(ways), self.settings.walk)):
+            step = self.stepped(p, at, steps)
+            if step is not None:
+                found = self.forest.joined("and" if self.random.random() < 0.5 else "or", found, step)
+        return found
+
+    def described(self, at: int) -> Tree:
+        classes = self.atoms.classes_of(at)
+        return self.forest.leaf(Named(self.any(classes))) if classes else self.forest.top
+
+    def stepped(self, p: Property, at: int, steps: int) -> Tree | None:
+        """Describe one value of a property of a term."""
+        value = int(self.any(self.atoms.values_of(p, at).tolist()))
+        if self.atoms.is_literal(value):
+            true = [c for c in self.conditions.get(p, ()) if self.board.world.extension(c.expression)[at]]
+            return self.any(true) if true else None
+        if steps > 1 and self.random.random() < self.settings.jump:
+            return self.forest.quantified("some", p, self.walked(value, steps - 1))
+        term = self.board.world.terms[value]
+        if p in self.named and isinstance(term, URIRef) and self.random.random() < 0.5:
+            return self.forest.quantified("some", p, self.forest.leaf(OneOf((str(term),))))
+        return self.forest.quantified("some", p, self.described(value))
+
+    def grown(self, height: int) -> Tree:
+        """Return a random tree of at most this height."""
+        kinds: list[Kind] = ["and", "or", "not"]
+        if self.atoms.links:
+            kinds += ["some", "only"]
+        if any(n > 1 for n in self.most.values()):
+            kinds += ["min", "max", "exactly"]
+        kind: Kind = "leaf" if height == 0 or self.random.random() < 0.2 else self.any(kinds)
+        match kind:
+            case "leaf":
+                return self.any(self.terminals)
+            case "and" | "or":
+                return self.forest.joined(kind, self.grown(height - 1), self.grown(height - 1))
+            case "not":
+                return self.forest.negated(self.grown(height - 1))
+            case "some" | "only":
+                return self.forest.quantified(kind, self.any(self.atoms.links), self.grown(height - 1))
+        p = self.any([p for p, n in self.most.items() if n > 1])
+        n = self.random.randint(1, self.most[p])
+        return self.forest.quantified(kind, p, self.grown(height - 1), n)
+
+    def any(self, things: Sequence[_T]) -> _T:
+        return things[self.random.randrange(len(things))]
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def shorten(self, until: float | None = None) -> None:
+        """Replace parts of the best trees by what is in them, or by nothing, where no quality is lost."""
+        tried = self.board.tested
+        for tree in list(self.champions):
+            better: Tree | None = tree
+            while better is not None and self.board.tested - tried < _SHORTEN:
+                if until is None:
+                    self.board.tick(0)
+                elif time.monotonic() > until:
+                    return
+                better = self.shorter(better)
+
+    def shorter(self, tree: Tree) -> Tree | None:
+        made: dict[int, Tree] = {}
+        for place, part in enumerate(tree.walk()):
+            for new in (*part.parts, self.forest.top):
+                found = self.forest.replaced(tree, place, new)
+                if found.length < tree.length:
+                    made.setdefault(found.id, found)
+        candidates = list(made.values())
+        tp, fp = self.forest.count(candidates)
+        qualities = self.board.bits.qualities(tp, fp, self.settings.measure)
+        worth = _QUALITY * qualities - [t.length for t in candidates]
+        self.board.tested += len(candidates)
+        if not candidates or worth.max() <= self.fitness[tree.id]:
+            return None
+        at = int(worth.argmax())
+        found = candidates[at]
+        self.fitness[found.id] = float(worth[at])
+        self.board.offer(found.expression, self.counts(int(tp[at]), int(fp[at])))
+        return found

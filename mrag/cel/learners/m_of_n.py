@@ -1,0 +1,255 @@
+"""Concepts of the form "at least m of these n", chosen by how well they hold for examples not learnt from.
+
+`≥ 2 shows.{a, b, c, d}` says in four symbols, however many individuals are named, what would take a long
+expression of `⊓` and `⊔` (m-of-n concepts: Murphy and Pazzani, 1991). Such a list fits any examples if it
+may be long enough, so nothing here is chosen by how well it fits. The individuals are put in order by the
+weights of a ridge regression; how many of them are named, how many of these must be there, and whether the
+result is joined with another condition is decided by cross-validation within the examples, where the order
+is that of the other folds. A second condition has to be better by more than a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.features import Conditions, FeatureSettings, Places, features
+from mrag.cel.learners.lists import Family, Orders, Rows, families, folds
+from mrag.cel.semantics.bits import Bits, Numbers, Qualities
+from mrag.cel.syntax.expressions import And, Expression, Or, length
+from mrag.cel.syntax.normal_form import normal
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+
+_RUNNERS_UP = 10
+_STARTS = 4
+
+
+@dataclass(frozen=True)
+class MOfNSettings(LearnerSettings):
+    """Settings of `MOfN`.
+
+    Attributes:
+        steps: How many properties may follow one another: with 2 also the values of values are listed.
+        max_length: Longest hypothesis, as owlapy counts; a list of individuals counts 1.
+        names: Most individuals or classes in a list.
+        needed: Most of them that must be there.
+        folds: Parts that the examples are divided into, each held out once.
+        ridge: How far the weights are drawn to zero when individuals are put in order.
+        parts: Most conditions that are joined.
+        features: Which plain conditions are tried beside the lists.
+    """
+
+    steps: int = 1
+    max_length: int = 8
+    names: int = 12
+    needed: int = 4
+    folds: int = 5
+    ridge: float = 10.0
+    parts: int = 2
+    features: FeatureSettings = field(default_factory=lambda: FeatureSettings(pairs=0))
+
+    def __post_init__(self) -> None:
+        LearnerSettings.__post_init__(self)
+        if min(self.names, self.needed, self.parts) < 1 or self.folds < 2 or self.ridge <= 0:
+            raise ConfigError("names, needed, parts and ridge are positive, and there are two folds or more.")
+
+
+class MOfN(Learner):
+    """Learns lists of which some must be there; of its hypotheses the first is expected to hold best.
+
+    The first hypothesis is not the one that fits the examples best: `estimate` of each is its quality by
+    cross-validation, which the order goes by. With fewer than two examples of a kind there is nothing to
+    hold out, and the order goes by the examples themselves.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.cel.problem import LearningProblem
+        >>> from mrag.cel.syntax.printing import to_dl
+        >>> from mrag.rdf.terms import RDF, Triple
+        >>> from rdflib import URIRef
+        >>> kg = mrag.connect()
+        >>> shown = {"1": "ab", "2": "bc", "3": "ac", "4": "ab", "5": "ad", "6": "be", "7": "ce", "8": "ad"}
+        >>> made = [(x, "shows", y) for x, all in shown.items() for y in all]
+        >>> _ = kg.insert(
+        ...     Triple(URIRef("urn:x:" + s), URIRef("urn:x:" + p), URIRef("urn:x:" + o)) for s, p, o in made
+        ... )
+        >>> kind = URIRef(RDF + "type"), URIRef("urn:x:Image")
+        >>> _ = kg.insert(Triple(URIRef("urn:x:" + x), *kind) for x in shown)
+        >>> work = MOfN(kg)
+        >>> positives, negatives = ([f"urn:x:{n}" for n in some] for some in ("1234", "5678"))
+        >>> best = work.fit(LearningProblem(positives, negatives))[0]
+        >>> to_dl(best.expression, {"x": "urn:x:"}), best.quality
+        ('≥ 2 x:shows.{x:a, x:b, x:c}', 1.0)
+        >>> kg.close()
+    """
+
+    name = "m-of-n"
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        settings: MOfNSettings | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.own = settings or MOfNSettings()
+        super().__init__(kg, self.own, on_progress=on_progress)
+
+    def search(self, board: Board) -> Stopped:
+        """Choose lists and conditions by cross-validation, and offer them with their estimates."""
+        run = _Run(board, self.own)
+        if not len(run.rows):
+            return "exhausted"
+        for choice, estimate in run.chosen():
+            expression = run.written(choice)
+            if length(expression) <= self.own.max_length:
+                counts = board.count(board.world.extension(expression))
+                board.offer(expression, counts, shaped=True, estimate=estimate if run.folds else None)
+        return "solved" if any(h.solved for h in board.best()[:1]) else "exhausted"
+
+
+_Column = tuple[int, int, int]
+"""Place of a family, least values, names in the list; for a plain condition -1, its place and 0."""
+
+_Choice = tuple[_Column, tuple[tuple[bool, _Column], ...]]
+"""A condition, and what is joined with it: whether by `⊓`, and what."""
+
+_Start = tuple[_Choice, Bits, int]
+"""A choice, what it holds, and its length."""
+
+
+class _Run:
+    def __init__(self, board: Board, settings: MOfNSettings) -> None:
+        self.board, self.settings = board, settings
+        bits, world = board.bits, board.world
+        self.labels = np.arange(len(board.at)) < bits.positives
+        steps = min(settings.steps, world.steps or settings.steps)
+        self.families = list(families(board, steps))
+        self.plain: Conditions = features(board, settings.features, steps)
+        self.fold, self.folds = folds(bits.positives, bits.negatives, settings.folds, settings.seed)
+        self.columns: list[_Column] = [(-1, at, 0) for at in range(len(self.plain))]
+        self.lengths: Numbers = self.plain.lengths
+        tables: list[Rows] = [self.plain.table]
+        self.orders: list[Places] = []
+        for at, family in enumerate(self.families):
+            board.tick(0)
+            held, columns, lengths = self.held_out(at, family)
+            tables.append(held)
+            self.columns += columns
+            self.lengths = np.append(self.lengths, lengths)
+        self.table: Rows = np.vstack(tables)
+        self.rows: Bits = bits.pack(self.table)
+        # At the same quality the shortest, and of these the one with the fewest names.
+        named = np.array([k for _, _, k in self.columns], dtype=np.float64)
+        self.cost: Qualities = 1e-6 * self.lengths + 1e-8 * named
+
+    def held_out(self, at: int, family: Family) -> tuple[Rows, list[_Column], Numbers]:
+        """Tell for all sizes of a list which examples it holds, made from the other folds each time."""
+        numbers = family.numbers()
+        orders = Orders(numbers > 0, self.labels, self.settings.ridge, self.settings.names)
+        everything = np.ones(len(self.labels), dtype=bool)
+        whole = orders.without(~everything)
+        self.orders.append(whole)
+        most = whole.size
+        counts = np.zeros((len(self.labels), most), dtype=np.int64)
+        apart = family.apart
+        for fold in range(self.folds or 1):
+            out = self.fold == fold if self.folds else everything
+            order = orders.without(out)[:most] if self.folds else whole
+            if order.size:
+                found = np.cumsum(numbers[out][:, order], axis=1) if apart else family.counts(order, out)
+                counts[out, : order.size] = found
+                counts[out, order.size :] = found[:, -1:]
+        columns: list[_Column] = []
+        lengths: list[int] = []
+        rows: list[Rows] = []
+        for n in range(1, self.settings.needed + 1):
+            for k in range(n, most + 1):
+                size = family.length(n, k)
+                if size <= self.settings.max_length:
+                    columns.append((at, n, k))
+                    lengths.append(size)
+                    rows.append(counts[:, k - 1] >= n)
+        shaped = np.array(rows, dtype=bool).reshape(len(rows), len(self.labels))
+        return shaped, columns, np.array(lengths, dtype=np.int64)
+
+    def chosen(self) -> Iterator[tuple[_Choice, float]]:
+        """Yield what is expected to hold best, with its estimate, then the runners-up."""
+        scores = self.scored(self.rows, self.lengths)
+        order = [int(at) for at in np.argsort(-(scores - self.cost), kind="stable")[:_RUNNERS_UP]]
+        order = [at for at in order if scores[at] > -np.inf]
+        if not order:
+            return
+        for at in order:
+            yield (self.columns[at], ()), float(scores[at])
+        starts: list[_Start] = [
+            ((self.columns[at], ()), self.rows[at], int(self.lengths[at])) for at in order[:_STARTS]
+        ]
+        held = starts[0][1]
+        for _ in range(self.settings.parts - 1):
+            found = self.joined(starts)
+            if found is None or not self.surely_better(found[0][1], held):
+                return
+            start, value = found
+            yield start[0], value
+            starts, held = [start], start[1]
+
+    def joined(self, starts: Sequence[_Start]) -> tuple[_Start, float] | None:
+        """Return the best of what is joined from a start and one more condition, with its estimate."""
+        best: tuple[_Start, float] | None = None
+        top = 0.0
+        for (first, rest), row, size in starts:
+            for conjunction in (True, False):
+                rows = self.rows & row if conjunction else self.rows | row
+                lengths = self.lengths + size + 1
+                scores = self.scored(rows, lengths)
+                costs = self.cost + 1e-6 * size
+                at = int(np.argmax(scores - costs))
+                if scores[at] - costs[at] > top:
+                    top = float(scores[at] - costs[at])
+                    choice: _Choice = (first, (*rest, (conjunction, self.columns[at])))
+                    best = (choice, rows[at], int(lengths[at])), float(scores[at])
+        return best
+
+    def surely_better(self, new: Bits, old: Bits) -> bool:
+        """Tell whether one is better than another by more than two standard errors over the folds."""
+        if not self.folds:
+            return False
+        held = self.board.bits.unpack(np.stack([new, old]))
+        values = np.array([self.measured(held, self.fold == fold) for fold in range(self.folds)])
+        gains = values[:, 0] - values[:, 1]
+        return bool(gains.mean() > 2 * gains.std(ddof=1) / self.folds**0.5 + 1e-9)
+
+    def measured(self, held: Rows, inside: Rows) -> Qualities:
+        positive, negative = inside & self.labels, inside & ~self.labels
+        part = type(self.board.bits)(int(positive.sum()), int(negative.sum()))
+        return part.qualities(
+            held[:, positive].sum(axis=1), held[:, negative].sum(axis=1), self.settings.measure
+        )
+
+    def scored(self, rows: Bits, lengths: Numbers) -> Qualities:
+        self.board.tick(len(rows))
+        tp, fp = self.board.bits.count(rows)
+        values = self.board.bits.qualities(tp, fp, self.settings.measure)
+        values[(lengths > self.settings.max_length) | ~self.board.bits.tell(tp, fp)] = -np.inf
+        return values
+
+    def written(self, choice: _Choice) -> Expression:
+        """Return a choice as an expression, its lists made from all examples."""
+        first, rest = choice
+        found = self.condition(first)
+        for conjunction, column in rest:
+            parts = (found, self.condition(column))
+            found = And(parts) if conjunction else Or(parts)
+        return normal(found)
+
+    def condition(self, column: _Column) -> Expression:
+        at, n, k = column
+        if at < 0:
+            return self.plain.expression(n)
+        family = self.families[at]
+        return family.expression(n, tuple(family.items[i] for i in self.orders[at][:k]))

@@ -1,0 +1,134 @@
+"""TDL: a decision tree over conditions, read back as a class expression (Demir and others, 2025).
+
+Three things differ from the published program. A condition counts for an example if it holds it, not only
+if the example's own triples spell it out. A path of the tree becomes part of the hypothesis if most
+examples in its leaf are positive, not if any of them is; without that a pruned tree tends towards `⊤`. The
+result is simplified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.features import Conditions, FeatureSettings, features
+from mrag.cel.learners.simplify import shortened
+from mrag.cel.syntax.expressions import And, Expression, Not, Or
+from mrag.cel.syntax.normal_form import normal
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+
+
+@dataclass(frozen=True)
+class TreeSettings(LearnerSettings):
+    """Settings of `TreeLearner`.
+
+    Attributes:
+        steps: How many properties may follow one another in a condition; the published program has 1.
+        leaves: Most leaves of the tree, None for any number. Trees of 2, 4, 8… leaves up to it are tried.
+        criterion: Of scikit-learn's tree: `entropy`, `gini` or `log_loss`.
+        min_samples_leaf: Fewest examples in a leaf.
+        simplify: Whether parts are taken out of the result as long as its quality stays.
+        features: Which conditions are worked out.
+    """
+
+    steps: int = 1
+    leaves: int | None = 8
+    criterion: str = "entropy"
+    min_samples_leaf: int = 1
+    simplify: bool = True
+    features: FeatureSettings = field(
+        # The tree negates by itself.
+        default_factory=lambda: FeatureSettings(negation=False, pairs=0)
+    )
+
+    def __post_init__(self) -> None:
+        LearnerSettings.__post_init__(self)
+        if self.leaves is not None and self.leaves < 2:
+            raise ConfigError("A tree has at least 2 leaves.")
+
+
+class TreeLearner(Learner):
+    """Learns by a decision tree of scikit-learn.
+
+    Raises:
+        ConfigError: If scikit-learn is not installed.
+    """
+
+    name = "tdl"
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        settings: TreeSettings | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.tree_settings = settings or TreeSettings()
+        try:
+            # Now, because it can take longer than a fit.
+            self.trees: Any = import_module("sklearn.tree")
+        except ImportError as error:
+            raise ConfigError("This learner needs scikit-learn.", hint="pip install 'mrag[cel]'") from error
+        super().__init__(kg, self.tree_settings, on_progress=on_progress)
+
+    def search(self, board: Board) -> Stopped:
+        """Grow trees of growing size and read each back."""
+        settings = self.tree_settings
+        steps = min(settings.steps, board.world.steps or settings.steps)
+        found = features(board, settings.features, steps)
+        if not len(found):
+            return "exhausted"
+        x = found.table.T.astype(np.float32)
+        y = np.arange(len(board.at)) < board.bits.positives
+        for leaves in _sizes(settings.leaves):
+            tree = self.trees.DecisionTreeClassifier(
+                criterion=settings.criterion,
+                max_leaf_nodes=leaves,
+                min_samples_leaf=settings.min_samples_leaf,
+                random_state=settings.seed,
+            ).fit(x, y)
+            e = _written(tree, found)
+            solved = self._offered(board, e)
+            board.tick()
+            if settings.simplify:
+                solved |= self._offered(board, shortened(board, e))
+            if solved:
+                return "solved"
+        return "exhausted"
+
+    def _offered(self, board: Board, e: Expression) -> bool:
+        counts = board.count(board.world.extension(e))
+        board.offer(e, counts)
+        return counts.perfect
+
+
+def _sizes(most: int | None) -> list[int | None]:
+    if most is None:
+        return [2, 4, 8, 16, 32, 64, None]
+    return [*(2**n for n in range(1, 32) if 2**n < most), most]
+
+
+def _written(fitted: Any, conditions: Conditions) -> Expression:
+    """Return the union of the paths to the leaves where most examples are positive."""
+    tree = fitted.tree_
+    positive = list(fitted.classes_).index(True)
+    paths: list[Expression] = []
+    stack: list[tuple[int, tuple[Expression, ...]]] = [(0, ())]
+    while stack:
+        node, path = stack.pop()
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left < 0:
+            shares = tree.value[node][0]
+            if shares[positive] * 2 > shares.sum():
+                paths.append(And(path))
+            continue
+        condition = conditions.expression(int(tree.feature[node]))
+        stack.append((left, (*path, Not(condition))))
+        stack.append((right, (*path, condition)))
+    return normal(Or(tuple(paths)))

@@ -1,0 +1,1 @@
+"""What class expressions hold: by SPARQL instance queries, and over bitsets that agree with them."""

@@ -1,0 +1,252 @@
+"""What the store says of class expressions: instances, membership, counts of examples, refinements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+
+from mrag.cel.problem import Counts
+from mrag.cel.semantics.instances import World
+from mrag.cel.semantics.sparql import (
+    BATCH,
+    VOCABULARY,
+    X,
+    batches,
+    individuals_among,
+    instances_query,
+    members,
+)
+from mrag.cel.semantics.values import by_value
+from mrag.cel.syntax.expressions import (
+    And,
+    AtMost,
+    DataOnly,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Property,
+    Some,
+    Top,
+    Value,
+    depth,
+    key,
+    length,
+    walk,
+)  # fmt: skip
+from mrag.cel.syntax.normal_form import normal
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.patterns import AllOf as Both
+from mrag.rdf.patterns import (
+    Bind,
+    Call,
+    Count,
+    Filter,
+    Group,
+    In,
+    Pattern,
+    Select,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+    iri,
+    to_sparql,
+    var,
+)  # fmt: skip
+from mrag.rdf.patterns import Not as Negated
+from mrag.rdf.terms import OWL, RDF, RDFS
+
+_LABEL, _N, _H = var("label"), var("n"), var("h")
+_TYPE = iri(RDF + "type")
+_TOGETHER = 40
+"""Most hypotheses in one query."""
+
+
+def instances(kg: KnowledgeGraph, expression: Expression) -> list[str]:
+    """Return the named individuals that an expression holds, in order of IRI.
+
+    Args:
+        kg: The knowledge graph.
+        expression: The expression.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.rdf.terms import Triple
+        >>> kg = mrag.connect()
+        >>> _ = kg.insert([Triple(URIRef(f"urn:{s}"), URIRef(RDF + "type"), URIRef("urn:A")) for s in "xy"])
+        >>> instances(kg, Named("urn:A"))
+        ['urn:x', 'urn:y']
+        >>> kg.close()
+    """
+    if not _answers(kg, expression):
+        return World.whole(kg).instances(expression)
+    return sorted(str(row[0]) for row in kg.select(instances_query(expression)))
+
+
+def holding(kg: KnowledgeGraph, expression: Expression, given: Iterable[str]) -> set[str]:
+    """Return those of the given individuals that an expression holds.
+
+    Args:
+        kg: The knowledge graph.
+        expression: The expression.
+        given: IRIs, in any number.
+    """
+    names = list(given)
+    found: set[str] = set()
+    if not _answers(kg, expression):
+        world = World.of(kg, names, steps=max(1, depth(expression)))
+        world = world if world.reaches(expression) else World.whole(kg)
+        return {*names} & {*world.instances(expression)}
+    for batch in batches(names):
+        found.update(str(row[0]) for row in kg.select(instances_query(expression, batch)))
+    return found
+
+
+def confusion(
+    kg: KnowledgeGraph,
+    expressions: Sequence[Expression],
+    positives: Sequence[str],
+    negatives: Sequence[str],
+    *,
+    known: bool = False,
+) -> list[Counts]:
+    """Count the examples that each of several expressions holds, many expressions to a query.
+
+    Args:
+        kg: The knowledge graph.
+        expressions: The expressions.
+        positives: IRIs of positive examples.
+        negatives: IRIs of negative examples.
+        known: Whether all are known to be individuals, so that it need not be asked.
+
+    Returns:
+        The counts, in the order of the expressions.
+    """
+    counts = [[0, 0] for _ in expressions]
+    asked = [(at, e) for at, e in enumerate(expressions) if _answers(kg, e)]
+    for at in {*range(len(expressions))} - {at for at, _ in asked}:
+        for side, examples in enumerate((negatives, positives)):
+            counts[at][side] = len(holding(kg, expressions[at], examples))
+    among = {*positives, *negatives} if known else individuals_among(kg, [*positives, *negatives])
+    held = ([x for x in positives if x in among], [x for x in negatives if x in among])
+    for batch in _labelled(*held):
+        given = [name for name, _ in batch]
+        for start in range(0, len(asked), _TOGETHER):
+            branches = tuple(
+                Group(
+                    (
+                        SubSelect(Select((X,), Group(tuple(members(e, given, known=True))), distinct=True)),
+                        Bind(ox.Literal(at), _H),
+                    )
+                )
+                for at, e in asked[start : start + _TOGETHER]
+            )
+            where = Group((_rows(batch), Union(branches)))
+            query = Select((_H, _LABEL, (Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
+            for h, label, n in kg.select(to_sparql(query)):
+                counts[int(str(h))][int(str(label))] += int(str(n))
+    return [Counts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
+
+
+def refinements(
+    kg: KnowledgeGraph,
+    expression: Expression,
+    positives: Sequence[str],
+    negatives: Sequence[str],
+    *,
+    inverse: bool = False,
+    nominals: bool = True,
+) -> list[tuple[Expression, Counts]]:
+    """Count the examples of every next step down from an expression, in one query to a batch of examples.
+
+    The steps join one more condition to it: a class `A`, and for each property `∃r.⊤`, `∃r.A` for the
+    classes of values, and `∃r.{v}` for individuals and texts.
+
+    Args:
+        kg: The knowledge graph.
+        expression: Where to start.
+        positives: IRIs of positive examples.
+        negatives: IRIs of negative examples.
+        inverse: Whether to take the properties backwards too.
+        nominals: Whether to take single values.
+
+    Returns:
+        The expressions in normal form with their counts; those that hold no example are left out.
+    """
+    counts: dict[Expression, list[int]] = {}
+    for batch in _labelled(positives, negatives):
+        for row in kg.select(_layer([name for name, _ in batch], batch, expression, inverse, nominals)):
+            step = _step(row[:4])
+            if step is None:
+                continue
+            entry = counts.setdefault(step, [0, 0])
+            entry[int(str(row[4]))] += int(str(row[5]))
+    found = {
+        normal(And((expression, step))): Counts(tp, fp, len(positives), len(negatives))
+        for step, (fp, tp) in counts.items()
+    }
+    return sorted(found.items(), key=lambda item: (length(item[0]), key(item[0])))
+
+
+def _answers(kg: KnowledgeGraph, expression: Expression) -> bool:
+    """Tell whether the store can be trusted with an expression.
+
+    Virtuoso 7 gives wrong answers, or none in time, where a `MINUS` has a sub-select in it or an alternative
+    is a list of values; there the statements are fetched and evaluated here.
+    """
+    if not kg.store.url.startswith("virtuoso:"):
+        return True
+    hard = Not | Only | AtMost | Exactly | DataOnly | OneOf
+    return not any(isinstance(part, hard) for part in walk(normal(expression)))
+
+
+def _layer(
+    given: list[str], batch: list[tuple[str, int]], e: Expression, inverse: bool, nominals: bool
+) -> str:
+    p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
+    told = Filter(Negated(In(kind, VOCABULARY)))
+    # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
+    held = SubSelect(Select((X,), Group(tuple(members(e, given))), distinct=True))
+    start: tuple[Pattern, ...] = (_rows(batch), held)
+    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), told))]
+    for name, edge in ((p, TriplePattern(X, p, y)), (q, TriplePattern(y, q, X)))[: 1 + inverse]:
+        plain = Filter(Both(tuple(Negated(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
+        branches.append(Group((*start, edge, plain)))
+        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, told)))
+    if nominals:
+        plain = Filter(Both(tuple(Negated(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
+        branches.append(Group((*start, TriplePattern(X, p, value), plain)))
+    columns = (p, q, kind, value, _LABEL, (Count(X, distinct=True), _N))
+    return to_sparql(Select(columns, Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))
+
+
+def _step(row: tuple[object, ...]) -> Expression | None:
+    p, q, kind, value = row
+    filler = Top() if kind is None else Named(str(kind))
+    if p is None and q is None:
+        return filler
+    role = Property(str(p)) if p is not None else Property(str(q), True)
+    if isinstance(value, Literal) and by_value(value):
+        # Equal numbers can be several terms, and each has a row of its own here.
+        return None
+    if isinstance(value, Literal | URIRef):
+        return Value(role, value if isinstance(value, Literal) else str(value))
+    return Some(role, filler) if value is None else None
+
+
+def _starts(name: ox.Variable, namespace: str) -> Call:
+    return Call("strstarts", (Call("str", (name,)), ox.Literal(namespace)))
+
+
+def _labelled(positives: Sequence[str], negatives: Sequence[str]) -> list[list[tuple[str, int]]]:
+    rows = [(name, 1) for name in positives] + [(name, 0) for name in negatives]
+    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+
+
+def _rows(batch: list[tuple[str, int]]) -> Values:
+    return Values((X, _LABEL), tuple((iri(name), ox.Literal(label)) for name, label in batch))

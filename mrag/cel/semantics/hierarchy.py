@@ -1,0 +1,48 @@
+"""The classes and properties above others, and whether a graph holds what follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mrag.cel.semantics.instances import World
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDFS, SKOLEM
+
+Pairs = list[tuple[str, str]]
+
+
+def hierarchy(kg: KnowledgeGraph) -> tuple[Pairs, Pairs]:
+    """Return pairs of a class and a superclass, and of a property and a property above it.
+
+    They are read once and kept until the triples change.
+    """
+    found = kg.cache.get("cel-hierarchy")
+    if not isinstance(found, tuple):
+        classes: Pairs = []
+        properties: Pairs = []
+        for sub, relation, above in kg.select(queries.get("cel/hierarchy").text):
+            (classes if str(relation) == RDFS + "subClassOf" else properties).append((str(sub), str(above)))
+        kg.cache["cel-hierarchy"] = found = (classes, properties)
+    return found
+
+
+def unclosed(kg: KnowledgeGraph, world: World) -> list[str]:
+    """Tell in words where the instances of a class lack the superclasses that the graph gives it.
+
+    Hypotheses see what the dataset holds, so without inference `Parent` would miss the fathers.
+    """
+    missing: list[tuple[int, str, str]] = []
+    nothing = np.zeros(world.size, dtype=bool)
+    for sub, above in hierarchy(kg)[0]:
+        if sub in world.classes and not above.startswith((OWL, SKOLEM)):
+            lacking = int((world.classes[sub] & ~world.classes.get(above, nothing)).sum())
+            if lacking:
+                missing.append((-lacking, sub, above))
+    if not missing:
+        return []
+    lacking, sub, above = min(missing)
+    return [
+        f"Inferred triples are missing: {-lacking} instances of {sub} are not in its superclass {above}. "
+        "Reason over the graph first."
+    ]

@@ -1,0 +1,306 @@
+"""Class expressions evaluated over bitsets, with the same answers as the store's.
+
+A world holds the statements of a graph, or of the neighbourhood of some individuals, as arrays; the
+extension of an expression is one boolean for each term. It is fetched by few queries and kept until the
+graph changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from rdflib import Literal, URIRef
+
+from mrag.cel.semantics.sparql import VOCABULARY
+from mrag.cel.semantics.statements import statements
+from mrag.cel.semantics.values import by_value, condition, equal, holds
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+    depth,
+    walk,
+)  # fmt: skip
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.patterns import var
+from mrag.rdf.terms import OWL, SKOLEM, OxTerm, Term
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""One boolean for each term of a world."""
+
+_Pairs: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+
+_V = var("v")
+_SCHEMA = frozenset(v.value for v in VOCABULARY)
+_UNNAMED = _SCHEMA | {OWL + "Thing", OWL + "NamedIndividual"}
+_WHOLE = 300_000
+"""Up to so many triples a graph is fetched whole."""
+
+
+class World:
+    """The statements that decide class expressions, as arrays.
+
+    Args:
+        types: Pairs of a term and a class.
+        edges: Statements that are not of the schema: subject, property, value.
+        complete: Terms whose statements are all here; None for the whole graph.
+        steps: How many properties may follow one another in an expression; None for any number.
+        inverse: Whether properties can be taken backwards.
+
+    Attributes:
+        terms: All terms, in order.
+        individuals: Which of them are named individuals.
+        named: The classes that hypotheses speak of: no vocabulary, and no class without a name.
+
+    Example:
+        >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
+        >>> world = World([(a, c), (b, c)], [(a, p, b)])
+        >>> world.instances(Some(Property("urn:p"), Named("urn:C")))
+        ['urn:a']
+    """
+
+    def __init__(
+        self,
+        types: Iterable[tuple[Term, str]],
+        edges: Iterable[tuple[Term, str, Term]],
+        *,
+        steps: int | None = None,
+        inverse: bool = True,
+    ) -> None:
+        places: dict[Term, int] = {}
+        classes: dict[str, list[int]] = defaultdict(list)
+        roles: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for term, kind in types:
+            classes[str(kind)].append(places.setdefault(term, len(places)))
+        for s, p, o in edges:
+            sources, values = roles[str(p)]
+            sources.append(places.setdefault(s, len(places)))
+            values.append(places.setdefault(o, len(places)))
+        self.steps, self.inverse = steps, inverse
+        self.terms: list[Term] = sorted(places, key=lambda t: t.n3())
+        self.index = {t: at for at, t in enumerate(self.terms)}
+        self.size = len(self.terms)
+        # From the order in which the terms came up to the order in which they stand.
+        moved = np.array([self.index[t] for t in places], dtype=np.intp)
+        self.classes = {kind: self._marks(moved[classes[kind]]) for kind in sorted(classes)}
+        self.roles: dict[str, _Pairs] = {
+            p: self._pairs(*(moved[at] for at in roles[p])) for p in sorted(roles)
+        }
+        self.literals = [at for at, t in enumerate(self.terms) if isinstance(t, Literal)]
+        named = np.array([isinstance(t, URIRef) for t in self.terms], dtype=bool)
+        kinds = [m for kind, m in self.classes.items() if kind not in _SCHEMA]
+        self.individuals: Mask = named & np.logical_or.reduce(kinds) if kinds else np.zeros_like(named)
+        self.named = [c for c in self.classes if c not in _UNNAMED and not c.startswith(SKOLEM)]
+        self._kept: dict[Expression, Mask] = {}
+
+    @classmethod
+    def whole(cls, kg: KnowledgeGraph) -> World:
+        """Fetch a graph whole, by two queries or one scan; kept until its triples change."""
+        found = kg.cache.get("cel-world")
+        if not isinstance(found, World):
+            found = cls(*statements(kg))
+            kg.cache["cel-world"] = found
+        return found
+
+    @classmethod
+    def around(
+        cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2, most: int = 50_000
+    ) -> World:
+        """Fetch what lies so many properties away from some individuals, by few queries.
+
+        Properties are followed forwards only: backwards, a category leads to all its images.
+
+        Args:
+            kg: The knowledge graph.
+            individuals: IRIs to start from.
+            steps: How many properties deep.
+            most: Stop before more individuals than these would have to be followed; `steps` of the world
+                then says how deep it is.
+        """
+        edges: list[tuple[Term, str, Term]] = []
+        types: list[tuple[Term, str]] = []
+        made: dict[OxTerm, Term] = {}
+        at: list[str] = list(dict.fromkeys(individuals))
+        seen = set(at)
+        reached = 0
+        while True:
+            kinds, found = statements(kg, at, made)
+            types.extend(kinds)
+            new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
+            if reached == steps or (reached and len(new) > most):
+                break
+            reached += 1
+            edges.extend(found)
+            at = sorted(new)
+            seen.update(at)
+        return cls(types, edges, steps=reached, inverse=False)
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2) -> World:
+        """Fetch a small graph whole, and of a large one what lies around some individuals."""
+        if kg.profile().triples <= _WHOLE:
+            return cls.whole(kg)
+        return cls.around(kg, individuals, steps=steps)
+
+    def extension(self, expression: Expression) -> Mask:
+        """Return which terms an expression holds, individuals or not.
+
+        Raises:
+            ConfigError: If the world does not reach far enough to decide it, or a datatype can be compared
+                by the store only.
+        """
+        self._check(expression)
+        return self._extension(expression)
+
+    def reaches(self, expression: Expression) -> bool:
+        """Tell whether the world holds all that an expression asks for."""
+        try:
+            self._check(expression)
+        except ConfigError:
+            return False
+        return True
+
+    def instances(self, expression: Expression) -> list[str]:
+        """Return the named individuals that an expression holds, in order of IRI."""
+        found = np.flatnonzero(self.extension(expression) & self.individuals)
+        return sorted(str(self.terms[at]) for at in found)
+
+    def positions(self, individuals: Iterable[str]) -> npt.NDArray[np.intp]:
+        """Return where individuals stand among the terms.
+
+        Raises:
+            KeyError: If one of them is not there.
+        """
+        return np.array([self.index[URIRef(i)] for i in individuals], dtype=np.intp)
+
+    def is_individual(self, iri: str) -> bool:
+        """Tell whether an IRI is a named individual here."""
+        at = self.index.get(URIRef(iri))
+        return at is not None and bool(self.individuals[at])
+
+    def exists(self, p: Property, mask: Mask) -> Mask:
+        """Return which terms have a value of the property among the marked ones."""
+        found = np.zeros(self.size, dtype=bool)
+        sources, values = self.pairs(p)
+        found[sources[mask[values]]] = True
+        return found
+
+    def counts(self, p: Property, mask: Mask) -> npt.NDArray[np.intp]:
+        """Return how many marked values of the property each term has."""
+        sources, values = self.pairs(p)
+        return np.bincount(sources[mask[values]], minlength=self.size)
+
+    def pairs(self, p: Property) -> _Pairs:
+        """Return where the subjects and values of a property stand, the values first if it is inverse."""
+        sources, values = self.roles.get(p.iri, _NONE)
+        return (values, sources) if p.inverse else (sources, values)
+
+    def everything(self) -> Mask:
+        """Return the extension of ⊤."""
+        return np.ones(self.size, dtype=bool)
+
+    def _extension(self, e: Expression) -> Mask:
+        found = self._kept.get(e)
+        if found is None:
+            found = self._evaluate(e)
+            found.flags.writeable = False
+            if len(self._kept) * max(self.size, 1) < 100_000_000:
+                self._kept[e] = found
+        return found
+
+    def _evaluate(self, e: Expression) -> Mask:
+        match e:
+            case Top():
+                return self.everything()
+            case Bottom():
+                return ~self.everything()
+            case Named(name):
+                return self.classes.get(name, ~self.everything())
+            case Not(of):
+                return ~self._extension(of)
+            case And(parts):
+                found: Mask = np.logical_and.reduce([self.everything(), *map(self._extension, parts)])
+                return found
+            case Or(parts):
+                found = np.logical_or.reduce([~self.everything(), *map(self._extension, parts)])
+                return found
+            case Some(p, filler):
+                return self.exists(p, self._extension(filler))
+            case Only(p, filler):
+                return ~self.exists(p, ~self._extension(filler))
+            case Value(p, value):
+                return self.exists(p, self._marked(value))
+            case OneOf(names):
+                return self._mask(URIRef(n) for n in names)
+            case AtLeast(n, p, filler):
+                return self.counts(p, self._extension(filler)) >= n
+            case AtMost(n, p, filler):
+                return self.counts(p, self._extension(filler)) <= n
+            case Exactly(n, p, filler):
+                equal_to: Mask = self.counts(p, self._extension(filler)) == n
+                return equal_to
+            case DataSome(p, range):
+                test = condition(range, _V)
+                return self.exists(p, self._where(lambda v: holds(test, v)))
+            case DataOnly(p, range):
+                test = condition(range, _V)
+                return ~self.exists(p, ~self._where(lambda v: holds(test, v)))
+
+    def _marked(self, value: str | Literal) -> Mask:
+        if not isinstance(value, Literal):
+            return self._mask([URIRef(value)])
+        if by_value(value):
+            return self._where(lambda v: equal(v, value))
+        return self._mask([value])
+
+    def _where(self, test: Callable[[Literal], bool]) -> Mask:
+        found = np.zeros(self.size, dtype=bool)
+        for at in self.literals:
+            value = self.terms[at]
+            found[at] = isinstance(value, Literal) and test(value)
+        return found
+
+    def _mask(self, terms: Iterable[Term]) -> Mask:
+        return self._marks([self.index[t] for t in terms if t in self.index])
+
+    def _marks(self, places: Sequence[int] | npt.NDArray[np.intp]) -> Mask:
+        found = np.zeros(self.size, dtype=bool)
+        found[places] = True
+        return found
+
+    def _pairs(self, sources: npt.NDArray[np.intp], values: npt.NDArray[np.intp]) -> _Pairs:
+        """Return pairs in order, each once."""
+        sources, values = np.divmod(np.unique(sources * self.size + values), self.size)
+        return sources, values
+
+    def _check(self, e: Expression) -> None:
+        if self.steps is not None and depth(e) > self.steps:
+            raise ConfigError(f"Only {self.steps} properties in a row were fetched.")
+        if not self.inverse and any(
+            isinstance(part, Some | Only | AtLeast | AtMost | Exactly | Value | DataSome | DataOnly)
+            and part.property.inverse
+            for part in walk(e)
+        ):
+            raise ConfigError("Properties were fetched forwards only.")
+
+
+_NONE: _Pairs = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))

@@ -1,0 +1,298 @@
+"""Class expressions as SPARQL: their instances, the members among given ones, and counts of examples.
+
+The world is closed. Every term of the graph can be a filler; an answer holds named individuals only, and
+an individual is an IRI with a type outside the vocabularies of RDF, RDFS and OWL (`owl:Thing` and
+`owl:NamedIndividual` count as types). Negation is set difference from the named individuals, by `MINUS`;
+counts are of distinct values. Subclasses and subproperties are those of the inferred triples that the
+dataset holds. Where individuals are given, they stand in every `MINUS` and sub-select, so that each is
+evaluated around them and not over the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag.cel.semantics.values import by_value, condition
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+)  # fmt: skip
+from mrag.cel.syntax.normal_form import normal
+from mrag.errors import TermError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.patterns import (
+    AllOf,
+    Call,
+    Compare,
+    Count,
+    Filter,
+    Group,
+    In,
+    Minus,
+    Node,
+    Pattern,
+    Select,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+    iri,
+    to_sparql,
+    var,
+)  # fmt: skip
+from mrag.rdf.patterns import Not as Negated
+from mrag.rdf.terms import OWL, RDF, RDFS, to_ox
+
+BATCH = 500
+"""Most individuals in one query; more than that some servers refuse."""
+
+X = var("x")
+_TYPE = iri(RDF + "type")
+_FALSE = ox.Literal(False)
+
+VOCABULARY = tuple(
+    iri(namespace + name)
+    for namespace, names in (
+        (
+            OWL,
+            "AllDifferent AllDisjointClasses AllDisjointProperties Annotation AnnotationProperty "
+            "AsymmetricProperty Axiom Class DataRange DatatypeProperty DeprecatedClass DeprecatedProperty "
+            "FunctionalProperty InverseFunctionalProperty IrreflexiveProperty NegativePropertyAssertion "
+            "ObjectProperty Ontology OntologyProperty ReflexiveProperty Restriction SymmetricProperty "
+            "TransitiveProperty",
+        ),
+        (RDFS, "Class Container ContainerMembershipProperty Datatype Literal Resource"),
+        (RDF, "Alt Bag List Property Seq Statement"),
+    )
+    for name in names.split()
+)
+"""Classes whose instances are schema, not individuals."""
+
+
+def instances_query(expression: Expression, given: Sequence[str] | None = None) -> str:
+    """Return the query for the named individuals that an expression holds.
+
+    Args:
+        expression: The expression.
+        given: Ask only about these individuals; at most `BATCH` of them is wise.
+
+    Raises:
+        TermError: If an IRI in it is not well formed.
+        ConfigError: If a limit of data values cannot be tested.
+
+    Example:
+        >>> from mrag.cel.syntax.expressions import Named, Not, And
+        >>> print(instances_query(And((Named("urn:A"), Not(Named("urn:B"))))))
+        SELECT DISTINCT ?x WHERE
+        { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
+        MINUS { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:B> . } }
+    """
+    return to_sparql(Select((X,), Group(tuple(members(expression, given))), distinct=True))
+
+
+def members(
+    expression: Expression, given: Sequence[str] | None = None, *, known: bool = False
+) -> list[Pattern]:
+    """Return the patterns that bind `?x` to the named individuals of an expression.
+
+    Args:
+        expression: The expression.
+        given: Only these individuals.
+        known: Whether the given ones are known to be individuals, so that it need not be asked.
+    """
+    anchor = () if given is None else (_rows(X, given),)
+    return _Translator().answer(normal(expression), anchor, known=known and given is not None)
+
+
+def batches(individuals: Iterable[str]) -> Iterator[list[str]]:
+    """Yield individuals in groups that one query can take."""
+    found = list(individuals)
+    for start in range(0, len(found), BATCH):
+        yield found[start : start + BATCH]
+
+
+def individuals_among(kg: KnowledgeGraph, given: Iterable[str]) -> set[str]:
+    """Return those of the given IRIs that are named individuals of a graph."""
+    found: set[str] = set()
+    for batch in batches(given):
+        found.update(str(row[0]) for row in kg.select(instances_query(Top(), batch)))
+    return found
+
+
+def individual(x: ox.Variable, anchor: tuple[Pattern, ...] = ()) -> Pattern:
+    """Return the pattern of the named individuals."""
+    kind = var(f"{x.value}_class")
+    where = Group(
+        (
+            *anchor,
+            TriplePattern(x, _TYPE, kind),
+            Filter(AllOf((Call("isIRI", (x,)), Negated(In(kind, VOCABULARY))))),
+        )
+    )
+    return SubSelect(Select((x,), where, distinct=True))
+
+
+class _Translator:
+    """Turns the normal form of one expression into patterns, with variables of its own."""
+
+    def __init__(self) -> None:
+        self.names = count(1)
+
+    def fresh(self) -> ox.Variable:
+        return var(f"y{next(self.names)}")
+
+    def answer(self, e: Expression, anchor: tuple[Pattern, ...], *, known: bool) -> list[Pattern]:
+        """Return the patterns of the answer, the root's class last of those that bind."""
+        if known:
+            found, without = self.parts(e, X, anchor, anchor)
+            return [*anchor, *found, *without]
+        found, without = self.parts(e, X, anchor, (*anchor, individual(X, anchor)))
+        parts = e.parts if isinstance(e, And) else (e,)
+        typed = any(isinstance(p, Named) and iri(p.iri) not in VOCABULARY for p in parts)
+        root: Pattern = Filter(Call("isIRI", (X,))) if typed else individual(X, anchor)
+        return [*anchor, *found, root, *without]
+
+    def parts(
+        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+    ) -> tuple[list[Pattern], list[Pattern]]:
+        """Return the patterns that bind a variable to an expression, and those that take away.
+
+        Args:
+            e: A normal form.
+            x: The variable.
+            anchor: What already bounds it, to be repeated in every sub-select and `MINUS`.
+            ground: What binds it to everything that matters, where nothing else does.
+        """
+        match e:
+            case Top():
+                return [], []
+            case Bottom():
+                return [Values((x,), ())], []
+            case Named(name):
+                return [TriplePattern(x, _TYPE, _iri(name))], []
+            case OneOf(names):
+                # What is bound already is tested: beside the rows of the given individuals, an engine may
+                # take rows of values for where to begin, and go through all that have one of them.
+                return [Filter(In(x, tuple(map(_iri, names)))) if anchor else _rows(x, names)], []
+            case Value(p, value):
+                return self.value(x, p, value), []
+            case And(conjuncts):
+                both = [self.parts(c, x, anchor, ground) for c in conjuncts]
+                return [f for found, _ in both for f in found], [w for _, without in both for w in without]
+            case Or(disjuncts):
+                branches = tuple(Group(tuple(self.group(d, x, anchor, ground))) for d in disjuncts)
+                return [SubSelect(Select((x,), Union(branches), distinct=True))], []
+            case Some(p, filler):
+                y = self.fresh()
+                edge = _edge(x, p, y)
+                found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+                return [edge, *found], without
+            case DataSome(p, range):
+                v = self.fresh()
+                return [_edge(x, p, v), Filter(condition(range, v))], []
+            case Not(DataOnly(p, range)):
+                return self.beyond(x, p, range), []
+            case AtLeast(n, p, filler):
+                return [self.counted(x, n, p, filler, anchor)], []
+            case Exactly(n, p, filler):
+                more = Minus(Group((*anchor, self.counted(x, n + 1, p, filler, anchor))))
+                return [self.counted(x, n, p, filler, anchor)], [more]
+            case _:
+                return [], [Minus(Group((*anchor, *self.opposite(e, x, anchor, ground))))]
+
+    def opposite(
+        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+    ) -> list[Pattern]:
+        """Return the patterns of what an expression that only takes away does not hold."""
+        match e:
+            case Not(of):
+                return self.group(of, x, (), ())
+            case AtMost(n, p, filler):
+                return [self.counted(x, n + 1, p, filler, anchor)]
+            case DataOnly(p, range):
+                return self.beyond(x, p, range)
+            case Only(p, filler):
+                y = self.fresh()
+                edge = _edge(x, p, y)
+                if isinstance(filler, Bottom):
+                    return [edge]
+                inner = self.bound(anchor, edge)
+                if isinstance(filler, Not) and isinstance(filler.of, OneOf):
+                    return [edge, *self.parts(filler.of, y, inner, inner)[0]]
+                if isinstance(filler, Not) and not isinstance(filler.of, DataOnly):
+                    return [edge, *self.group(filler.of, y, (), ())]
+                return [edge, Minus(Group(tuple(self.group(filler, y, inner, (*anchor, edge)))))]
+            case _:
+                raise AssertionError(e)
+
+    def group(
+        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+    ) -> list[Pattern]:
+        """Return the patterns of an expression as they can stand in a group of their own."""
+        found, without = self.parts(e, x, anchor, ground)
+        return [*(anchor if found else ground), *found, *without]
+
+    def counted(
+        self, x: ox.Variable, n: int, p: Property, filler: Expression, anchor: tuple[Pattern, ...]
+    ) -> Pattern:
+        y = self.fresh()
+        edge = _edge(x, p, y)
+        found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+        where = Group((*anchor, edge, *found, *without))
+        enough = Compare(Count(y, distinct=True), ">=", ox.Literal(n))
+        return SubSelect(Select((x,), where, group_by=(x,), having=enough))
+
+    def beyond(self, x: ox.Variable, p: Property, range: DataRange) -> list[Pattern]:
+        v = self.fresh()
+        wrong = Negated(Call("coalesce", (condition(range, v), _FALSE)))
+        return [_edge(x, p, v), Filter(wrong)]
+
+    def bound(self, anchor: tuple[Pattern, ...], edge: Pattern) -> tuple[Pattern, ...]:
+        # Without given individuals an anchor would only repeat a scan.
+        return (*anchor, edge) if anchor else ()
+
+    def value(self, x: ox.Variable, p: Property, value: str | Literal) -> list[Pattern]:
+        if not isinstance(value, Literal):
+            return [_edge(x, p, _iri(value))]
+        term = to_ox(value)
+        assert isinstance(term, ox.Literal)
+        if by_value(value):
+            v = self.fresh()
+            return [_edge(x, p, v), Filter(Compare(v, "=", term))]
+        # An inverse of a property with literals has no subject to match.
+        return [Values((x,), ())] if p.inverse else [TriplePattern(x, _iri(p.iri), term)]
+
+
+def _edge(x: ox.Variable, p: Property, y: Node) -> TriplePattern:
+    return TriplePattern(y, _iri(p.iri), x) if p.inverse else TriplePattern(x, _iri(p.iri), y)
+
+
+def _iri(value: str) -> ox.NamedNode:
+    try:
+        return ox.NamedNode(value)
+    except ValueError as error:
+        raise TermError("Not a well-formed IRI.", term=value) from error
+
+
+def _rows(x: ox.Variable, names: Iterable[str]) -> Values:
+    return Values((x,), tuple((_iri(n),) for n in names))

@@ -1,0 +1,86 @@
+"""Reads the statements that decide class expressions: the types of things, and what links them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import pyoxigraph as ox
+
+from mrag.cel.semantics.sparql import batches
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, OxTerm, Term, from_ox
+from mrag.stores.base import Row
+
+Types: TypeAlias = list[tuple[Term, str]]
+Edges: TypeAlias = list[tuple[Term, str, Term]]
+
+_TYPE = RDF + "type"
+
+
+def statements(
+    kg: KnowledgeGraph, subjects: Sequence[str] | None = None, made: dict[OxTerm, Term] | None = None
+) -> tuple[Types, Edges]:
+    """Read the types and the statements that are not of the schema.
+
+    Where the store can be scanned in process that is done, else there are two queries for each batch.
+
+    Args:
+        kg: The knowledge graph.
+        subjects: IRIs of whose statements to read; None for all.
+        made: Terms that were made before, to be used again; those made here are added.
+
+    Returns:
+        Pairs of a term and a class, and triples.
+    """
+    if kg.store.capabilities.edges:
+        return _scanned(kg, subjects, {} if made is None else made)
+    types: Types = []
+    edges: Edges = []
+    if subjects is None:
+        types.extend(_typed(kg.select(queries.get("cel/types").text)))
+        edges.extend(_linked(kg.select(queries.get("cel/edges").text)))
+        return types, edges
+    for batch in batches(subjects):
+        types.extend(_typed(kg.select(queries.get("cel/types-of").bind(entity=batch))))
+        edges.extend(_linked(kg.select(queries.get("cel/edges-of").bind(entity=batch))))
+    return types, edges
+
+
+def _scanned(
+    kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term]
+) -> tuple[Types, Edges]:
+    types: Types = []
+    edges: Edges = []
+    schema: dict[str, bool] = {}
+
+    def term(found: OxTerm) -> Term:
+        made[found] = new = from_ox(found)
+        return new
+
+    for graph in kg.dataset().default:
+        for subject in (None,) if subjects is None else subjects:
+            for s, p, o, _ in kg.store.edges(graph, s=subject):
+                name = p.value
+                if name == _TYPE:
+                    if isinstance(o, ox.NamedNode) and not isinstance(s, ox.Triple):
+                        types.append((made.get(s) or term(s), o.value))
+                    continue
+                told = schema.get(name)
+                if told is None:
+                    told = schema[name] = name.startswith((RDF, RDFS, OWL))
+                if told or isinstance(o, ox.Triple) or isinstance(s, ox.Triple):
+                    continue
+                value = made.get(o)
+                # An empty text is false.
+                edges.append((made.get(s) or term(s), name, term(o) if value is None else value))
+    return types, edges
+
+
+def _typed(rows: Iterable[Row]) -> Types:
+    return [(x, str(c)) for x, c in rows if x is not None]
+
+
+def _linked(rows: Iterable[Row]) -> Edges:
+    return [(s, str(p), o) for s, p, o in rows if s is not None and o is not None]

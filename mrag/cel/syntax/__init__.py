@@ -1,0 +1,1 @@
+"""Class expressions as values, and their notations."""

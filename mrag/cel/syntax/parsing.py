@@ -1,0 +1,308 @@
+"""Reading class expressions from description logic and Manchester syntax."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Facet,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+    is_datatype,
+)  # fmt: skip
+from mrag.errors import ConfigError
+from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, from_ox, to_ox
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<iri><[^<>"{}|^`\\\s]+>)
+    |(?P<literal>"(?:[^"\\\n]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>"{}|^`\\\s]+>|[\w\-]*:[\w\-]+))?)
+    |(?P<curie>(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?)
+    |(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)
+    |(?P<word>[A-Za-z]+)
+    |(?P<sign>>=|<=|[⊤⊥¬⊓⊔∃∀≥≤=<>.,(){}\[\]⁻])""",
+    re.VERBOSE,
+)
+_FACETS: Mapping[str, Facet] = {
+    "≥": "minInclusive", ">=": "minInclusive", "≤": "maxInclusive", "<=": "maxInclusive",
+    ">": "minExclusive", "<": "maxExclusive",
+}  # fmt: skip
+_COUNTS: Mapping[str, Callable[[int, Property, Expression], Expression]] = {
+    "≥": AtLeast, "≤": AtMost, "=": Exactly, "min": AtLeast, "max": AtMost, "exactly": Exactly,
+}  # fmt: skip
+_RESTRICTIONS = ("some", "only", "value", "min", "max", "exactly")
+_AFTER = ("", "and", "or", ")")
+_DEEPEST = 100
+
+
+def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> Expression:
+    """Read an expression written as `to_dl` prints it.
+
+    Args:
+        text: The expression, names as CURIEs or as IRIs in angle brackets.
+        prefixes: Prefixes of the CURIEs, beside the well-known ones.
+
+    Raises:
+        ConfigError: If it is not well formed; the message says where.
+
+    Example:
+        >>> from_dl("≥ 2 ex:p.(¬ex:A)", {"ex": "urn:ex:"}).filler
+        Not(of=Named(iri='urn:ex:A'))
+        >>> from_dl("∃ ex:p", {"ex": "urn:ex:"})
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: Expected . and found the end, at character 7.
+    """
+    return _Parser(text, prefixes, "⊓", "⊔").whole()
+
+
+def from_manchester(text: str, prefixes: Mapping[str, str] | None = None) -> Expression:
+    """Read an expression written in Manchester syntax.
+
+    Args:
+        text: The expression, names as CURIEs or as IRIs in angle brackets.
+        prefixes: Prefixes of the CURIEs, beside the well-known ones.
+
+    Raises:
+        ConfigError: If it is not well formed; the message says where.
+
+    Example:
+        >>> from_manchester("ex:age some xsd:integer[>= 18]", {"ex": "urn:ex:"}).range.facets
+        (('minInclusive', rdflib.term.Literal('18', datatype=rdflib.term.URIRef('...#integer'))),)
+    """
+    return _Parser(text, prefixes, "and", "or").whole()
+
+
+class _Parser:
+    """Recursive descent over the tokens of one text; the two notations share all but their operators."""
+
+    def __init__(self, text: str, prefixes: Mapping[str, str] | None, both: str, either: str) -> None:
+        self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
+        self.both, self.either = both, either
+        self.dl = both == "⊓"
+        self.tokens: list[tuple[str, str, int]] = []
+        at = 0
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise ConfigError(f"Cannot read {text[at]!r}, at character {at + 1}.")
+            if found.lastgroup != "space":
+                self.tokens.append((str(found.lastgroup), found.group(), at + 1))
+            at = found.end()
+        self.end = len(text) + 1
+        self.at = 0
+        self.deep = 0
+
+    def whole(self) -> Expression:
+        found = self.alternatives()
+        if self.at < len(self.tokens):
+            raise self.wrong("the end")
+        return found
+
+    def alternatives(self) -> Expression:
+        self.deep += 1
+        if self.deep > _DEEPEST:
+            raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
+        parts = self.series(self.either, lambda: self.conjunction())
+        self.deep -= 1
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def conjunction(self) -> Expression:
+        parts = self.series(self.both, lambda: self.primary())
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def series(self, sign: str, part: Callable[[], Expression]) -> list[Expression]:
+        parts = [part()]
+        while self.accept(sign):
+            parts.append(part())
+        return parts
+
+    def primary(self) -> Expression:
+        if self.accept("("):
+            inner = self.alternatives()
+            self.expect(")")
+            return inner
+        if self.accept("{"):
+            return OneOf(tuple(self.members()))
+        return self.dl_primary() if self.dl else self.manchester_primary()
+
+    def dl_primary(self) -> Expression:
+        token = self.text()
+        if self.accept("⊤"):
+            return Top()
+        if self.accept("⊥"):
+            return Bottom()
+        if self.accept("¬"):
+            return Not(self.nested())
+        if self.accept("∃") or self.accept("∀"):
+            p = self.dl_property()
+            self.expect(".")
+            return self.quantified(p, exists=token == "∃")  # nosec B105 # a sign of logic
+        if token in _COUNTS:
+            self.at += 1
+            n, p = self.count(), self.dl_property()
+            self.expect(".")
+            return _COUNTS[token](n, p, self.nested())
+        return self.named()
+
+    def nested(self) -> Expression:
+        self.deep += 1
+        if self.deep > _DEEPEST:
+            raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
+        found = self.primary()
+        self.deep -= 1
+        return found
+
+    def dl_property(self) -> Property:
+        name = self.name()
+        return Property(name, self.accept("⁻"))
+
+    def manchester_primary(self) -> Expression:
+        if self.accept("not"):
+            return Not(self.nested())
+        following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
+        if self.text() != "inverse" and following not in _RESTRICTIONS:
+            return self.named()
+        inverse = self.accept("inverse")
+        p = Property(self.name(), inverse)
+        word = self.text()
+        if word not in _RESTRICTIONS:
+            raise self.wrong("some, only, value, min, max or exactly")
+        self.at += 1
+        if word == "value":
+            return Value(p, self.value())
+        if word in ("some", "only"):
+            return self.quantified(p, exists=word == "some")
+        n = self.count()
+        return _COUNTS[word](n, p, Top() if self.text() in _AFTER else self.nested())
+
+    def quantified(self, p: Property, *, exists: bool) -> Expression:
+        kind, text, _ = self.token()
+        if kind in ("iri", "curie") and is_datatype(self.resolve(kind, text)):
+            range = self.range()
+            return DataSome(p, range) if exists else DataOnly(p, range)
+        if exists and text == "{" and self.kind(1) in ("literal", "number", "word"):
+            self.at += 1
+            value = self.value()
+            self.expect("}")
+            return Value(p, value)
+        filler = self.nested()
+        if exists and isinstance(filler, OneOf) and len(filler.members) == 1:
+            return Value(p, filler.members[0])
+        return Some(p, filler) if exists else Only(p, filler)
+
+    def range(self) -> DataRange:
+        datatype = self.name()
+        facets: list[tuple[Facet, Literal]] = []
+        if self.accept("["):
+            while True:
+                sign = self.text()
+                if sign not in _FACETS:
+                    raise self.wrong("a limit such as >= 5")
+                self.at += 1
+                limit = self.value()
+                if not isinstance(limit, Literal):
+                    raise ConfigError("A limit is a literal, not an IRI.", term=limit)
+                facets.append((_FACETS[sign], limit))
+                if not self.accept(","):
+                    break
+            self.expect("]")
+        return DataRange(datatype, tuple(facets))
+
+    def members(self) -> Sequence[str]:
+        found = [self.name()]
+        while self.accept(","):
+            found.append(self.name())
+        self.expect("}")
+        return found
+
+    def named(self) -> Expression:
+        name = self.name()
+        return Top() if name == OWL + "Thing" else Bottom() if name == OWL + "Nothing" else Named(name)
+
+    def name(self) -> str:
+        kind, text, _ = self.token()
+        if kind not in ("iri", "curie"):
+            raise self.wrong("a name")
+        self.at += 1
+        return self.resolve(kind, text)
+
+    def resolve(self, kind: str, text: str) -> str:
+        if kind == "iri":
+            return str(from_ox(to_ox(text[1:-1])))
+        prefix, _, local = text.partition(":")
+        if prefix not in self.prefixes:
+            raise ConfigError(f"The prefix {prefix!r} is not known.", hint="Write the IRI in <>.")
+        return self.prefixes[prefix] + local
+
+    def count(self) -> int:
+        kind, text, _ = self.token()
+        if kind != "number" or not text.isdecimal():
+            raise self.wrong("a whole number")
+        self.at += 1
+        return int(text)
+
+    def value(self) -> str | Literal:
+        kind, text, _ = self.token()
+        if kind in ("iri", "curie"):
+            return self.name()
+        self.at += 1
+        if kind == "number":
+            return Literal(text, datatype=XSD + ("decimal" if "." in text else "integer"), normalize=False)
+        if text in ("true", "false"):
+            return Literal(text, datatype=XSD + "boolean")
+        if kind != "literal":
+            self.at -= 1
+            raise self.wrong("a value")
+        body, mark, datatype = text.rpartition("^^")
+        if mark and not datatype.startswith("<") and body.endswith('"'):
+            text = f"{body}^^<{self.resolve('curie', datatype)}>"
+        try:
+            quad = next(iter(ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)))
+        except SyntaxError as error:
+            raise ConfigError("Not a well-formed literal.", term=text) from error
+        literal = from_ox(quad.object)
+        assert isinstance(literal, Literal)
+        return literal
+
+    def token(self) -> tuple[str, str, int]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "", self.end)
+
+    def text(self) -> str:
+        return self.token()[1]
+
+    def kind(self, ahead: int) -> str:
+        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else "end"
+
+    def accept(self, text: str) -> bool:
+        if self.text() != text or self.token()[0] == "literal":
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.wrong(text)
+
+    def wrong(self, wanted: str) -> ConfigError:
+        _, text, at = self.token()
+        return ConfigError(f"Expected {wanted} and found {text or 'the end'}, at character {at}.")

@@ -1,0 +1,314 @@
+"""A chat model makes the sentence of a hypothesis read better; its meaning is checked, not trusted.
+
+Only what comes before the counts is given to the model, which is asked to rewrite it. Its answer is taken
+if it has the same names, numbers, negations and other words that decide the meaning, in the same order, and
+besides them nothing but words of the original and a closed list of articles and auxiliary verbs. Otherwise
+the sentence that was made by rules is kept. The counts are always put there by rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rdflib import Literal
+
+from mrag.cel.problem import Hypothesis
+from mrag.cel.summary import ChatModel, ask
+from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, walk
+from mrag.cel.syntax.verbalise import Language, counted, names_of, verbalise
+from mrag.errors import ModelError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import patterns as sparql
+
+__all__ = ["Polished", "objection", "polish", "vocabulary"]
+
+_LABELS = 100_000
+_TASK = {
+    "en": "Rewrite the sentence so that it reads well. Keep every name, number and quotation and every word "
+    "such as not, nothing, only, or, at least, and keep their order. Add nothing. Begin with Whatever, "
+    "Everything that or Every. Answer with the one sentence alone.",
+    "de": "Formuliere den Satz so um, dass er sich gut liest. Behalte jeden Namen, jede Zahl, jedes Zitat "
+    "und jedes Wort wie nicht, nichts, nur, oder, mindestens, und behalte ihre Reihenfolge. Füge nichts "
+    "hinzu. Beginne mit Alles, was. Antworte nur mit dem einen Satz.",
+}
+_NEGATIONS = {
+    "en": "not no nothing none never neither nor without nobody nowhere cannot except but lacks lack lacking "
+    "unless".split(),
+    "de": "nicht nichts kein keine keinen keiner keines keinem nie niemals ohne weder noch niemand außer "
+    "umgekehrt".split(),
+}
+_DECIDING = {
+    "en": ["of at least", "of at most", "at least", "at most", "exactly", "above", "below", "only", "or",
+           "one of", "of"],
+    "de": ["mindestens", "höchstens", "genau", "ab", "bis", "über", "unter", "nur", "oder", "eines"],
+}  # fmt: skip
+_EXISTS = {"en": ["something"], "de": ["etwas"]}
+_RELATIVE = {"en": "that which who whose".split(), "de": "das der die was".split()}
+"""Words that say what the rest is about; before the first name they can be there or not."""
+_ARTICLES = {"en": ["some", "a", "an"], "de": []}
+"""The first stands before what is one of a class, and the others may stand for it."""
+_PLAIN = {
+    "en": frozenset("the is are has have and also both thing things".split()),
+    "de": frozenset("ein eine einen einer einem ist sind hat haben und auch".split()),
+}
+_BEGINNINGS = {
+    "en": frozenset("whatever every everything all any anything each".split()),
+    "de": frozenset("alles alle jede jeder jedes".split()),
+}
+_NUMBER = r"[-−+]?\d+(?:[.,:/-]\d+)*"
+_QUOTED = r'"(?:[^"\\]|\\.)*"(?:@[\w-]+|\^\^\S+)?'
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_END = re.compile(r"[\s.!]+\Z")
+_SIGNS = re.compile(r"[\s,.;:!“”„()]*")
+
+
+@dataclass(frozen=True)
+class Polished:
+    """A sentence about a hypothesis.
+
+    Attributes:
+        text: The sentence to show.
+        original: The one made by rules.
+        accepted: Whether `text` is the model's.
+        reason: Why the model's was not taken; "" if it was.
+    """
+
+    text: str
+    original: str
+    accepted: bool
+    reason: str = ""
+
+
+def polish(
+    kg: KnowledgeGraph,
+    hypothesis: Hypothesis,
+    model: ChatModel | None,
+    language: Language = "en",
+    *,
+    noun: str | None = None,
+    labels: Iterable[str] | None = None,
+) -> Polished:
+    """Have a chat model polish the sentence that `mrag.cel.syntax.verbalise.sentence` gives.
+
+    One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made by
+    rules is kept, and `reason` says why.
+
+    Args:
+        kg: The knowledge graph, for labels.
+        hypothesis: The hypothesis.
+        model: A LangChain chat model.
+        language: `en` or `de`.
+        noun: What the examples are, in the plural, such as `images`.
+        labels: Labels that the graph knows, none of which may be added; `vocabulary(kg)` if left out.
+
+    Raises:
+        ModelError: If there is no chat model.
+    """
+    if model is None:
+        raise ModelError(
+            "There is no language model to polish a sentence.",
+            hint="mrag.cel.syntax.verbalise.sentence gives one without a model.",
+        )
+    name = names_of(kg, [hypothesis.expression], language)
+    used: list[str] = []
+
+    def noted(iri: str) -> str:
+        used.append(name(iri))
+        return used[-1]
+
+    said = verbalise(hypothesis.expression, noted, language)
+    start = f"{'Whatever' if language == 'en' else 'Alles, was'} {said}"
+    end = f": {counted(hypothesis.counts, language, noun=noun)}."
+    original = start + end
+    used += _literals(hypothesis.expression)
+    try:
+        answer = ask(model, _TASK[language], f"{start}.")
+    except ModelError as error:
+        return Polished(original, original, False, error.message)
+    answer = " ".join(answer.split())
+    if len(answer) > 1 and answer[0] == answer[-1] == '"':
+        answer = answer[1:-1]
+    answer = _END.sub("", answer)
+    if not answer:
+        return Polished(original, original, False, "The model answered nothing.")
+    known = vocabulary(kg) if labels is None else labels
+    if reason := objection(start, answer, used, language, noun=noun, labels=known):
+        return Polished(original, original, False, reason)
+    return Polished(answer + end, original, True)
+
+
+def objection(
+    original: str,
+    polished: str,
+    names: Sequence[str],
+    language: Language = "en",
+    *,
+    noun: str | None = None,
+    labels: Iterable[str] = (),
+) -> str:
+    """Say why a sentence may mean something else than another one.
+
+    Args:
+        original: The sentence made by rules, without the counts.
+        polished: The other one.
+        names: The names in the original.
+        language: `en` or `de`.
+        noun: A noun, in the plural, that the other sentence may have as well.
+        labels: Other names that it may not have.
+
+    Returns:
+        The reason; "" if nothing is changed as far as can be seen.
+
+    Example:
+        >>> made = "Whatever is an Image and shows “jacket”"
+        >>> objection(made, "Every Image that shows “jacket”", ["Image", "shows", "jacket"])
+        ''
+        >>> objection(made, "Every Image that shows “skirt”", ["Image", "shows", "jacket"])
+        'It lacks “jacket”.'
+        >>> objection(made, "Every Image that shows no “jacket”", ["Image", "shows", "jacket"])
+        'It adds “no”.'
+    """
+    if original == polished:
+        return ""
+    if mixed := sorted({n for n in names if n.casefold() in _reserved(language)}):
+        return f"“{mixed[0]}” is a name as well as a word that decides the meaning."
+    pattern = _fixed(names, language, original)
+    wanted, found = _parts(pattern, original, language), _parts(pattern, polished, language)
+    wanted, found = _without_articles(wanted, wanted), _without_articles(found, wanted)
+    if len(found) > 1 and found[1] in _RELATIVE[language] and _has_head(pattern, original):
+        del found[1]  # "is an Image and shows …" becomes "Every Image that shows …"
+    if wanted != found:
+        lost, added = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
+        if lost or added:
+            return f"It lacks “{next(iter(lost))}”." if lost else f"It adds “{next(iter(added))}”."
+        return "It has the names or numbers in another order."
+    own = {w.casefold() for _, rest in _between(pattern, original) for w in _WORD.findall(rest)}
+    allowed = own | _PLAIN[language] | {w.casefold() for w in _WORD.findall(noun or "")}
+    for early, rest in _between(pattern, polished):
+        for word in _WORD.findall(rest):
+            key = word.casefold()
+            if key not in allowed and not (early and key in _BEGINNINGS[language]):
+                return f"It adds “{word}”."
+        if not _SIGNS.fullmatch(_WORD.sub(" ", rest)):
+            return "It adds signs."
+    before, after = _runs(original), _runs(polished)
+    for label in sorted(labels):
+        words = tuple(w.casefold() for w in _WORD.findall(label))
+        if after[words] > before[words] and not {*words} <= _PLAIN[language] | _BEGINNINGS[language]:
+            return f"It adds “{label}”."
+    return ""
+
+
+def vocabulary(kg: KnowledgeGraph, most: int = _LABELS) -> frozenset[str]:
+    """Read the labels of a graph, in all languages.
+
+    Args:
+        kg: The knowledge graph.
+        most: How many at most, the first in order.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     "triple store" in {label.lower() for label in vocabulary(kg)}
+        True
+    """
+    properties = kg.profile().labels
+    if not properties:
+        return frozenset()
+    s, p, label = sparql.var("s"), sparql.var("p"), sparql.var("label")
+    rows = tuple((sparql.iri(name),) for name in properties)
+    body = sparql.Group((sparql.Values((p,), rows), sparql.TriplePattern(s, p, label)))
+    query = sparql.Select((label,), body, distinct=True, order_by=(label,), limit=most)
+    return frozenset(str(row[0]) for row in kg.select(sparql.to_sparql(query)))
+
+
+def _literals(expression: Expression) -> list[str]:
+    """Return the values of an expression that are no IRIs, as its sentence may have them."""
+    found: list[Literal] = []
+    for e in walk(expression):
+        match e:
+            case Value(_, Literal() as value):
+                found.append(value)
+            case DataSome(_, range) | DataOnly(_, range):
+                found += [value for _, value in range.facets]
+    return [str(value) for value in found if str(value).strip()]
+
+
+def _fixed(names: Sequence[str], language: Language, original: str) -> re.Pattern[str]:
+    """Return what finds all that decides the meaning, the longest first."""
+    words = _reserved(language)
+    if _alone("or|oder", original) is not None:
+        words += ["and", "und"]
+    if "” of " in original:  # the inverse of a property
+        words += ["is", "are", "has", "have"]
+    escaped = {re.sub(r"([\\“”„])", r"\\\1", name) for name in names}
+    texts = sorted({*escaped, *words}, key=lambda text: (-len(text), text))
+    found = "|".join(r"\s+".join(map(re.escape, text.split())) for text in texts if text.strip())
+    marks = "" if _simple(original, language) else r"|[()]"
+    return re.compile(rf"{_QUOTED}|(?<!\w)(?:{found})(?!\w)|(?<![\w.,]){_NUMBER}|\d+{marks}", re.I)
+
+
+def _reserved(language: Language) -> list[str]:
+    kinds = (_NEGATIONS, _DECIDING, _EXISTS, _RELATIVE, _ARTICLES)
+    return [word for kind in kinds for word in kind[language]]
+
+
+def _simple(original: str, language: Language) -> bool:
+    """Tell whether brackets can go: there is one pair at the end, and nothing reaches into it."""
+    if original.count("(") > 1 or (original.count("(") == 1 and not original.endswith(")")):
+        return False
+    deciding = "|".join(map(re.escape, [*_NEGATIONS[language], *_DECIDING[language]]))
+    return _alone(deciding, original) is None
+
+
+def _alone(words: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.I)
+
+
+def _parts(pattern: re.Pattern[str], text: str, language: Language) -> list[str]:
+    """Return what decides the meaning, in order; values in straight quotes as they are."""
+    found = [m[0] if m[0][0] == '"' else " ".join(m[0].split()).casefold() for m in pattern.finditer(text)]
+    while found and found[0] in _RELATIVE[language]:
+        del found[0]
+    return found
+
+
+def _without_articles(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Leave out "a" and "an", or read them as "some" where that is wanted."""
+    expected = [part for part in wanted if part not in ("a", "an")]
+    kept: list[str] = []
+    for part in found:
+        if part not in ("a", "an"):
+            kept.append(part)
+        elif expected[len(kept) : len(kept) + 1] == ["some"]:
+            kept.append("some")
+    return kept
+
+
+def _has_head(pattern: re.Pattern[str], original: str) -> bool:
+    """Tell whether the first thing said is a class, and the rest is said of the same thing."""
+    start = re.match(r"Whatever is an? “?", original)
+    first = pattern.match(original, start.end()) if start else None
+    return first is not None and re.match("”? and ", original[first.end() :]) is not None
+
+
+def _between(pattern: re.Pattern[str], text: str) -> Iterable[tuple[bool, str]]:
+    """Yield what stands between those parts, and whether before the first of them."""
+    at, first = 0, True
+    for found in pattern.finditer(text):
+        yield first, text[at : found.start()]
+        at, first = found.end(), False
+    yield first, text[at:]
+
+
+def _runs(text: str, longest: int = 12) -> Counter[tuple[str, ...]]:
+    """Count the runs of words of a text."""
+    words = [w.casefold() for w in _WORD.findall(text)]
+    return Counter(
+        tuple(words[at : at + size])
+        for at in range(len(words))
+        for size in range(1, min(longest, len(words) - at) + 1)
+    )

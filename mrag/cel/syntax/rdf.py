@@ -1,0 +1,247 @@
+"""Class expressions as triples, by the mapping of OWL 2 to RDF graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.collection import Collection
+from rdflib.namespace import OWL, RDF, RDFS, XSD
+from rdflib.term import Node
+
+from mrag.cel.syntax.expressions import (
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataRange,
+    DataSome,
+    Exactly,
+    Expression,
+    Facet,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+    Top,
+    Value,
+    is_datatype,
+)  # fmt: skip
+from mrag.errors import ConfigError
+from mrag.rdf.terms import to_ox
+
+_Resource: TypeAlias = URIRef | BNode
+
+_FACETS: Mapping[str, Facet] = {
+    str(XSD.minInclusive): "minInclusive", str(XSD.maxInclusive): "maxInclusive",
+    str(XSD.minExclusive): "minExclusive", str(XSD.maxExclusive): "maxExclusive",
+}  # fmt: skip
+_WORDS: Mapping[type, str] = {AtLeast: "min", AtMost: "max", Exactly: ""}
+_COUNTS: Mapping[Callable[[int, Property, Expression], Expression], str] = {
+    AtLeast: "min", AtMost: "max", Exactly: "",
+}  # fmt: skip
+
+
+def to_turtle(
+    expression: Expression, iri: str | None = None, prefixes: Mapping[str, str] | None = None
+) -> str:
+    """Print an expression as Turtle.
+
+    Args:
+        expression: The expression.
+        iri: A class that is to be equivalent to it; without one the expression stands alone.
+        prefixes: Prefixes to use.
+
+    Source:
+        OWL 2 Mapping to RDF Graphs, section 2.1.
+
+    Example:
+        >>> print(to_turtle(Not(Named("urn:a:A")), "urn:a:B", {"a": "urn:a:"}))
+        @prefix a: <urn:a:> .
+        @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        <BLANKLINE>
+        a:B a owl:Class ;
+            owl:equivalentClass [ a owl:Class ;
+                    owl:complementOf a:A ] .
+    """
+    graph = Graph()
+    for prefix, namespace in (prefixes or {}).items():
+        graph.bind(prefix, namespace)
+    node = to_graph(expression, graph)
+    if iri is not None:
+        to_ox(iri)
+        graph.add((URIRef(iri), RDF.type, OWL.Class))
+        graph.add((URIRef(iri), OWL.equivalentClass, node))
+    return graph.serialize(format="turtle").strip()
+
+
+def to_graph(expression: Expression, graph: Graph) -> _Resource:
+    """Add an expression to a graph and return its node."""
+    match expression:
+        case Top():
+            return OWL.Thing
+        case Bottom():
+            return OWL.Nothing
+        case Named(iri):
+            to_ox(iri)
+            return URIRef(iri)
+        case Not(of):
+            return _class(graph, OWL.complementOf, to_graph(of, graph))
+        case And(parts):
+            return _class(graph, OWL.intersectionOf, _list(graph, [to_graph(p, graph) for p in parts]))
+        case Or(parts):
+            return _class(graph, OWL.unionOf, _list(graph, [to_graph(p, graph) for p in parts]))
+        case OneOf(members):
+            return _class(graph, OWL.oneOf, _list(graph, [URIRef(m) for m in members]))
+        case Some(p, filler):
+            return _restriction(graph, p, OWL.someValuesFrom, to_graph(filler, graph))
+        case Only(p, filler):
+            return _restriction(graph, p, OWL.allValuesFrom, to_graph(filler, graph))
+        case Value(p, value):
+            term = value if isinstance(value, Literal) else URIRef(value)
+            return _restriction(graph, p, OWL.hasValue, term)
+        case DataSome(p, range):
+            return _restriction(graph, p, OWL.someValuesFrom, _range(graph, range))
+        case DataOnly(p, range):
+            return _restriction(graph, p, OWL.allValuesFrom, _range(graph, range))
+        case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+            word = _WORDS[type(expression)]
+            count = Literal(n, datatype=XSD.nonNegativeInteger)
+            name = f"{word}QualifiedCardinality" if word else "qualifiedCardinality"
+            node = _restriction(graph, p, OWL[name], count)
+            graph.add((node, OWL.onClass, to_graph(filler, graph)))
+            return node
+
+
+def from_graph(graph: Graph, node: Node) -> Expression:
+    """Read the expression that a node of a graph stands for.
+
+    Raises:
+        ConfigError: If its triples are not those of a class expression of this language.
+
+    Example:
+        >>> graph = Graph()
+        >>> node = to_graph(Some(Property("urn:p", True), Named("urn:A")), graph)
+        >>> from_graph(graph, node)
+        Some(property=Property(iri='urn:p', inverse=True), filler=Named(iri='urn:A'))
+    """
+    return _read(graph, node, 0)
+
+
+def _read(graph: Graph, node: Node, deep: int) -> Expression:
+    if deep > 100:
+        raise ConfigError("The triples of the class expression go round in a circle.", term=str(node))
+    if node == OWL.Thing:
+        return Top()
+    if node == OWL.Nothing:
+        return Bottom()
+    on = graph.value(node, OWL.onProperty)
+    if on is not None:
+        return _restricted(graph, node, _property(graph, on), deep)
+    for predicate, kind in ((OWL.intersectionOf, And), (OWL.unionOf, Or)):
+        parts = graph.value(node, predicate)
+        if parts is not None and isinstance(node, BNode):
+            return kind(tuple(_read(graph, p, deep + 1) for p in Collection(graph, parts)))
+    if isinstance(node, URIRef):
+        return Named(str(node))
+    negated = graph.value(node, OWL.complementOf)
+    if negated is not None:
+        return Not(_read(graph, negated, deep + 1))
+    members = graph.value(node, OWL.oneOf)
+    if members is not None:
+        return OneOf(tuple(str(m) for m in Collection(graph, members)))
+    raise ConfigError("These triples are no class expression.", term=str(node))
+
+
+def _restricted(graph: Graph, node: Node, p: Property, deep: int) -> Expression:
+    filler = graph.value(node, OWL.someValuesFrom)
+    if filler is not None:
+        range = _data(graph, filler)
+        return Some(p, _read(graph, filler, deep + 1)) if range is None else DataSome(p, range)
+    filler = graph.value(node, OWL.allValuesFrom)
+    if filler is not None:
+        range = _data(graph, filler)
+        return Only(p, _read(graph, filler, deep + 1)) if range is None else DataOnly(p, range)
+    value = graph.value(node, OWL.hasValue)
+    if value is not None:
+        return Value(p, value if isinstance(value, Literal) else str(value))
+    for kind, word in _COUNTS.items():
+        qualified: URIRef = OWL[f"{word}QualifiedCardinality" if word else "qualifiedCardinality"]
+        n = graph.value(node, qualified)
+        if n is not None:
+            on = graph.value(node, OWL.onClass)
+            return kind(int(str(n)), p, Top() if on is None else _read(graph, on, deep + 1))
+        n = graph.value(node, OWL[f"{word}Cardinality" if word else "cardinality"])
+        if n is not None:
+            return kind(int(str(n)), p, Top())
+    raise ConfigError("This restriction is not of this language.", term=str(node))
+
+
+def _property(graph: Graph, node: Node) -> Property:
+    inverse = graph.value(node, OWL.inverseOf) if isinstance(node, BNode) else None
+    return Property(str(node)) if inverse is None else Property(str(inverse), True)
+
+
+def _data(graph: Graph, node: Node) -> DataRange | None:
+    if isinstance(node, URIRef):
+        named = is_datatype(str(node)) or (node, RDF.type, RDFS.Datatype) in graph
+        return DataRange(str(node)) if named else None
+    base = graph.value(node, OWL.onDatatype)
+    if base is None:
+        return None
+    facets: list[tuple[Facet, Literal]] = []
+    restrictions = graph.value(node, OWL.withRestrictions)
+    for item in Collection(graph, restrictions) if restrictions is not None else ():
+        for _, predicate, limit in graph.triples((item, None, None)):
+            if str(predicate) not in _FACETS or not isinstance(limit, Literal):
+                raise ConfigError("This limit of values is not of this language.", term=str(predicate))
+            facets.append((_FACETS[str(predicate)], limit))
+    return DataRange(str(base), tuple(facets))
+
+
+def _range(graph: Graph, range: DataRange) -> _Resource:
+    if not range.facets:
+        return URIRef(range.datatype)
+    items: list[Node] = []
+    for facet, limit in range.facets:
+        item = BNode()
+        graph.add((item, XSD[facet], limit))
+        items.append(item)
+    node = BNode()
+    graph.add((node, RDF.type, RDFS.Datatype))
+    graph.add((node, OWL.onDatatype, URIRef(range.datatype)))
+    graph.add((node, OWL.withRestrictions, _list(graph, items)))
+    return node
+
+
+def _class(graph: Graph, predicate: URIRef, value: Node) -> BNode:
+    node = BNode()
+    graph.add((node, RDF.type, OWL.Class))
+    graph.add((node, predicate, value))
+    return node
+
+
+def _restriction(graph: Graph, p: Property, predicate: URIRef, value: Node) -> BNode:
+    to_ox(p.iri)
+    on: Node = URIRef(p.iri)
+    if p.inverse:
+        on = BNode()
+        graph.add((on, OWL.inverseOf, URIRef(p.iri)))
+    node = BNode()
+    graph.add((node, RDF.type, OWL.Restriction))
+    graph.add((node, OWL.onProperty, on))
+    graph.add((node, predicate, value))
+    return node
+
+
+def _list(graph: Graph, items: Sequence[Node]) -> _Resource:
+    if not items:
+        return RDF.nil
+    head = BNode()
+    Collection(graph, head, list(items))
+    return head

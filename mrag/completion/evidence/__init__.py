@@ -1,0 +1,1 @@
+"""Evidence for incomplete triples in texts and images."""

@@ -1,0 +1,172 @@
+"""Completing a triple from evidence: put in words, looked for in texts and images, read, checked, linked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from mrag.completion.evidence.linking import NAMESPACE, Linked, link, new_iri
+from mrag.completion.evidence.passages import PassageSource
+from mrag.completion.evidence.reading import Finding, Reader, Sought, checked, sought
+from mrag.completion.evidence.relation_words import instructs
+from mrag.completion.evidence.rule_reader import PlainReader
+from mrag.completion.plan.patterns import CompletedTriple, EvidenceRef, IncompleteTriple, Unknown, is_text
+from mrag.completion.plan.relations import Relations
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import Term
+
+
+@dataclass(frozen=True)
+class EvidenceSettings:
+    """The knobs of completing from evidence.
+
+    Attributes:
+        namespace: Where the IRIs of new entities begin.
+        new_names: Whether names that the graph does not know may become new entities.
+        least_confidence: What is less sure is left out.
+        most_values: Most values of one triple, the surest first.
+    """
+
+    namespace: str = NAMESPACE
+    new_names: bool = True
+    least_confidence: float = 0.5
+    most_values: int = 50
+
+
+class Evidence:
+    """Texts and images that triples are completed from; an `EvidenceSource`.
+
+    Args:
+        source: Finds passages.
+        reader: Reads them; one without a language model by default.
+        settings: The knobs.
+        on_read: Called with each triple in words and the number of passages read for it.
+
+    Attributes:
+        names: Names of the new entities that were made, by IRI.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.completion.evidence.passages import Passage, Passages
+        >>> kg, e = mrag.demo(model="none"), "https://w3id.org/mrag/demo/products#"
+        >>> text = "Last year Stardog was developed by Rainer Weiss and his friends."
+        >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
+        >>> triple = IncompleteTriple(URIRef(e + "Stardog"), URIRef(e + "developedBy"), Unknown("who"))
+        >>> [found] = evidence.complete(kg, triple, 5)
+        >>> evidence.names[str(found.object)], found.evidence[0].quote == text
+        ('Rainer Weiss', True)
+        >>> kg.close()
+    """
+
+    def __init__(
+        self,
+        source: PassageSource,
+        reader: Reader | None = None,
+        settings: EvidenceSettings | None = None,
+        *,
+        on_read: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self.source = source
+        self.settings = settings or EvidenceSettings()
+        taught = getattr(source, "all", ())  # a source that knows all of its passages can teach from them
+        self.reader: Reader = reader or PlainReader(taught, new_names=self.settings.new_names)
+        self.names: dict[str, str] = {}
+        self._on_read = on_read or (lambda words, passages: None)
+
+    def complete(self, kg: KnowledgeGraph, triple: IncompleteTriple, k: int) -> list[CompletedTriple]:
+        """Return triples that match, each with what it was read in; an empty list means no evidence.
+
+        Args:
+            kg: The knowledge graph; nothing is written to it.
+            triple: A triple with one unknown place. A relation that is not of the graph gives nothing; an
+                entity that is not may be made, where new names are allowed.
+            k: Most passages and regions to read.
+
+        Raises:
+            ModelError: If a model cannot be reached.
+        """
+        if not isinstance(triple.predicate, Unknown) and not _is_relation(kg, triple.predicate):
+            return []
+        if not self.settings.new_names and any(map(is_text, triple.slots)):
+            return []
+        asked = sought(kg, triple)
+        if asked is None:
+            return []
+        passages = self.source.search(asked.words, asked.entities, k)
+        self._on_read(asked.words, len(passages))
+        if not passages:
+            return []
+        return self._linked(kg, asked, self._findings(asked, self.reader.read(kg, asked, passages)))
+
+    def _findings(self, asked: Sought, given: Iterable[Finding]) -> list[Finding]:
+        kept = [fine for one in given if (fine := checked(one, asked, _states)) is not None]
+        return [one for one in kept if one.place == asked.place]
+
+    def _linked(
+        self, kg: KnowledgeGraph, asked: Sought, findings: Iterable[Finding]
+    ) -> list[CompletedTriple]:
+        found: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+        new: dict[str, str] = {}
+        for one in findings:
+            linked = self._term(kg, asked, one)
+            if linked is None:
+                continue
+            terms = self._filled(asked, one.place, linked, new)
+            if terms is None:
+                continue
+            ref = EvidenceRef(one.passage.iri, one.quote, one.passage.kind, one.passage.source)
+            known = found.get(terms)
+            if known is None:
+                found[terms] = CompletedTriple(*terms, "completed", (ref,), one.confidence)
+            elif ref not in known.evidence:
+                # Passages that say the same are taken as independent of each other.
+                sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
+                more = (*known.evidence, ref)
+                found[terms] = CompletedTriple(*terms, "completed", more, round(sure, 4))
+        least = self.settings.least_confidence
+        ranked = sorted(
+            (t for t in found.values() if t.confidence >= least),
+            key=lambda t: (-t.confidence, [term.n3() for term in t.terms]),
+        )[: self.settings.most_values]
+        used = {str(term) for t in ranked for term in t.terms}
+        self.names.update({iri: name for iri, name in new.items() if iri in used})
+        return ranked
+
+    def _term(self, kg: KnowledgeGraph, asked: Sought, one: Finding) -> Linked | None:
+        if one.place == "predicate":
+            return Linked(one.term) if one.term is not None and _is_relation(kg, one.term) else None
+        if one.term is not None:
+            return Linked(one.term)
+        s = self.settings
+        predicate = str(asked.triple.predicate)
+        return link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
+
+    def _filled(
+        self, asked: Sought, place: str, linked: Linked, new: dict[str, str]
+    ) -> tuple[Term, Term, Term] | None:
+        terms: list[Term] = []
+        for name, slot in zip(("subject", "predicate", "object"), asked.triple.slots, strict=True):
+            if name == place:
+                terms.append(linked.term)
+                if linked.new:
+                    new[str(linked.term)] = linked.new
+            elif isinstance(slot, Unknown):
+                return None
+            elif is_text(slot):
+                made = new_iri(slot, self.settings.namespace)
+                new[made] = " ".join(slot.split())
+                terms.append(URIRef(made))
+            else:
+                terms.append(slot)  # type: ignore[arg-type]  # neither text nor unknown
+        s, p, o = terms
+        return None if s == o else (s, p, o)
+
+
+def _is_relation(kg: KnowledgeGraph, term: object) -> bool:
+    return isinstance(term, URIRef) and any(r.iri == term for r in Relations.of(kg).all)
+
+
+def _states(quote: str) -> bool:
+    return not instructs(quote)

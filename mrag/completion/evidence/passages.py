@@ -1,0 +1,318 @@
+"""Passages as evidence: kept in the store as nodes of their own, and found by the words of a triple.
+
+They stand in a graph that no question is answered from. A collection is a folder, or what a loader of
+LangChain gave; what has gone from a folder goes out of its collection, and what was quoted from it stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+from rdflib import URIRef
+
+from mrag.completion.plan.spans import mentioned
+from mrag.completion.writeback.runs import DCTERMS
+from mrag.errors import IndexError_
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.document_index import DocumentIndex
+from mrag.index.embedders import Embedder
+from mrag.index.similarity import home
+from mrag.loaders.snippets import (
+    Cutting,
+    Document,
+    Snippet,
+    Snippets,
+    cut,
+    document_lines,
+    passage_lines,
+    title_of,
+)
+from mrag.rdf import queries
+from mrag.stores.base import Dataset
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document as LangChainDocument
+    from langchain_core.retrievers import BaseRetriever
+
+_BATCH: Final = 4 << 20
+"""Bytes of N-Triples after which they are written."""
+
+_WIDE: Final = 20
+"""How many times as many passages are looked at as are wanted, for those that name what is sought."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text to read: a piece of a document, or what was said of an image or a part of one.
+
+    Attributes:
+        iri: Its evidence node.
+        text: What it says.
+        source: The document or file it belongs to.
+        title: What the document is called.
+        kind: What the node is.
+    """
+
+    iri: str
+    text: str
+    source: str
+    title: str = ""
+    kind: Literal["passage", "region", "image"] = "passage"
+
+
+class PassageSource(Protocol):
+    """Finds passages for a triple."""
+
+    def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
+        """Return passages, best first.
+
+        Args:
+            query: The triple in words.
+            names: For each of its known entities the names that it goes by; a passage has one of each.
+            k: Most passages.
+        """
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What keeping texts did: numbers of documents.
+
+    Attributes:
+        added: Documents that are new, or say something new.
+        gone: Documents that are no longer part of the collection.
+        total: Documents of the collection.
+        passages: Passages of the new documents.
+    """
+
+    added: int
+    gone: int
+    total: int
+    passages: int
+
+
+def evidence_graph(kg: KnowledgeGraph) -> str:
+    """Return the IRI of the graph of passages; no question is answered from it.
+
+    A server that reasons itself has all its graphs in sight; the texts are literals of a datatype that its
+    indexes of words can leave out.
+    """
+    reasons = kg.store.capabilities.reasoning
+    return f"urn:graph:{kg.name}:evidence" if reasons else f"urn:mrag:evidence:{kg.name}"
+
+
+def collection_of(folder: Path | str) -> str:
+    """Return the IRI of the collection of a folder's texts, which does not tell where the folder is."""
+    where = str(Path(folder).resolve())
+    return "urn:mrag:collection:" + hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def keep_folder(kg: KnowledgeGraph, snippets: Snippets) -> tuple[str, Kept]:
+    """Bring the passages of a folder into the store, and take out of its collection what is gone.
+
+    Cut off in between, the next call does the rest.
+
+    Args:
+        kg: The knowledge graph.
+        snippets: The folder.
+
+    Returns:
+        IRI of the collection, and what was done.
+    """
+    collection = collection_of(snippets.folder)
+    return collection, keep_documents(kg, collection, snippets.documents(), snippets.cutting)
+
+
+def keep_documents(
+    kg: KnowledgeGraph,
+    collection: str,
+    documents: Iterable[Document],
+    cutting: Cutting | None = None,
+    *,
+    whole: bool = True,
+) -> Kept:
+    """Bring texts into the store as a collection.
+
+    Args:
+        kg: The knowledge graph.
+        collection: IRI of the collection.
+        documents: The texts.
+        cutting: How they are cut.
+        whole: Whether these are all of the collection, so that others go out of it.
+    """
+    graph, store = evidence_graph(kg), kg.store
+    seen = Dataset((graph,))
+    text = queries.get("completion/evidence-documents").bind(collection=[collection])
+    there = {str(document) for _, document in store.select(text, seen)}
+    now: set[str] = set()
+    lines: list[str] = []
+    added = passages = size = 0
+    for document in documents:
+        if document.iri in now:
+            continue
+        now.add(document.iri)
+        if document.iri in there:
+            continue
+        added += 1
+        fresh = [*document_lines(document)]
+        for snippet in cut(document, cutting):
+            passages += 1
+            fresh += passage_lines(snippet)
+        fresh.append(f"<{document.iri}> <{DCTERMS}isPartOf> <{collection}> .\n")
+        lines += fresh
+        size += sum(map(len, fresh))
+        if size > _BATCH:
+            store.insert("".join(lines).encode(), graph)
+            lines, size = [], 0
+    if lines:
+        store.insert("".join(lines).encode(), graph)
+    gone = sorted(there - now) if whole else []
+    part = URIRef(DCTERMS + "isPartOf")
+    for start in range(0, len(gone), 200):
+        rows = [(URIRef(graph), URIRef(d), part, URIRef(collection)) for d in gone[start : start + 200]]
+        update = queries.get("update/change").bind(graph_subject_predicate_object=rows, g_s_p_o=[])
+        store.update(update)
+    return Kept(added, len(gone), len(now | (there if not whole else set())), passages)
+
+
+def from_langchain(documents: Iterable[LangChainDocument]) -> list[Document]:
+    """Turn documents of a LangChain loader into texts; their `source` and `title` are kept.
+
+    Example:
+        >>> from langchain_core.documents import Document as D
+        >>> found = from_langchain([D(page_content="A film.", metadata={"source": "films.html"})])
+        >>> found[0].source, found[0].title
+        ('films.html', 'films')
+    """
+    found = []
+    for document in documents:
+        said = document.page_content
+        if said.strip():
+            source = str(document.metadata.get("source") or document.id or "document")
+            title = str(document.metadata.get("title") or title_of(said, Path(source).stem))
+            found.append(Document(source, title, said))
+    return found
+
+
+def passages_of(kg: KnowledgeGraph, collections: Sequence[str]) -> list[Passage]:
+    """Return the passages of some collections, in order of source and place."""
+    if not collections:
+        return []
+    text = queries.get("completion/evidence-passages").bind(collection=list(collections))
+    rows = kg.store.select(text, Dataset((evidence_graph(kg),)))
+    found = [Passage(str(p), str(said), str(source), str(title)) for source, _, _, p, title, said in rows]
+    return list(dict.fromkeys(found))
+
+
+class Passages:
+    """Passages that can be searched: by words, and by meaning where there is an embedding model.
+
+    Args:
+        passages: The passages.
+        embedder: The embedding model; None for words alone.
+        path: Folder to keep the index in, so that only new passages are embedded; in memory when None.
+        on_progress: Called with passages embedded and passages in all.
+
+    Example:
+        >>> found = Passages([Passage("urn:a", "Moss is a novel by Ada Hill.", "a.txt"),
+        ...                   Passage("urn:b", "Ada Hill lives in Visby.", "b.txt")])
+        >>> [p.iri for p in found.search("Moss wrote", [("Moss",)], 5)]
+        ['urn:a']
+    """
+
+    def __init__(
+        self,
+        passages: Iterable[Passage],
+        embedder: Embedder | None = None,
+        *,
+        path: Path | None = None,
+        on_progress: Callable[[int, int | None], None] | None = None,
+    ) -> None:
+        self._by_iri = {passage.iri: passage for passage in passages}
+        if path is not None and (path / "manifest.json").exists():
+            try:
+                self._index = DocumentIndex.open(path, embedder=embedder, thorough=True)
+            except IndexError_:  # of another model, or damaged: it can be made anew at any time
+                self._index = DocumentIndex.create(path, embedder=embedder, replace=True)
+        else:
+            self._index = DocumentIndex.create(path, embedder=embedder)
+        texts = [(p.iri, f"{p.title}\n{p.text}") for p in self._by_iri.values()]
+        self._index.sync(texts, extra={}, on_progress=on_progress)
+        self._mode: Any = "bm25" if embedder is None else "hybrid"
+
+    @classmethod
+    def of(
+        cls,
+        kg: KnowledgeGraph,
+        collections: Sequence[str],
+        embedder: Embedder | None = None,
+        *,
+        on_progress: Callable[[int, int | None], None] | None = None,
+    ) -> Passages:
+        """Return the passages of some collections; an index with vectors is kept beside the store."""
+        folder = home(kg) if embedder is not None else None
+        named = hashlib.sha256("\n".join(sorted(collections)).encode()).hexdigest()[:16]
+        path = None if folder is None else folder.parent / "passages" / named
+        return cls(passages_of(kg, collections), embedder, path=path, on_progress=on_progress)
+
+    def __len__(self) -> int:
+        return len(self._by_iri)
+
+    @property
+    def all(self) -> list[Passage]:
+        """Return all passages, in their order."""
+        return list(self._by_iri.values())
+
+    def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
+        """Return the passages most similar to a text that name each known entity, best first."""
+        found: list[Passage] = []
+        for match in self._index.search(query, max(k * _WIDE, 100), mode=self._mode) if self._by_iri else ():
+            passage = self._by_iri[match.doc_id]
+            if mentioned(f"{passage.title}\n{passage.text}", names):
+                found.append(passage)
+                if len(found) == k:
+                    break
+        return found
+
+
+class RetrievedPassages:
+    """Passages from a retriever of LangChain, such as that of a vector store; what it gives is kept.
+
+    Args:
+        kg: The knowledge graph, whose store keeps the passages.
+        retriever: The retriever.
+        name: What the collection is called.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, retriever: BaseRetriever, name: str = "retriever") -> None:
+        self.kg = kg
+        self.retriever = retriever
+        self.collection = "urn:mrag:collection:" + hashlib.sha256(name.encode()).hexdigest()[:32]
+
+    def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
+        """Return what the retriever gives for a text, where it names each known entity."""
+        given = from_langchain(self.retriever.invoke(query))
+        wanted = [d for d in given if mentioned(f"{d.title}\n{d.text}", names)][:k]
+        keep_documents(self.kg, self.collection, wanted, Cutting(1 << 20), whole=False)
+        found = []
+        for document in wanted:
+            whole = Snippet(document, 0, len(document.text))
+            for snippet in cut(document, Cutting(1 << 20)) if document.text.strip() else (whole,):
+                found.append(Passage(snippet.iri, snippet.text, document.source, document.title))
+        return found[:k]
+
+
+class Several:
+    """Several sources of passages as one; they take turns."""
+
+    def __init__(self, sources: Sequence[PassageSource]) -> None:
+        self.sources = tuple(sources)
+
+    def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
+        """Return the passages of all sources, the best of each first."""
+        lists = [source.search(query, names, k) for source in self.sources]
+        mixed = [found[at] for at in range(k) for found in lists if at < len(found)]
+        return list(dict.fromkeys(mixed))[:k]

@@ -1,0 +1,253 @@
+"""A reader without a language model: names, cues and their order in a sentence.
+
+A sentence is evidence where it states something, names what is known of the triple as a name of its own, has
+a word that says the relation (`relation_words`), nearer to a candidate than any word of another
+relation, and the candidate may stand in the unknown place. What it does not see: statements over several
+sentences (beyond a pronoun whose antecedent is the first name of the sentence before), figures of speech,
+and relations that the corpus says in words which neither their names nor known facts teach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rdflib import URIRef
+
+from mrag.completion.evidence.passages import Passage
+from mrag.completion.evidence.reading import Finding, Place, Sought
+from mrag.completion.evidence.relation_words import Cues, around, asserts
+from mrag.completion.plan.names import Names
+from mrag.completion.plan.relations import Relations
+from mrag.completion.plan.roles import End, Roles
+from mrag.completion.plan.spans import Span, Word, all_names, find, said, words_of
+from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.snippets import sentence_spans
+
+_FAR: Final = 25
+_PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
+_AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
+_OF: Final = frozenset(("of", "for", "from", "by", "in", "on", "with", "to", "at"))
+_COPULA: Final = frozenset(("is", "was", "are", "were", "a", "an", "the", "be", "been"))
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence with its words and the names in it.
+
+    Attributes:
+        text: The sentence.
+        words: Its words.
+        names: Spans of names of the graph, and of what is written like a name.
+        carried: What its first pronoun stands for; empty where there is none.
+        before: Where the sentence of the antecedent begins in the passage.
+        start: Where the sentence begins there.
+        end: Where it ends.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    names: tuple[Span, ...]
+    carried: str
+    before: int
+    start: int
+    end: int
+
+    def quote(self, passage: Passage, carried: bool) -> str:
+        """Return the sentence as the passage has it, with that of the antecedent where it was needed."""
+        return passage.text[self.before if carried else self.start : self.end]
+
+
+class PlainReader:
+    """Reads without a language model.
+
+    Args:
+        corpus: Passages that teach how relations are said; those of the evidence.
+        new_names: Whether names that the graph does not know may fill a place.
+    """
+
+    name = "plain reader"
+
+    def __init__(self, corpus: Sequence[Passage] = (), *, new_names: bool = True) -> None:
+        self.corpus = tuple(corpus)
+        self.new_names = new_names
+
+    def read(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[Finding]:
+        """Return what the passages say, in their order."""
+        task = _Reading(kg, sought, Cues.of(kg, self.corpus), self.new_names)
+        return [finding for passage in passages for finding in task.passage(passage)]
+
+
+class _Reading:
+    def __init__(self, kg: KnowledgeGraph, sought: Sought, cues: Cues, new_names: bool) -> None:
+        self.sought = sought
+        self.cues = cues
+        self.new_names = new_names
+        self.names = Names.of(kg)
+        self.roles = Roles.of(kg)
+        self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
+        self.predicate = str(sought.triple.predicate)
+        place = sought.place
+        # Values of which there are few, such as genres, are known in small letters too.
+        self.few = frozenset() if place == "predicate" else self.roles.few(place, self.predicate)
+
+    def passage(self, passage: Passage) -> Iterator[Finding]:
+        for sentence in self._sentences(passage):
+            if not asserts(sentence.text, sentence.names):
+                continue
+            if self.sought.place == "predicate":
+                yield from self._relations(passage, sentence)
+            else:
+                yield from self._values(passage, sentence)
+
+    # -- one value unknown -------------------------------------------------------------------------
+
+    def _values(self, passage: Passage, sentence: _Sentence) -> Iterator[Finding]:
+        place = self.sought.place
+        known: Place = "object" if place == "subject" else "subject"
+        for at, sure in self._known(sentence, self.sought.names[known]):
+            for candidate in sentence.names:
+                if candidate.overlaps(at):
+                    continue
+                best = self._says(sentence, at, candidate).get(self.predicate)
+                if best is None or not self._order(best[1], known == "subject", at, candidate):
+                    continue
+                text = said(sentence.text, sentence.words, candidate)
+                term, fit = self._fits("object" if place == "object" else "subject", text)
+                if fit:
+                    quote = sentence.quote(passage, sure < 1)
+                    yield Finding(place, text, passage, quote, round(best[0] * sure * fit, 4), term)
+
+    def _fits(self, end: End, text: str) -> tuple[URIRef | None, float]:
+        """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
+        meant = [URIRef(str(c.term)) for c in self.names.exact(text)]
+        self.roles.learn(end, [self.predicate], map(str, meant))
+        there = [e for e in meant if self.roles.has(end, self.predicate, str(e))]
+        if there:
+            return (there[0], 1.0) if len(there) == 1 else (None, 0.0)
+        if not self.roles.shape(end, self.predicate).fits(text):
+            return None, 0.0
+        if meant:
+            alike = len(meant) == 1 and self.roles.alike(end, self.predicate, str(meant[0]))
+            return (meant[0], 0.85) if alike else (None, 0.0)
+        return (None, 0.85) if self.new_names else (None, 0.0)
+
+    # -- the relation unknown ----------------------------------------------------------------------
+
+    def _relations(self, passage: Passage, sentence: _Sentence) -> Iterator[Finding]:
+        names = self.sought.names
+        for s, sure in self._known(sentence, names["subject"]):
+            for o, surer in self._known(sentence, names["object"]):
+                if s.overlaps(o):
+                    continue
+                for relation, (score, cue) in sorted(self._says(sentence, s, o).items()):
+                    self.predicate = relation
+                    if self._order(cue, True, s, o):
+                        confidence = round(score * min(sure, surer), 4)
+                        quote = sentence.quote(passage, min(sure, surer) < 1)
+                        yield Finding("predicate", relation, passage, quote, confidence, URIRef(relation))
+
+    # -- what a sentence says ----------------------------------------------------------------------
+
+    def _says(self, sentence: _Sentence, at: Span, candidate: Span) -> dict[str, tuple[float, str]]:
+        """Return which relations the words say that are nearest to a candidate, and how surely."""
+        words = sentence.words
+        low, high = (at, candidate) if at.first < candidate.first else (candidate, at)
+        if high.first - low.last > _FAR:
+            return {}
+        taken = {i for span in sentence.names for i in range(span.first, span.last)}
+        between = [i for i in range(low.last, high.first) if i not in taken]
+        for i in reversed(between) if candidate is high else between:
+            if found := self.cues.at(words, i):
+                return found if _reaches(sentence, i, candidate) else {}
+        for i in around(words, low, high, taken):
+            if found := self.cues.at(words, i):
+                return found
+        if candidate is high and between and all(words[i].key in _COPULA for i in between):
+            return self._being(sentence, candidate)
+        return {}
+
+    def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, tuple[float, str]]:
+        """Return what "X is a C" says, where C is one of the few values of a relation, and of no other."""
+        text = said(sentence.text, sentence.words, candidate)
+        meant = [str(c.term) for c in self.names.exact(text)]
+        few = self.roles.shape("object", self.predicate).whole
+        if not few or len(meant) != 1 or not self.roles.has("object", self.predicate, meant[0]):
+            return {}
+        others = sorted({r for cues in self.cues.words.values() for c in cues for r, _ in c.relations})
+        self.roles.learn("object", others, meant)
+        alone = all(r == self.predicate or not self.roles.has("object", r, meant[0]) for r in others)
+        return {self.predicate: (0.7, "")} if alone else {}
+
+    def _order(self, cue: str, known_is_subject: bool, at: Span, candidate: Span) -> bool:
+        """Tell whether subject and object stand in the order that the cue asks for, where it matters."""
+        learnt = self.cues.forward.get((cue, self.predicate))
+        first = (at.first < candidate.first) == known_is_subject
+        if not self._one_kind():
+            return True
+        if learnt is not None and not 0.2 < learnt < 0.8:
+            return first == (learnt >= 0.8)
+        names = self.said_as.get(self.predicate, ())
+        passive = any(name.casefold().split()[-1:] == ["by"] for name in names)
+        return first == (passive == cue.endswith("+by")) if cue else first
+
+    def _one_kind(self) -> bool:
+        """Tell whether what stands at one end of the relation may also stand at the other."""
+        known = self.sought.triple.object if self.sought.place == "subject" else self.sought.triple.subject
+        other: End = "subject" if self.sought.place == "subject" else "object"
+        if self.sought.place == "predicate" or not isinstance(known, URIRef):
+            return self.sought.place == "predicate"
+        # The known entity stands, somewhere in the graph, where the unknown one is to stand here.
+        return self.roles.has(other, self.predicate, str(known))
+
+    def _known(self, sentence: _Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
+        """Return where what is known stands in a sentence, and how sure that is."""
+        found: dict[Span, float] = {}
+        for name in names:
+            for span in find(sentence.text, sentence.words, name, self.names):
+                found[span] = 1.0
+        if not found and sentence.carried and any(_same(sentence.carried, name) for name in names):
+            found[Span(0, 1)] = 0.9
+        return sorted(found.items(), key=lambda item: item[0].first)
+
+    def _sentences(self, passage: Passage) -> Iterator[_Sentence]:
+        subject, begins, last = passage.title, 0, 0
+        for start, end in sentence_spans(passage.text):
+            text = passage.text[start:end]
+            words = words_of(text)
+            if not words:
+                continue
+            names = all_names(text, words, self.names, self.cues.names, self.few)
+            if start and passage.text[last:start].count("\n") > 1:
+                subject, begins = passage.title, start  # a paragraph of its own
+            carried = subject if _refers(words) else ""
+            yield _Sentence(text, words, names, carried, begins if carried else start, start, end)
+            last = end
+            if not carried:
+                subject = said(text, words, names[0]) if names else ""
+                begins = start
+
+
+def _reaches(sentence: _Sentence, cue: int, candidate: Span) -> bool:
+    """Tell whether a cue goes for a candidate behind other names too: those are listed with it, or none."""
+    low, high = (cue + 1, candidate.first) if cue < candidate.first else (candidate.last, cue)
+    names = [span for span in sentence.names if low <= span.first and span.last <= high]
+    if not names:
+        return True
+    start, end = (names[0].last, high) if cue < candidate.first else (low, names[-1].first)
+    inside = {i for span in names for i in range(span.first, span.last)}
+    return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
+
+
+def _refers(words: Sequence[Word]) -> bool:
+    """Tell whether a sentence begins with a pronoun, or with "the" and a common noun."""
+    if words[0].key in _PRONOUNS:
+        return True
+    # "The film was", but not "The cast of The Long Road was".
+    common = len(words) > 2 and words[0].text == "The" and words[1].text.islower()
+    return common and words[2].key not in _OF
+
+
+def _same(one: str, other: str) -> bool:
+    return [w.key for w in words_of(one)] == [w.key for w in words_of(other)]

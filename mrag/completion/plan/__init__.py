@@ -1,0 +1,1 @@
+"""From a question to incomplete triples over a graph."""

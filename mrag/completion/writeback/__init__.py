@@ -1,0 +1,1 @@
+"""Writing completed triples back: checked, reviewed, accepted or rolled back."""

@@ -1,0 +1,1 @@
+"""Language models: from a name to a chat model, and the ways to one."""

@@ -1,0 +1,254 @@
+"""What a question wants of a context: words to be covered, how much each weighs, and what covers them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rdflib import Literal
+
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.support.mentions import NAMING, Mention, Names
+from mrag.generation.verbalise import TYPE, describes
+from mrag.rdf.terms import RDFS, Term
+from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
+from mrag.text.tokens import Token, content, keys, language_of, split_identifier, stem, tokens
+
+_OTHERS: dict[str, frozenset[str]] = {}
+for _asked, _said in SYNONYMS:
+    for _word in _asked:
+        _OTHERS[stem(_word)] = _OTHERS.get(stem(_word), frozenset()) | {stem(word) for word in _said}
+_VAGUE = frozenset(stem(word) for word in VAGUE)
+_HOW = {
+    "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
+    "long": "length", "fast": "speed", "far": "distance", "expensive": "price",
+}  # fmt: skip
+_ASKING = {"where": "where", "when": "when", "wo": "where", "wann": "when", "dove": "where", "quando": "when"}
+_IMPLIED = {"who": ("by",), "whom": ("by",), "where": ("in", "at"), "when": ("in", "on", "at")}
+_WHICH = words("which what list many welche welcher quali quels quelles")
+_LISTY = re.compile(
+    r"\b(?:which|list|all|every|any|how many|welche\w*|quali|quels|quelles|cuáles"
+    r"|what (?!is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|has\b|have\b))\b",
+    re.I,
+)
+_COUNTING = re.compile(r"\b(?:how many|number of|count|wie ?viele|quanti|quante|combien)\b", re.I)
+_YES_OR_NO = re.compile(
+    r"\s*(?:is|are|was|were|does|do|did|has|have|had|can|could|ist|sind|hat|haben|kann|è|sono|est)\b", re.I
+)
+_COMPARING = re.compile(r"\b(?:differen(?:ce|t)|differs?|compared?|comparison|versus|vs)\b", re.I)
+_DEFINING = re.compile(
+    r"\s*(?:(?:what|who|wer|was|chi|qui|quién)(?:['’]s| is| are| ist| sind| was| è| est| es)\b"
+    r"|(?:please )?(?:tell|describe|explain|define|what does)\b|(?:cos['’]è|qu['’]est)|\w+ (?:me )?about\b)",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One thing that a question wants covered.
+
+    Attributes:
+        word: The word as written.
+        stem: Its stem.
+        others: Stems of predicates that will do as well.
+        terms: What the word names, alone or with its neighbours, in the context.
+        weight: How much covering it counts.
+        by_predicate: Whether only a predicate can cover it: "where", "how tall".
+    """
+
+    word: str
+    stem: str
+    others: frozenset[str]
+    terms: frozenset[Term]
+    weight: float = 1.0
+    by_predicate: bool = False
+
+
+def asks_for_count(question: str) -> bool:
+    """Say whether a question asks for a number of things.
+
+    Example:
+        >>> asks_for_count("How many databases are there?"), asks_for_count("How tall is it?")
+        (True, False)
+    """
+    return bool(_COUNTING.search(question))
+
+
+class Reading:
+    """A question, read against one context.
+
+    Args:
+        question: What was asked.
+        context: Where the answer is to be found.
+
+    Attributes:
+        wanted: What is to be covered, in the order of the question.
+        named: Things that the question names; no classes, relations or values.
+        kinds: Classes that "which …" asks for.
+        listy: Whether several things may be asked for.
+        yes_or_no: Whether the question is one of whether.
+        defining: Whether it asks what something is.
+        comparing: Whether it asks in what things differ.
+    """
+
+    def __init__(self, question: str, context: RecordedContext) -> None:
+        self.lines = context.lines
+        self.names = Names(context.lines)
+        self.aliases: dict[Term, set[str]] = {}
+        for line in context.lines:
+            if str(line.triple.p) in NAMING:
+                self.aliases.setdefault(line.triple.s, set()).update(content(str(line.triple.o)))
+        self._above: dict[Term, set[str]] = {}
+        for line in context.lines:
+            if str(line.triple.p) == RDFS + "subPropertyOf":
+                self._above.setdefault(line.triple.s, set()).update(content(line.labels[2]))
+        self._labels = {x.triple.o: keys(x.labels[2]) for x in context.lines}
+        self._labels |= {x.triple.s: keys(x.labels[0]) for x in context.lines}
+        self.stems = {line.id: self._stems(line) for line in context.lines}
+        self.listy = bool(_LISTY.search(question))
+        self.yes_or_no = bool(_YES_OR_NO.match(question))
+        self.comparing = bool(_COMPARING.search(question))
+        self.defining = self.comparing or bool(_DEFINING.match(question))
+        asked = tokens(question)
+        self.small = {word.key for word in asked if word.key in PREPOSITIONS}
+        self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
+        mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
+        self.kinds = self._kinds(asked, mentions)
+        found = self._want(question, asked, mentions)
+        self.named = frozenset(t for w in found for t in w.terms if self._is_name(t))
+        self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
+        self.wanted = self._weighed(found)
+
+    def _is_name(self, term: Term) -> bool:
+        common = self.names.classes | self.names.properties
+        return not (term in common or isinstance(term, Literal))
+
+    def _stems(self, line: RecordedLine) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        s, p, o = line.triple
+        relation = content(split_identifier(line.labels[1]))
+        # "home world" may be asked for as "homeworld"
+        compounds = [a + b for a, b in pairwise(relation)]
+        return (
+            frozenset(content(line.labels[0])).union(self.aliases.get(s, ())),
+            # What has a feature is linked to it, where the ontology says so.
+            frozenset([*relation, *compounds]).union(self._above.get(p, ())),
+            frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
+        )
+
+    def _kinds(self, asked: Sequence[Token], mentions: Sequence[Mention]) -> frozenset[Term]:
+        which = next((i for i, word in enumerate(asked) if word.key in _WHICH), None)
+        if which is None:
+            return frozenset()
+        near = (m for m in mentions if m.terms & self.names.classes and 0 < m.first - which <= 4)
+        first = next(near, None)
+        return first.terms & self.names.classes if first else frozenset()
+
+    def _want(self, question: str, asked: Sequence[Token], mentions: Sequence[Mention]) -> list[Wanted]:
+        language = language_of(question)
+        useful = set(content(question, language))
+        place = {i: m for m in mentions for i in range(m.first, m.last)}
+        pairs = [(a, b, stem(a.raw) + stem(b.raw)) for a, b in pairwise(asked)]
+        found: dict[str, Wanted] = {}
+        for i, word in enumerate(asked):
+            how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
+            asking = _ASKING.get(word.key) or how
+            if asking:
+                others = _OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
+                found.setdefault(f"?{word.key}", Wanted(word.raw, "", others, frozenset(), by_predicate=True))
+                continue
+            key = stem(word.raw)
+            mention = place.get(i)
+            if key not in useful or (mention is None and language == "en" and key in _VAGUE):
+                continue
+            others = _OTHERS.get(key, frozenset()) - {key}
+            others |= {joined for a, b, joined in pairs if word in (a, b)}
+            found.setdefault(key, Wanted(word.raw, key, others, mention.terms if mention else frozenset()))
+        return list(found.values())
+
+    def _weighed(self, found: Sequence[Wanted]) -> list[Wanted]:
+        """Weigh words by their rarity in the context, and names above all others.
+
+        A context is about what was asked, so a name asked for is common in it, and rarity alone would
+        make it weigh least. The words of one name share its weight.
+        """
+        total = len(self.lines)
+        counts = [sum(1 for covers in self.covers.values() if covers[i] > 0) for i in range(len(found))]
+        rarity = [math.log(1 + (1 + total) / (1 + count)) for count in counts]
+        naming = [bool(w.terms & self.named) for w in found]
+        most = max((r for r, n, c in zip(rarity, naming, counts, strict=True) if c and not n), default=0.0)
+        weighed = []
+        for w, r, name in zip(found, rarity, naming, strict=True):
+            same = sum(1 for x in found if x.terms == w.terms)
+            weighed.append(replace(w, weight=max(1.5 * r, most) / same if name else r))
+        return weighed
+
+    def asked_for(self, line: RecordedLine) -> bool:
+        """Say whether the question names a line's predicate, or the line tells a class."""
+        relation = self.stems[line.id][1]
+        return str(line.triple.p) == TYPE or any(
+            w.stem in relation or w.others & relation for w in self.wanted
+        )
+
+    def strangeness(self, line: RecordedLine) -> int:
+        """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
+        small = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
+        return len(small - self.small)
+
+    def head_of(self, term: Term) -> str:
+        """Give the stem of the last word of a term's label."""
+        label = self._labels.get(term, ())
+        return stem(label[-1]) if label else ""
+
+    def is_one_word(self, term: Term) -> bool:
+        """Say whether a term's label is one word."""
+        return len(self._labels.get(term, ())) == 1
+
+    def joined(self, line: RecordedLine) -> frozenset[int]:
+        """Give what a line covers by its predicate and its ends together: "blue" said of eyes."""
+        _, relation, value = self.stems[line.id]
+        s, _, o = line.triple
+        by_relation, by_ends, own = set(), set(), set()
+        for i, w in enumerate(self.wanted):
+            if w.stem in relation or w.others & relation:
+                by_relation.add(i)
+            elif s in w.terms:
+                own.add(i)
+            elif w.stem in value or o in w.terms:
+                by_ends.add(i)
+        if not by_relation or not (by_ends or own):
+            return frozenset()
+        return frozenset(by_relation | by_ends | own)
+
+    def missing(self) -> tuple[str, ...]:
+        """Give the words of the question that no line has."""
+        return tuple(
+            w.word
+            for i, w in enumerate(self.wanted)
+            if not w.by_predicate and not any(covers[i] for covers in self.covers.values())
+        )
+
+
+def _cover(
+    wanted: Wanted, line: RecordedLine, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]
+) -> float:
+    """Say how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
+    subject, relation, value = stems
+    if wanted.by_predicate:
+        return 0.9 if wanted.others & relation else 0.0
+    if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
+        return 1.0
+    if wanted.stem in subject or wanted.stem in value:
+        if describes(line) and wanted.stem not in subject:
+            return 0.5
+        if str(line.triple.p) == TYPE and _head(line.labels[2]) == wanted.stem:
+            return 0.9  # a graph database is a database
+        return 0.5 if wanted.terms else 1.0
+    return 0.7 if wanted.others & relation else 0.0
+
+
+def _head(label: str) -> str:
+    found = tokens(label)
+    return stem(found[-1].raw) if found else ""

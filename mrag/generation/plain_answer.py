@@ -1,0 +1,166 @@
+"""The answer that is made without a language model: the best facts, put in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from mrag import untrusted
+from mrag.generation.facts import Chooser
+from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.needs import asks_for_count
+from mrag.generation.selection import Group, Selection
+from mrag.generation.support.citations import Citer
+from mrag.generation.support.mentions import is_person
+from mrag.generation.verbalise import TYPE, Told, tell, value
+from mrag.rdf.terms import Term
+from mrag.text.grammar import join
+from mrag.text.tokens import language_of
+
+NOTHING_FOUND = "Nothing was found in the graph for this question."
+NO_MATCH = "I don't know: nothing in the context answers this question."
+_MOST_NAMES = 20
+
+
+def plain_sentences(
+    question: str, context: RecordedContext, *, max_entities: int = 6, max_facts: int = 4
+) -> list[tuple[str, Told]]:
+    """Answer a question by the facts of a context.
+
+    Args:
+        question: What was asked.
+        context: The facts.
+        max_entities: Most things told in full; further ones are only named.
+        max_facts: Most predicates told of each.
+
+    Returns:
+        Sentences with the lines they rest on, each behind what stands before it in the text: nothing, a
+        space, or the bullet of a list. The same question and context always give the same sentences.
+
+    Example:
+        >>> plain_sentences("Who?", RecordedContext((), ()))[0][1].text
+        'Nothing was found in the graph for this question.'
+    """
+    if not context.lines:
+        return [("", Told(NOTHING_FOUND, ()))]
+    given, context, question = context, _quiet(context), untrusted.without_ids(question)
+    chooser = Chooser(question, context)
+    chosen = chooser.choose(max_entities, max_facts)
+    neutral = language_of(question) != "en"
+    wanted = frozenset(w.stem for w in chooser.asked.wanted if not w.terms)
+    parts: list[tuple[str, Told]] = [
+        ("" if i == 0 else " ", Told(text, ())) for i, text in enumerate(_caveats(chosen, neutral))
+    ]
+    many = len(chosen.groups) > 1
+    if many and asks_for_count(question):
+        count = len(chosen.groups) + len(chosen.more)
+        parts.append((" " if parts else "", Told(f"The context shows {count}:", ())))
+    every: dict[Term, list[RecordedLine]] = {}
+    for line in context.lines:
+        every.setdefault(line.triple.s, []).append(line)
+    for group in chosen.groups:
+        bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
+        for told in _of_group(group, every, chooser.classes, neutral, wanted):
+            parts.append((bullet, told))
+            bullet = " "
+    if chosen.more:
+        parts.append(("\n- ", _also(chosen.more)))
+    return _checked(question, given, parts)
+
+
+def tell_all(
+    question: str, lines: Sequence[RecordedLine], context: RecordedContext
+) -> list[tuple[str, Told]]:
+    """Put lines in words, as they come, each subject's together."""
+    by_subject: dict[Term, list[RecordedLine]] = {}
+    for line in map(_quiet_line, lines):
+        by_subject.setdefault(line.triple.s, []).append(line)
+    told = [x for about in by_subject.values() for x in tell(about, person=is_person(about))]
+    return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+
+
+def _quiet(context: RecordedContext) -> RecordedContext:
+    """Give a context whose labels write no ids and no marks, since sentences are made of them."""
+    return replace(context, lines=tuple(map(_quiet_line, context.lines)))
+
+
+def _quiet_line(line: RecordedLine) -> RecordedLine:
+    s, p, o = map(untrusted.without_ids, line.labels)
+    return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
+
+
+def _caveats(chosen: Selection, neutral: bool) -> list[str]:
+    found = []
+    if not chosen.groups:
+        found.append(NO_MATCH)
+    if chosen.partial and not chosen.missing:
+        found.append("The context does not answer this directly.")
+    # A common noun that the graph has no word for, such as "film", is worth a remark only where the
+    # facts told do not answer anyway.
+    silent = [w for w in chosen.missing if chosen.partial or not chosen.groups or w[:1].isupper()]
+    if silent and not neutral and len(silent) < 5:
+        found.append(f"Nothing in the context mentions {join([f'“{word}”' for word in silent])}.")
+    if chosen.groups and chosen.unlinked and not neutral:
+        subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
+        found.append(f"Nothing in the context links {subject} to {join(chosen.unlinked)}.")
+    return found
+
+
+def _of_group(
+    group: Group,
+    every: dict[Term, list[RecordedLine]],
+    classes: Collection[Term],
+    neutral: bool,
+    wanted: frozenset[str],
+) -> list[Told]:
+    """Tell the lines of a group, those of its own subject first."""
+    by_subject: dict[Term, list[RecordedLine]] = {group.subject: []}
+    for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
+        by_subject.setdefault(line.triple.s, []).append(line)
+    return [
+        told
+        for subject, lines in by_subject.items()
+        for told in tell(
+            lines,
+            neutral=neutral,
+            person=is_person(every.get(subject, lines)),
+            kind=subject in classes,
+            wanted=wanted,
+        )
+    ]
+
+
+def _also(groups: Sequence[Group]) -> Told:
+    names = []
+    for group in groups[:_MOST_NAMES]:
+        own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
+        values = list(dict.fromkeys(value(line) for line in own))
+        names.append(f"{own[0].labels[0]} ({', '.join(values)})")
+    used = [x for g in groups[:_MOST_NAMES] for x in g.lines if x.triple.s == g.subject] or [
+        x for g in groups[:_MOST_NAMES] for x in g.lines
+    ]
+    return Told(f"Also {join(names)}.", tuple(used))
+
+
+def _checked(
+    question: str, context: RecordedContext, parts: list[tuple[str, Told]]
+) -> list[tuple[str, Told]]:
+    """Put a fact as the context has it wherever its sentence does not prove itself.
+
+    Labels can be anything, even words of the sentence around them; what `verify` could not find again
+    is better shown as it stands.
+    """
+    citer = Citer(question, context)
+    checked = []
+    subjects: frozenset[Term] = frozenset()
+    for before, told in parts:
+        if told.lines:
+            ids = [line.id for line in told.lines]
+            own = citer.limited(ids)
+            support = own.support(told.text, ids, subjects)
+            if not support.supported or {x.id for x in support.lines} != set(ids):
+                told = Told(f"{'; '.join(line.text for line in told.lines)}.", told.lines)
+                support = own.support(told.text, ids, subjects)
+            subjects = support.subjects
+        checked.append((before, told))
+    return checked

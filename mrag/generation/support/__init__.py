@@ -1,0 +1,1 @@
+"""Which lines of a context each sentence of an answer rests on."""

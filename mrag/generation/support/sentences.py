@@ -1,0 +1,189 @@
+"""Cutting a model's answer into sentences without losing a character of its layout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mrag.text.tokens import tokens
+
+_ITEM = re.compile(r"\s*(?:(?:[-*•–+]|\d{1,3}[.)]|#{1,6}|>)\s+)+")
+_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』）”]*")
+_IDS = r"\[\s*[A-Za-z]{1,3}\d+(?:\s*(?:,|;|and)?\s*[A-Za-z]{1,3}\d+)*\s*\]"
+_LATE_IDS = re.compile(rf"([.!?…。！？]+)([ \t]*(?:{_IDS}[ \t]*)+)")
+_WRITTEN = re.compile(rf"[ \t]*{_IDS}")
+_ABBREVIATIONS = frozenset(
+    [
+        *("mr", "mrs", "ms", "dr", "prof", "st", "inc", "ltd", "co", "corp", "no", "nr", "vs", "ca", "cf"),
+        *("e.g", "i.e", "etc", "approx", "jr", "sr", "fig", "vol", "z.b", "d.h", "bzw", "u.s", "p", "pp"),
+    ]
+)
+_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+
+
+def without_thoughts(text: str) -> str:
+    """Take off the reasoning that some models write before their answer.
+
+    Example:
+        >>> without_thoughts("<think>Hm.</think> Ontotext.")
+        'Ontotext.'
+    """
+    return _THOUGHT.sub("", text).strip()
+
+
+class Thoughts:
+    """Leaves out the reasoning that a model writes before its answer, piece by piece.
+
+    Example:
+        >>> thoughts = Thoughts()
+        >>> [thoughts.feed(piece) for piece in ("<th", "ink>Hm", ".</think>", "Onto", "text.")]
+        ['', '', '', 'Onto', 'text.']
+    """
+
+    def __init__(self) -> None:
+        self._held: str | None = ""
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; give what may be shown by now."""
+        if self._held is None:
+            return piece
+        self._held += piece
+        start = self._held.lstrip()
+        if start.startswith("<think>"):
+            _, end, rest = start.partition("</think>")
+            if not end:
+                return ""
+            start = rest.lstrip()
+            self._held = start or ""
+            if not start:
+                return ""
+        elif "<think>".startswith(start):
+            return ""
+        self._held = None
+        return start
+
+
+def take_ids(sentence: str) -> tuple[str, tuple[str, ...]]:
+    """Take the ids of lines that a model wrote in square brackets out of a sentence.
+
+    Returns:
+        The sentence without them, and the ids in order, once each.
+
+    Example:
+        >>> take_ids("GraphDB is made by Ontotext [t1, t3].")
+        ('GraphDB is made by Ontotext.', ('t1', 't3'))
+    """
+    ids = [
+        found.casefold()
+        for brackets in _WRITTEN.findall(sentence)
+        for found in re.findall(r"[A-Za-z]{1,3}\d+", brackets)
+    ]
+    return _WRITTEN.sub("", sentence).strip(), tuple(dict.fromkeys(ids))
+
+
+def split(text: str, protected: Sequence[str] = ()) -> list[tuple[str, str]]:
+    r"""Cut a text into sentences, each with what stands between it and the one before.
+
+    Lines end a sentence; bullets, numbers and quote marks of a list belong to what stands before. Parts
+    that hold no word, such as a rule or a fence, are kept in what stands before the next sentence.
+
+    Args:
+        text: What a model wrote.
+        protected: Names that may hold full stops and are not to be cut.
+
+    Example:
+        >>> split("It is by Stardog Union Inc. now. [t1]\n- Yes!", ["Stardog Union Inc. now"])
+        [('', 'It is by Stardog Union Inc. now [t1].'), ('\n- ', 'Yes!')]
+    """
+    text = _LATE_IDS.sub(lambda m: " " + m[2].strip() + m[1] + (" " if m[2][-1:].isspace() else ""), text)
+    names = sorted({n for n in protected if _END.search(n + " ") and len(n) > 1}, key=len, reverse=True)
+    parts: list[tuple[str, str]] = []
+    before = ""
+    for row in text.splitlines(keepends=True):
+        item = _ITEM.match(row)
+        start = item.end() if item else len(row) - len(row.lstrip())
+        before += row[:start]
+        body = row[start:].rstrip()
+        for space, sentence in _sentences(body, names):
+            before += space
+            if tokens(sentence):
+                parts.append((before, sentence))
+                before = ""
+            else:
+                before += sentence
+        before += row[start + len(body) :]
+    return parts
+
+
+def _sentences(body: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    kept = [False] * (len(body) + 1)
+    for name in names:
+        at = body.find(name)
+        while at >= 0:
+            # The last character may end both the name and the sentence: "… by Acme Inc. It …"
+            kept[at : at + len(name) - 1] = [True] * (len(name) - 1)
+            if not re.match(r"\s+[A-Z]", body[at + len(name) :]):
+                kept[at + len(name) - 1] = True
+            at = body.find(name, at + len(name))
+    cuts = []
+    for match in _END.finditer(body):
+        if kept[match.start()] or _is_abbreviation(body, match):
+            continue
+        cuts.append(match.end())
+    found = []
+    start = 0
+    for cut in [*cuts, len(body)]:
+        part = body[start:cut]
+        bare = part.strip()
+        if bare:
+            found.append((part[: len(part) - len(part.lstrip())], bare))
+        start = cut
+    return found
+
+
+def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
+    if match.group() != ".":
+        return False
+    word = re.search(r"[\w.]*\Z", body[: match.start()])
+    text = word.group().casefold() if word else ""
+    if text in _ABBREVIATIONS:
+        # "Inc." before a capital may well end the sentence, but a firm's name is cut more often so.
+        return not (
+            text in ("inc", "ltd", "co", "corp", "etc") and re.match(r"\s+[A-Z]", body[match.end() :])
+        )
+    return len(text) == 1 and text.isalpha() and bool(re.match(r"\s+\w", body[match.end() :]))
+
+
+def with_ids(sentence: str, ids: Sequence[str]) -> str:
+    """Put ids behind a sentence, before its full stop.
+
+    Example:
+        >>> with_ids("GraphDB is made by Ontotext.", ["t1", "t3"])
+        'GraphDB is made by Ontotext [t1][t3].'
+    """
+    if not ids:
+        return sentence
+    marks = "".join(f"[{one}]" for one in ids)
+    end = re.search(r"[.!?…:;,。！？]+\Z", sentence)
+    if end is None or end.start() == 0:
+        return f"{sentence} {marks}"
+    return f"{sentence[: end.start()]} {marks}{end.group()}"
+
+
+def items_after(pieces: list[tuple[str, str]]) -> list[int]:
+    r"""Count, for each sentence that leads in to a list, the items of the list.
+
+    Args:
+        pieces: What stands before each sentence, and the sentence.
+
+    Example:
+        >>> items_after([("", "There are two:"), ("\n- ", "A."), ("\n- ", "B.")])
+        [2, 0, 0]
+    """
+    counts = [0] * len(pieces)
+    running = 0
+    for i in range(len(pieces) - 1, -1, -1):
+        counts[i] = running if pieces[i][1].endswith(":") else 0
+        running = running + 1 if "\n" in pieces[i][0] or pieces[i][0].lstrip()[:1] in "-*•" else running
+        running = 0 if pieces[i][1].endswith(":") else running
+    return counts

@@ -1,0 +1,1 @@
+"""Constrained decoding: clues are generated, and documents scored by them."""

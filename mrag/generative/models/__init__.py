@@ -1,0 +1,1 @@
+"""Models that generate clues, and their tokenisers."""

@@ -1,0 +1,217 @@
+"""Causal models of Hugging Face transformers, for decoding clues."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mrag.errors import ModelError
+from mrag.generative.models.resolve import LogProbabilities
+
+__all__ = ["SeeingTransformersModel", "TransformersModel", "TransformersTokeniser"]
+
+_INSTALL: Final = "pip install 'mrag[generative-training]'"
+
+
+class TransformersTokeniser:
+    """A tokeniser of transformers.
+
+    Args:
+        tokeniser: The tokeniser.
+        vocabulary: Number of token ids of its model, which may be more than the tokeniser's own.
+        name: What to call it.
+
+    Raises:
+        ModelError: If it has no token that ends a text.
+    """
+
+    def __init__(self, tokeniser: Any, vocabulary: int, name: str) -> None:
+        self._own = tokeniser
+        self.vocabulary = vocabulary
+        self.name = name
+        if tokeniser.eos_token_id is None:
+            raise ModelError(f"The tokeniser of {name} has no end token.", hint="Set its eos_token.")
+        self.end = int(tokeniser.eos_token_id)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all tokens."""
+        found = hashlib.blake2b(str(self.vocabulary).encode(), digest_size=16)
+        for token, number in sorted(self._own.get_vocab().items(), key=lambda item: (item[1], item[0])):
+            found.update(f"{number} {token}\0".encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; what looks like a control token is text."""
+        found: list[int] = self._own.encode(text, add_special_tokens=False, split_special_tokens=True)
+        return found
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of tokens; control tokens give none."""
+        text: str = self._own.decode(
+            [int(i) for i in ids], skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+
+class TransformersModel:
+    """A causal model of transformers.
+
+    Args:
+        model: The model, ready to be run; it is put into evaluation mode.
+        tokeniser: Its tokeniser.
+        name: What to call it.
+
+    Raises:
+        ModelError: If torch is missing, or the tokeniser has no end token.
+    """
+
+    def __init__(self, model: Any, tokeniser: Any, name: str = "transformers") -> None:
+        self._torch = _torch()
+        self.model = model.eval()
+        self.name = name
+        vocabulary = int(model.get_output_embeddings().weight.shape[0])
+        self.tokeniser = TransformersTokeniser(tokeniser, vocabulary, name)
+
+    @classmethod
+    def open(cls, name: str, *, n_threads: int = 1, **options: Any) -> TransformersModel:
+        """Load a model.
+
+        Args:
+            name: A folder, or a model's name on the Hugging Face hub.
+            n_threads: Threads for the arithmetic of all models of this process. More than there are idle
+                cores makes it many times slower.
+            options: Further options of `from_pretrained`, such as `gguf_file`; code that comes with a model
+                is not run unless `trust_remote_code` says so.
+
+        Raises:
+            ModelError: If a package is missing, or there is no such model.
+        """
+        torch = _torch()
+        if find_spec("transformers") is None:
+            raise ModelError("transformers is not installed.", hint=_INSTALL)
+        transformers = import_module("transformers")
+        torch.set_num_threads(n_threads)
+        options = {"trust_remote_code": False, **options}
+        try:
+            tokeniser = transformers.AutoTokenizer.from_pretrained(name, **options)
+            model = transformers.AutoModelForCausalLM.from_pretrained(name, **options)
+        except (OSError, ValueError, ImportError) as error:
+            first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise ModelError(
+                f"transformers cannot load {name}: {first}",
+                hint="Give a model's folder, or its name on the hub.",
+            ) from error
+        return cls(model, tokeniser, name)
+
+    def start(self, prompt: Sequence[int]) -> TransformersBeams:
+        """Read a prompt and give one beam behind it.
+
+        Raises:
+            ModelError: If the prompt is empty, too long, or has tokens that the model lacks.
+        """
+        return TransformersBeams(self, self.embed(prompt))
+
+    def embed(self, prompt: Sequence[int]) -> Any:
+        """Return the embeddings of a prompt's tokens, a tensor of shape (1, tokens, width).
+
+        Raises:
+            ModelError: If the prompt is empty, too long, or has tokens that the model lacks.
+        """
+        tokens = [int(t) for t in prompt]
+        if not tokens:
+            raise ModelError("The prompt is empty.", hint="Give one token at least.")
+        if any(not 0 <= t < self.tokeniser.vocabulary for t in tokens):
+            raise ModelError(f"The prompt has tokens that {self.name} lacks.", hint="Use its own tokeniser.")
+        most = getattr(self.model.config, "max_position_embeddings", None)
+        if most is not None and len(tokens) >= most:
+            raise ModelError(
+                f"The prompt has {len(tokens)} tokens, and {self.name} reads {most} at most.",
+                hint="Shorten the prompt.",
+            )
+        torch = self._torch
+        with torch.inference_mode():
+            ids = torch.tensor([tokens], device=self.model.device)
+            return self.model.get_input_embeddings()(ids)
+
+
+class SeeingTransformersModel(TransformersModel):
+    """A causal model of transformers before whose prompt the features of a picture stand.
+
+    Args:
+        model: The model.
+        tokeniser: Its tokeniser.
+        see: Gives a picture's features as a tensor of shape (places, width), in the space of the
+            model's input embeddings.
+        name: What to call it.
+    """
+
+    def __init__(
+        self, model: Any, tokeniser: Any, see: Callable[[Path], Any], name: str = "transformers"
+    ) -> None:
+        super().__init__(model, tokeniser, name)
+        self._see = see
+
+    def start_with_picture(self, picture: Path, prompt: Sequence[int]) -> TransformersBeams:
+        """Read a picture and a prompt and give one beam behind them.
+
+        Raises:
+            ModelError: If the picture cannot be read, or the prompt is empty or too long.
+        """
+        torch = self._torch
+        words = self.embed(prompt)
+        try:
+            with torch.inference_mode():
+                features = self._see(picture).to(words).reshape(1, -1, words.shape[-1])
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ModelError(f"{picture} cannot be seen: {error}.", hint="Check the file.") from error
+        return TransformersBeams(self, torch.cat([features, words], dim=1))
+
+
+class TransformersBeams:
+    """Beams of a model of transformers: rows of one batch, behind a prompt that was read once."""
+
+    def __init__(self, model: TransformersModel, embeddings: Any) -> None:
+        self._model = model
+        self._cache: Any = None
+        self.log_probabilities = self._run(inputs_embeds=embeddings)
+
+    def advance(self, parents: Sequence[int], tokens: Sequence[int]) -> LogProbabilities:
+        """Replace the beams by others, each a beam of before with one token more."""
+        torch = self._model._torch
+        if not len(parents):
+            self.log_probabilities = np.empty((0, self._model.tokeniser.vocabulary), np.float32)
+            return self.log_probabilities
+        device = self._model.model.device
+        with torch.inference_mode():
+            self._cache.reorder_cache(torch.tensor(list(parents), device=device))
+        ids = torch.tensor([[int(t)] for t in tokens], device=device)
+        self.log_probabilities = self._run(input_ids=ids)
+        return self.log_probabilities
+
+    def close(self) -> None:
+        """Free the memory of what was read; harmless when it has been done."""
+        self._cache = None
+
+    def _run(self, **inputs: Any) -> LogProbabilities:
+        torch = self._model._torch
+        with torch.inference_mode():
+            output = self._model.model(
+                **inputs, past_key_values=self._cache, use_cache=True, logits_to_keep=1
+            )
+            self._cache = output.past_key_values
+            rows: LogProbabilities = torch.log_softmax(output.logits[:, -1].float(), -1).cpu().numpy()
+        return rows
+
+
+def _torch() -> Any:
+    if find_spec("torch") is None:
+        raise ModelError("torch is not installed.", hint=_INSTALL)
+    return import_module("torch")

@@ -1,0 +1,1 @@
+"""Knowledge graphs: a store, its layers and named graphs, and what is written to them."""

@@ -1,0 +1,225 @@
+"""What the system graph of a store keeps of a knowledge graph, and how it is read and replaced."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+from typing import TypeAlias, cast
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+
+from mrag.rdf import queries
+from mrag.rdf.patterns import to_data
+from mrag.rdf.terms import MRAG, RDF, Term, to_ox
+from mrag.stores.base import Dataset, TripleStore
+
+SYSTEM = "urn:mrag:system"
+"""The graph that holds the records; no query sees it but those of this module."""
+
+Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
+"""Where a triple comes from: the data, reasoning, a model that described something, or evidence."""
+
+_WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:]+:(enriched|completed)")
+
+LABELS: tuple[str, ...] = (
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://xmlns.com/foaf/0.1/name",
+)
+"""Properties that label an entity, best first."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the system graph keeps of a knowledge graph.
+
+    Attributes:
+        asserted: IRIs of the graphs of asserted triples, which share none; the first is the base.
+        inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
+        added: Those of `asserted` that came since the last reasoning.
+        revision: Grows with every change of the triples.
+        reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
+        triples: Triples in the asserted graphs.
+        pending: Unfinished work, empty when there is none.
+        profile: Counts by predicate, with the revision they belong to, as JSON.
+        prefixes: Prefixes that loaded files declared, as JSON.
+        contexts: Named graphs of the clients' own, each with its triples.
+        merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
+        kept: Whether the system graph holds this record; what a store had before is read without one.
+    """
+
+    asserted: tuple[str, ...]
+    inferred: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    revision: int = 0
+    reasoned: int = -1
+    triples: int = 0
+    pending: str = ""
+    profile: str = ""
+    prefixes: str = ""
+    kept: bool = True
+    contexts: tuple[str, ...] = ()
+    merged: str = ""
+
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Return the properties that hold text, with their values."""
+        return (
+            ("pendingOperation", self.pending),
+            ("profile", self.profile),
+            ("prefixes", self.prefixes),
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts of a knowledge graph, for hub damping and for knowing which properties to look up.
+
+    Attributes:
+        predicates: Triples by predicate IRI, asserted and inferred together.
+        triples: Their sum.
+        labels: Those of `LABELS` that occur, best first.
+    """
+
+    predicates: Mapping[str, int] = field(default_factory=dict)
+    triples: int = 0
+    labels: tuple[str, ...] = ()
+
+
+def status_of(graph: str, *, inferred: bool = False) -> Status:
+    """Tell where the triples of a graph come from, by its IRI.
+
+    Args:
+        graph: IRI of the graph.
+        inferred: Whether it is one of the graphs of inferred triples.
+
+    Example:
+        >>> status_of("urn:mrag:kg:main:enriched:2"), status_of("urn:mrag:kg:main:asserted:0")
+        ('enriched', 'asserted')
+    """
+    written = _WRITTEN.fullmatch(graph)
+    if inferred or written is None:
+        return "inferred" if inferred else "asserted"
+    return cast(Status, written[1] or written[2])
+
+
+def read_record(store: TripleStore, iri: str) -> Record:
+    """Read the record of a knowledge graph; a fresh one if there is none.
+
+    Args:
+        store: The store.
+        iri: IRI of the knowledge graph.
+    """
+    rows = store.select(queries.get("kg/registry").bind(kg=[iri]), Dataset((SYSTEM,), (SYSTEM,)))
+    found: dict[str, list[str]] = {}
+    for p, o in rows:
+        found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
+
+    def one(name: str, default: str) -> str:
+        return found.get(name, [default])[0]
+
+    return Record(
+        asserted=_in_order(found.get("assertedGraph", [f"{iri}:asserted:0"])),
+        inferred=_in_order(found.get("inferredGraph", [])),
+        added=_in_order(found.get("addedGraph", [])),
+        revision=int(one("revision", "0")),
+        reasoned=int(one("reasonedRevision", "-1")),
+        triples=int(one("tripleCount", "0")),
+        pending=one("pendingOperation", ""),
+        profile=one("profile", ""),
+        prefixes=one("prefixes", ""),
+        kept=bool(found),
+        contexts=tuple(sorted(found.get("contextGraph", []))),
+        merged=one("mergedGraph", ""),
+    )
+
+
+def write_record(store: TripleStore, iri: str, record: Record) -> None:
+    """Replace the record of a knowledge graph, in one transaction."""
+    store.update(record_update(iri, record))
+
+
+def record_update(iri: str, record: Record) -> str:
+    """Return the update that replaces the record of a knowledge graph."""
+    graphs = (
+        *(("assertedGraph", g) for g in record.asserted),
+        *(("inferredGraph", g) for g in record.inferred),
+        *(("addedGraph", g) for g in record.added),
+        *(("contextGraph", g) for g in record.contexts),
+        *(("mergedGraph", g) for g in (record.merged,) if g),
+    )
+    rows: list[tuple[URIRef, Term]] = [
+        (URIRef(RDF + "type"), URIRef(MRAG + "KnowledgeGraph")),
+        *((URIRef(MRAG + name), URIRef(graph)) for name, graph in graphs),
+        (URIRef(MRAG + "revision"), Literal(record.revision)),
+        (URIRef(MRAG + "reasonedRevision"), Literal(record.reasoned)),
+        (URIRef(MRAG + "tripleCount"), Literal(record.triples)),
+        *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
+    ]
+    # As data, not by a WHERE: after one the engine takes three times as long for the triples that follow.
+    subject, graph = ox.NamedNode(iri), ox.NamedNode(SYSTEM)
+    said = [ox.Quad(subject, ox.NamedNode(p), cast(ox.Literal, to_ox(o)), graph) for p, o in rows]
+    return f"{queries.get('update/forget').bind(kg=[iri])};\n{to_data([], said)}"
+
+
+def joined(before: Record, graph: str, more: int) -> Record:
+    """Return the record after triples came to a graph: what was inferred still holds, there may be more.
+
+    Args:
+        before: The record of before.
+        graph: IRI of the graph, a new one or one of the asserted.
+        more: Triples that came.
+    """
+    new = graph not in before.asserted
+    added = before.added
+    # The next reasoning can start from the additions alone only if it finds them in graphs of their own.
+    if before.inferred and graph not in added:
+        alone = new and (bool(added) or before.reasoned == before.revision)
+        added = (*added, graph) if alone else ()
+    return replace(
+        before,
+        asserted=(*before.asserted, graph) if new else before.asserted,
+        added=added,
+        revision=before.revision + 1,
+        triples=before.triples + more,
+        pending="",
+        kept=True,
+    )
+
+
+def graph_name(iri: str, record: Record, status: Status) -> str:
+    """Return a name for a graph of what was written, which sorts behind all: the first is where loads go.
+
+    Example:
+        >>> graph_name("urn:mrag:kg:main", Record(("urn:mrag:kg:main:asserted:0",), revision=3), "completed")
+        'urn:mrag:kg:main:completed:4'
+    """
+    numbers = (int(n) for graph in record.asserted for n in re.findall(r"\d+", graph))
+    return f"{iri}:{status}:{max(record.revision, *numbers, 0) + 1}"
+
+
+def profile_of(counts: Mapping[str, int]) -> Profile:
+    """Return the profile with these counts by predicate."""
+    return Profile(dict(counts), sum(counts.values()), tuple(p for p in LABELS if p in counts))
+
+
+def stored_profile(record: Record) -> Profile | None:
+    """Return the profile kept in a record, if it belongs to its revision."""
+    kept = json.loads(record.profile) if record.profile else {}
+    return profile_of(kept["predicates"]) if kept.get("revision") == record.revision else None
+
+
+def with_profile(counts: Mapping[str, int], revision: int) -> str:
+    """Return the text of a profile for a record."""
+    return json.dumps({"revision": revision, "predicates": dict(counts)}, sort_keys=True)
+
+
+def _in_order(graphs: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(graphs, key=lambda graph: [int(part) for part in re.findall(r"\d+", graph)]))

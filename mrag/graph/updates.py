@@ -1,0 +1,271 @@
+"""Updates that a client writes: read, worked out triple by triple, and written in one transaction.
+
+`mrag.rdf.update_parser` reads the text. What its operations change is worked out before anything is written
+(`mrag.stores.changes`), in a worker process where a WHERE clause has to be answered. So an update lands
+whole or not at all, within its deadline, and only in the graphs of its knowledge graph: the default graph
+is its asserted triples, and a graph that the client names becomes one of its `contexts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from mrag.errors import QueryRefused
+from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.terms import DEFAULT_PREFIXES
+from mrag.rdf.update_parser import UpdateParser
+
+if TYPE_CHECKING:
+    import pyoxigraph as ox
+
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.graph.record import Record
+    from mrag.stores.changes import Layout, Outcome
+    from mrag.stores.operations import Operation
+
+NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
+"""RDF4J's names for the unnamed graph alone."""
+_WORKING_OUT = 0.4
+"""Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
+
+
+@dataclass(frozen=True)
+class UpdateReport:
+    """What an update did.
+
+    Attributes:
+        added: Statements more, those of named graphs counted in each of them.
+        removed: Statements fewer.
+        inferred: What became of the inferred triples: `none` if there were none, `kept` if they still
+            hold, `dropped` if they went out of sight, to be inferred again.
+    """
+
+    added: int = 0
+    removed: int = 0
+    inferred: str = "none"
+
+
+def update(
+    kg: KnowledgeGraph,
+    text: str,
+    *,
+    union: bool = True,
+    seconds: float = 30.0,
+    most: int = 1_000_000,
+) -> UpdateReport:
+    """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
+
+    Args:
+        kg: The knowledge graph, in an embedded store.
+        text: The update. `LOAD` and `SERVICE` are refused.
+        union: Whether the default graph holds the triples of named graphs too.
+        seconds: Deadline of the whole.
+        most: Most triples that may change.
+
+    Raises:
+        QueryRefused: If it does not parse, or asks for what is not allowed.
+        QueryTimeout: At the deadline; nothing has changed.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.connect()
+        >>> update(kg, "INSERT DATA { <urn:a> <urn:b> 1 . GRAPH <urn:g> { <urn:a> <urn:b> 2 } }").added
+        2
+        >>> update(kg, "DELETE { ?s ?p ?o } INSERT { ?s ?p 3 } WHERE { ?s ?p ?o FILTER (?o = 1) }").removed
+        1
+        >>> sorted(int(o) for _, _, o in kg.query("SELECT * { ?a ?b ?o }"))
+        [2, 3]
+        >>> kg.close()
+    """
+    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, most=most)
+
+
+def parse(
+    text: str,
+    prefixes: Mapping[str, str] | None = None,
+    *,
+    using: Sequence[str] = (),
+    using_named: Sequence[str] = (),
+    base: str | None = None,
+) -> tuple[Operation, ...]:
+    """Read an update.
+
+    Args:
+        text: A SPARQL 1.1 Update request.
+        prefixes: Prefixes that need no declaration, beside the well-known ones.
+        using: Graphs that the protocol's `using-graph-uri` names.
+        using_named: Graphs that `using-named-graph-uri` names.
+        base: What relative IRIs are relative to, where the text does not say.
+
+    Returns:
+        Its operations, in plain values.
+
+    Raises:
+        QueryRefused: If it does not parse, or asks for what is not allowed.
+
+    Example:
+        >>> parse("CLEAR GRAPH <urn:g> ; CREATE SILENT GRAPH <urn:h>")
+        (('clear', 'graph', 'urn:g'), ('create', 'urn:h', True))
+    """
+    known = {**DEFAULT_PREFIXES, **(prefixes or {})}
+    return UpdateParser(text, known, using, using_named, base).operations()
+
+
+def apply(
+    kg: KnowledgeGraph,
+    operations: Sequence[Operation],
+    *,
+    union: bool = True,
+    seconds: float = 30.0,
+    most: int = 1_000_000,
+    commit: AbstractContextManager[Any] | None = None,
+) -> UpdateReport:
+    """Carry out operations that `parse` read, whole or not at all.
+
+    Args:
+        kg: The knowledge graph, in an embedded store.
+        operations: The operations.
+        union: Whether the default graph holds the triples of named graphs too.
+        seconds: Deadline of the whole.
+        most: Most triples that may change.
+        commit: Held while triples and record are not of the same state.
+
+    Raises:
+        QueryRefused: If one is not allowed, or the store cannot be updated.
+        QueryTimeout: At the deadline; nothing has changed.
+    """
+    from mrag.graph.record import record_update
+    from mrag.stores.oxigraph import OxigraphStore
+
+    store = kg.store
+    if not isinstance(store, OxigraphStore):
+        raise QueryRefused(
+            "Only a graph in an embedded store can be updated here.",
+            hint="Send the update to the server that holds it.",
+        )
+    layout = layout_of(kg, union=union, most=most)
+    steps = [_placed(operation, kg, layout) for operation in operations]
+    outcome = store.work_out(layout, steps, seconds * _WORKING_OUT)
+    if not outcome.added and not outcome.removed:
+        return UpdateReport(inferred="kept" if kg.record.inferred else "none")
+    record = _record_after(kg.record, layout, outcome)
+    with commit or nullcontext():
+        before = kg.record.contexts
+        store.change(outcome, record_update(kg.iri, record))
+        kg.written(record)
+        for graph in before:
+            if graph not in record.contexts:
+                kg.store.clear(graph)  # the engine would go on listing its name
+    here = {layout.merged, *layout.inferred}
+    inferred = (
+        "none" if not kg.record.inferred and not layout.inferred else "kept" if record.inferred else "dropped"
+    )
+    kg.written(record)
+    return UpdateReport(
+        sum(_graph(q) not in here for q in outcome.added),
+        sum(_graph(q) not in here for q in outcome.removed),
+        inferred,
+    )
+
+
+def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) -> Layout:
+    """Return the graphs of a knowledge graph as an update sees them.
+
+    What is inserted into the default graph after reasoning goes to a graph of its own, so that the next
+    reasoning can start from it.
+
+    Args:
+        kg: The knowledge graph.
+        union: Whether the default graph holds the triples of named graphs too.
+        most: Most triples that may change.
+    """
+    from mrag.stores.changes import Layout
+
+    record = kg.record
+    merged = record.merged if record.merged in record.asserted else ""
+    asserted = tuple(g for g in record.asserted if g != merged)
+    number = record.revision + 1
+    target = asserted[0] if asserted else f"{kg.iri}:asserted:{number}"
+    if record.inferred:
+        target = record.added[-1] if record.added else f"{kg.iri}:asserted:{number}"
+    mine = {*record.asserted, *record.inferred, *record.contexts}
+    return Layout(
+        asserted,
+        target,
+        merged or f"{kg.iri}:asserted:{number}:0",
+        record.contexts,
+        record.inferred,
+        frozenset(g for g in kg.store.graphs() if g not in mine and any(kg.store.edges(g))),
+        union,
+        most,
+    )
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:
+    """Put the names that graphs have inside where USING and WITH name GraphDB's pseudo-graphs."""
+    if operation[0] != "modify":
+        return operation
+    kind, where, default, named, deletes, inserts = operation
+
+    def inside(graphs: Sequence[str]) -> tuple[str, ...]:
+        found: list[str] = []
+        for graph in graphs:
+            if graph == EXPLICIT:
+                found += [*layout.asserted, layout.target, layout.merged]
+            elif graph == IMPLICIT:
+                found += layout.inferred
+            elif graph in NIL:
+                found += [*layout.asserted, layout.target]
+            elif graph in layout.foreign or graph.startswith("urn:mrag:"):
+                raise QueryRefused(f"The graph <{graph}> cannot be read from here.", query=where)
+            else:
+                found.append(graph)
+        return tuple(dict.fromkeys(found))
+
+    return (
+        kind,
+        where,
+        None if default is None else inside(default),
+        None if named is None else inside(named),
+        deletes,
+        inserts,
+    )
+
+
+def _record_after(before: Record, layout: Layout, outcome: Outcome) -> Record:
+    asserted = [*before.asserted]
+    written = {_graph(quad) for quad in outcome.added}
+    asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]
+    base = {*asserted, layout.target, layout.merged}
+    count = sum(_graph(q) in base for q in outcome.added) - sum(_graph(q) in base for q in outcome.removed)
+    # What was inferred still holds when something has been added, and goes out of sight otherwise. The
+    # next reasoning can start from additions alone only if it finds them in a graph of their own.
+    keep = bool(before.inferred) and not outcome.lost
+    added: tuple[str, ...] = ()
+    if keep and not outcome.merged and (before.added or before.reasoned == before.revision):
+        added = tuple(dict.fromkeys((*before.added, *(g for g in (layout.target,) if g in written))))
+    revision = before.revision + 1
+    untouched = keep and not outcome.gained and before.reasoned == before.revision
+    return replace(
+        before,
+        asserted=tuple(asserted),
+        inferred=before.inferred if keep else (),
+        added=added,
+        revision=revision,
+        reasoned=revision if untouched else before.reasoned,
+        triples=before.triples + count,
+        contexts=outcome.contexts,
+        merged=layout.merged if layout.merged in asserted else "",
+        pending="",
+        kept=True,
+    )
+
+
+def _graph(quad: ox.Quad) -> str:
+    return str(cast(Any, quad.graph_name).value)

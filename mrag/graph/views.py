@@ -1,0 +1,339 @@
+"""Views: knowledge graphs made from another one by query, and made anew when that one has changed.
+
+A view is a knowledge graph of its own in the same store, with its own name, graphs and record, so that
+it never meets its source, or another view, in one graph or in one reasoning run. Its triples fill a new
+graph, and one transaction then puts that graph in sight. What others add to a view stays in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from io import BytesIO
+from itertools import islice
+
+from rdflib import Literal
+
+from mrag.errors import ConfigError, EndpointError, TermError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import SYSTEM, Record, read_record, record_update
+from mrag.loaders._records import schema_lines
+from mrag.loaders.rdf import Source
+from mrag.rdf import queries
+from mrag.storage.scratch import Scratch
+from mrag.stores.base import Dataset
+from mrag.stores.oxigraph import OxigraphStore
+
+_BATCH = 20_000
+"""Triples sent to a server at a time."""
+_LARGE = 100_000
+"""Triples of a source from which on views are worked out in a process of their own."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How a knowledge graph is made from another.
+
+    Attributes:
+        name: What to call it, such as `fashion/images`.
+        query: A CONSTRUCT query of the catalogue, over the asserted triples of the source.
+        ontology: File of `ontology/` that belongs to the view.
+        summary: What it holds, in words.
+    """
+
+    name: str
+    query: str
+    ontology: str
+    summary: str
+
+    @property
+    def short(self) -> str:
+        """Return the last part of the name, by which knowledge graphs made from it are called."""
+        return self.name.rpartition("/")[2]
+
+    def digest(self) -> str:
+        """Return a fingerprint of query and ontology."""
+        schema = (files("mrag") / "ontology" / self.ontology).read_bytes() if self.ontology else b""
+        parts = queries.get(self.query).text.encode() + b"\0" + schema
+        return hashlib.blake2b(parts, digest_size=8).hexdigest()
+
+
+VIEWS: Mapping[str, View] = {
+    view.name: view
+    for view in (
+        View(
+            "fashion/garments",
+            "kg/fashion/garments",
+            "fashionpedia-garments.ttl",
+            "images with garments, each with its own attributes",
+        ),
+        View(
+            "fashion/images",
+            "kg/fashion/images",
+            "fashionpedia-images.ttl",
+            "images with a sentence for each annotation",
+        ),
+        View(
+            "fashion/cel",
+            "kg/fashion/cel",
+            "fashionpedia-cel.ttl",
+            "images linked to the categories and attributes that they show",
+        ),
+    )
+}
+"""The views that come with the package, by name; the largest first."""
+
+
+def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
+    """Make a view of a knowledge graph, or make it anew, in one step.
+
+    Until the last transaction, and after a crash, a view made before is as it was. Nothing is inferred in
+    the new one; `mrag.reasoning.run.reason` does that. The query runs in the embedded engine; of a server
+    the source is fetched first.
+
+    Args:
+        kg: The source; its asserted triples are read.
+        view: A view, or the name of one of `VIEWS`.
+        into: Name of the knowledge graph to make, in the same store.
+
+    Returns:
+        The view. It shares the store of `kg`, so closing one closes both.
+
+    Raises:
+        ConfigError: If there is no such view, if `into` is the source or holds triples that no view
+            made, or if the server reasons over all of its graphs at once.
+        EndpointError: If a server does not give its triples whole.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDF, URIRef
+        >>> from mrag.rdf.terms import Triple
+        >>> kg = mrag.connect()
+        >>> image, fashion = URIRef("http://example.org/image_1"), "http://example.org/"
+        >>> _ = kg.insert([Triple(image, RDF.type, URIRef(fashion + "Image")),
+        ...                Triple(image, URIRef(fashion + "hasFileName"), Literal("1.jpg"))])
+        >>> images = make(kg, "fashion/images", "images")
+        >>> images.query("ASK { <http://example.org/image_1> <http://example.org/hasFileName> '1.jpg' }")
+        True
+        >>> kg.close()
+    """
+    view = find(view)
+    target = _opened(kg, into)
+    before = target.record
+    old = _generations(target)
+    if not old and before.triples:
+        raise ConfigError(
+            f"The knowledge graph {into!r} holds triples that no view made.",
+            endpoint=kg.store.url,
+            hint="Give the view another name, or forget those triples with `KnowledgeGraph.clear`.",
+        )
+    target.collect()
+    target.begin("view")
+    try:
+        revision, source = before.revision + 1, _state(view, kg)
+        graph = f"{target.iri}:asserted:{revision}"
+        _fill(kg, view, graph)
+        # What others added comes first, for that is where additions go; it stays where it is.
+        added = tuple(g for g in before.asserted if g not in old) or (f"{target.iri}:asserted:0",)
+        _remove_doubles(target, added, graph)
+        asserted = (*added, graph)
+        after = replace(
+            before,
+            asserted=asserted,
+            inferred=(),
+            added=(),
+            revision=revision,
+            reasoned=-1,
+            triples=sum(kg.store.count(g) for g in asserted),
+            pending="",
+            profile="",
+        )
+        _land(target, after, graph, source)
+    except BaseException:
+        target.end()
+        raise
+    return target
+
+
+def make_all(
+    kg: KnowledgeGraph,
+    names: Mapping[str, str],
+    after: Callable[[View, KnowledgeGraph], object] | None = None,
+    *,
+    also: Sequence[Callable[[], object]] = (),
+    threads: int = 3,
+) -> dict[str, KnowledgeGraph]:
+    """Make several views at a time, those that are up to date left as they are.
+
+    Args:
+        kg: The source.
+        names: Name of the knowledge graph of each view, by the name of the view; the longest work first.
+        after: Called with each view that was made anew and its knowledge graph, in the thread that made it.
+        also: Other work for the same threads, such as to reason over the source.
+        threads: How many at a time; of a large graph the queries run in processes of their own.
+
+    Returns:
+        The views by the names of their knowledge graphs.
+
+    Raises:
+        ConfigError: As `make` does.
+    """
+
+    def one(name: str, into: str) -> KnowledgeGraph:
+        if not stale(kg, name, into):
+            return _opened(kg, into)
+        made = make(kg, name, into)
+        if after is not None:
+            after(find(name), made)
+        return made
+
+    with ThreadPoolExecutor(threads) as pool:
+        running = {into: pool.submit(one, name, into) for name, into in names.items()}
+        others = [pool.submit(work) for work in also]
+        try:
+            made = {into: done.result() for into, done in running.items()}
+            for other in others:
+                other.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return made
+
+
+def refresh(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
+    """Make a view anew if its source or its definition has changed since, else leave it as it is.
+
+    Args:
+        kg: The source.
+        view: A view, or the name of one of `VIEWS`.
+        into: Name of the knowledge graph of the view.
+
+    Returns:
+        The view, as `make` does.
+
+    Raises:
+        ConfigError: As `make` does.
+    """
+    return make(kg, view, into) if stale(kg, view, into) else _opened(kg, into)
+
+
+def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:
+    """Tell whether a view is missing, or older than its source or its definition.
+
+    Args:
+        kg: The source.
+        view: A view, or the name of one of `VIEWS`.
+        into: Name of the knowledge graph of the view.
+    """
+    target = _opened(kg, into)
+    return _state(find(view), kg) not in _generations(target).values()
+
+
+def find(view: View | str) -> View:
+    """Return the view of a name.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    if isinstance(view, View):
+        return view
+    if view not in VIEWS:
+        raise ConfigError(f"There is no view {view!r}.", hint=f"There are: {', '.join(VIEWS)}.")
+    return VIEWS[view]
+
+
+# -- inside --------------------------------------------------------------------------------------------
+
+
+def _opened(kg: KnowledgeGraph, into: str) -> KnowledgeGraph:
+    """Open the knowledge graph of a view; a new one does not take what the store held before for its own."""
+    if into == kg.name:
+        raise ConfigError(f"A view of {into!r} needs another name.", hint="Such as main-images.")
+    if kg.store.capabilities.reasoning:
+        raise ConfigError(
+            "This server reasons over all of its graphs at once, so views would mix with their source.",
+            endpoint=kg.store.url,
+            hint="Use the embedded store, or a server that mrag reasons for.",
+        )
+    iri = f"urn:mrag:kg:{into}"
+    try:
+        graphs = () if read_record(kg.store, iri).kept else (f"{iri}:asserted:0",)
+    except TermError:
+        graphs = ()  # no name, as opening says
+    return KnowledgeGraph(kg.store, into, prefixes=kg.prefixes, languages=kg.languages, graphs=graphs)
+
+
+def _fill(kg: KnowledgeGraph, view: View, graph: str) -> None:
+    """Put the ontology and the triples of a view into a graph that is not in sight yet."""
+    text = queries.get(view.query).text
+    if schema := "".join(schema_lines(view.ontology)):
+        kg.store.insert(schema.encode(), graph)
+    if isinstance(kg.store, OxigraphStore):
+        # The engine lets one thread of a process work at a time, so a long query goes to another process.
+        apart = kg.store.path is not None and kg.record.triples > _LARGE
+        answer = kg.store.workers.serialise if apart else kg.store.serialise
+        kg.store.insert(answer(text, kg.dataset("asserted")), graph)
+        return
+    for batch in _elsewhere(kg, text):
+        kg.store.insert(batch, graph)
+
+
+def _elsewhere(kg: KnowledgeGraph, text: str) -> Iterator[bytes]:
+    """Answer a query over a copy of a server's triples, and yield N-Triples in pieces.
+
+    Servers cut long answers without saying so, end long queries, and may group rows in another order.
+    """
+    copy = Dataset(("urn:mrag:copy",))
+    with Scratch("view") as folder, OxigraphStore(folder / "store") as local:
+        for number, graph in enumerate(kg.dataset("asserted").default):
+            path = folder / f"{number}.nt"
+            with path.open("wb") as out:
+                kg.store.dump(graph, out)
+            local.bulk_load([Source.of(path)], copy.default[0])
+            path.unlink()
+        wanted = sum(kg.store.count(graph) for graph in kg.dataset("asserted").default)
+        if (had := local.count(copy.default[0])) != wanted:
+            raise EndpointError(
+                f"The server gave {had:,} of {wanted:,} triples, so the view would lack some.",
+                endpoint=kg.store.url,
+                hint="Let it answer at greater length; for Virtuoso raise ResultSetMaxRows in virtuoso.ini.",
+            )
+        lines = BytesIO(local.serialise(text, copy))
+        while batch := list(islice(lines, _BATCH)):
+            yield b"".join(batch)
+
+
+def _state(view: View, kg: KnowledgeGraph) -> str:
+    """Return what a view was made from, as one text."""
+    # Reasoning counts as a change, too, but not of the asserted triples.
+    record = kg.record
+    by_reasoning = record.reasoned == record.revision and not kg.as_found
+    return f"{kg.iri} {record.revision - by_reasoning} {view.name} {view.digest()}"
+
+
+def _remove_doubles(target: KnowledgeGraph, added: Sequence[str], graph: str) -> None:
+    """Take out of a graph that is not in sight yet what others added to the view already."""
+    rows = [(other, graph, graph) for other in added if target.store.count(other)]
+    if rows:
+        target.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
+
+
+def _land(target: KnowledgeGraph, after: Record, graph: str, state: str) -> None:
+    """Put a new graph in sight, and note what it was made from, in one transaction."""
+    after = replace(after, kept=True)
+    note = queries.get("update/view-made").bind(
+        kg=[target.iri], g_state_part=[(graph, Literal(state), target.iri)]
+    )
+    target.store.update(f"{record_update(target.iri, after)};\n{note}")
+    target.written(after)
+
+
+def _generations(target: KnowledgeGraph) -> dict[str, str]:
+    """Return those asserted graphs of a view that its query made, with what they were made from."""
+    rows = target.store.select(
+        queries.get("kg/view").bind(graph=list(target.record.asserted)), Dataset((SYSTEM,), (SYSTEM,))
+    )
+    return {str(graph): str(state) for graph, state in rows}

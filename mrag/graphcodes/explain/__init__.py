@@ -1,0 +1,1 @@
+"""Graph code matches explained: in words and as a drawn matrix."""

@@ -1,0 +1,86 @@
+"""Fusing rankings by their scores: how far ahead a hit is counts, not its rank alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mrag.errors import ConfigError
+from mrag.retrieval.rankers import Hit, Question, Ranker
+
+__all__ = ["ScoreFusedRanker", "summed"]
+
+
+def summed(
+    rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None
+) -> list[tuple[str, float]]:
+    """Add up the scores of several rankings, each divided by its best.
+
+    This is CombSUM (Fox and Shaw, 1994, Combination of Multiple Searches) over scores that are scaled to a
+    best of 1. What a ranking lacks has 0 in it.
+
+    Args:
+        rankings: Scores by document, of one question; those of 0 or less count nothing.
+        weights: One weight of at least 0 for each ranking; all 1 by default.
+
+    Returns:
+        Documents with their sums, best first, ties in order of id.
+
+    Raises:
+        ConfigError: If there is not one weight of at least 0 for each ranking.
+
+    Example:
+        >>> summed([{"a": 0.9, "b": 0.8}, {"b": 12.0, "c": 3.0}])
+        [('b', 1.888...), ('a', 1.0), ('c', 0.25)]
+    """
+    chosen = [1.0] * len(rankings) if weights is None else list(weights)
+    if len(chosen) != len(rankings) or any(not weight >= 0 for weight in chosen):
+        raise ConfigError(f"{len(rankings)} rankings need as many weights of at least 0, not {chosen}.")
+    total: dict[str, float] = {}
+    for ranking, weight in zip(rankings, chosen, strict=True):
+        best = max(ranking.values(), default=0.0)
+        for doc, score in ranking.items():
+            share = weight * score / best if best > 0 and score > 0 else 0.0
+            total[doc] = total.get(doc, 0.0) + share
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+@dataclass
+class ScoreFusedRanker:
+    """Fuses rankings by their scores, see `summed`.
+
+    Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
+
+    Args:
+        rankers: The rankers to fuse.
+        weights: One weight for each; all 1 by default.
+        depth: How deep each ranking is read.
+
+    Raises:
+        ConfigError: When ranking, if there is not one weight of at least 0 for each ranker.
+
+    Example:
+        >>> class Fixed:
+        ...     def __init__(self, **scores):
+        ...         self.scores = scores
+        ...     def rank(self, question, k):
+        ...         found = enumerate(self.scores.items(), 1)
+        ...         return [Hit(iri, s, at, (f"{s}",)) for at, (iri, s) in found][:k]
+        >>> fused = ScoreFusedRanker([Fixed(a=0.9, b=0.8), Fixed(b=12.0, c=3.0)])
+        >>> [(hit.iri, hit.reasons) for hit in fused.rank(Question("?"), 2)]
+        [('b', ('0.8', '12.0')), ('a', ('0.9',))]
+    """
+
+    rankers: Sequence[Ranker]
+    weights: Sequence[float] | None = None
+    depth: int = 100
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first, with the reasons of every ranker that found them."""
+        rankings = [ranker.rank(question, max(k, self.depth)) for ranker in self.rankers]
+        fused = summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
+        reasons: dict[str, tuple[str, ...]] = {}
+        for ranking in rankings:
+            for hit in ranking:
+                reasons[hit.iri] = reasons.get(hit.iri, ()) + hit.reasons
+        return [Hit(iri, score, rank, reasons[iri]) for rank, (iri, score) in enumerate(fused[:k], start=1)]

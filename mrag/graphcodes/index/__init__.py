@@ -1,0 +1,1 @@
+"""The index of graph codes: exact top k over segments."""

@@ -1,0 +1,349 @@
+"""The index of graph codes: exact scores of a question against all documents."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mrag.errors import ConfigError, IndexError_
+from mrag.graphcodes.code import GraphCode, Node
+from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.index.accelerate import Kernels, kernels
+from mrag.graphcodes.index.counts import Floats, Tally
+from mrag.graphcodes.index.files import CodeFolder, Manifest
+from mrag.graphcodes.index.flat import Flat
+from mrag.graphcodes.index.merging import merged
+from mrag.graphcodes.index.segment import Segment
+from mrag.graphcodes.index.state import State
+from mrag.graphcodes.index.topk import all_values, best
+from mrag.graphcodes.metrics import Lexicographic, Scores
+from mrag.graphcodes.registry import RelationRegistry
+from mrag.index.segments.segment import first_to_merge
+
+__all__ = ["GraphCodeIndex", "Match"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document that was found.
+
+    Attributes:
+        id: The document.
+        score: The aggregated score; of a lexicographic order its first component.
+        scores: The three values of the metric.
+    """
+
+    id: str
+    score: float
+    scores: Scores
+
+
+class GraphCodeIndex:
+    """An index of graph codes, in memory or in a folder. Readers need no lock; one writer at a time.
+
+    Args:
+        path: The folder, which is read if there is an index in it; None to keep the index in memory.
+        must_exist: Whether a folder without an index is an error.
+        anew: Whether to pass over the index that is there, damaged or not; the first change takes its place.
+        accelerate: Whether numba counts; by default it does where it is installed and the index is large.
+            The results are the same.
+
+    Raises:
+        MissingIndex: If there is no index and `must_exist` is set.
+        IndexMismatch: If another version of the package wrote it.
+        IndexError_: If a file is missing or damaged.
+
+    Example:
+        >>> index = GraphCodeIndex()
+        >>> index.put({"ex:1": GraphCode.of([], [("dog", "bites", "man")]),
+        ...            "ex:2": GraphCode.of([], [("man", "bites", "dog")])})
+        >>> [match.id for match in index.search(GraphCode.of([], [("man", "bites", "dog")]))]
+        ['ex:2', 'ex:1']
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        must_exist: bool = False,
+        accelerate: bool | None = None,
+        anew: bool = False,
+    ) -> None:
+        self.accelerate = accelerate
+        self.path = None if path is None else Path(path)
+        self._state = State()
+        self._writing = threading.Lock()
+        self._registry = RelationRegistry()
+        self._folder = None if self.path is None else CodeFolder(self.path)
+        self._anew = anew
+        if self._folder is not None and not anew and (must_exist or self._folder.exists()):
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read what another process has written since.
+
+        Raises:
+            IndexError_: If the index is in memory, missing or damaged.
+        """
+        if self._folder is None:
+            raise IndexError_("An index in memory has nothing to read anew.")
+        manifest, segments, live = self._folder.read()
+        names = tuple(manifest.segments)
+        self._registry = RelationRegistry(manifest.relations)
+        self._state = State(tuple(segments), live, names, manifest)
+
+    @property
+    def registry(self) -> RelationRegistry:
+        """The numbers of the relations in the index, a copy."""
+        return RelationRegistry(self._registry.names())
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What was kept with the index by `put`."""
+        return self._state.manifest.extra if self._state.manifest else {}
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the documents, in the order of `scores`."""
+        state = self._state
+        ids = [doc_id for segment in state.segments for doc_id in segment.ids]
+        return ids if state.live is None else [i for i, keep in zip(ids, state.live, strict=True) if keep]
+
+    def __len__(self) -> int:
+        state = self._state
+        return state.bases[-1] if state.live is None else int(np.count_nonzero(state.live))
+
+    def __contains__(self, doc_id: object) -> bool:
+        return isinstance(doc_id, str) and self._state.find(doc_id) is not None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(a.nbytes for segment in self._state.segments for a in segment.arrays().values())
+
+    def put(self, codes: Mapping[str, GraphCode] | Flat, *, extra: Mapping[str, Any] | None = None) -> None:
+        """Add documents, or replace those that are there. All become visible at once.
+
+        Args:
+            codes: Code by document id, or many codes as flat arrays.
+            extra: What to keep with the index instead of what is kept; JSON.
+
+        Raises:
+            IndexError_: If another writer holds the lock or the system refuses; nothing has changed then.
+        """
+        flat = codes if isinstance(codes, Flat) else Flat.of(codes)
+        self._write(flat, flat.ids, extra)
+
+    def sync(self, codes: Mapping[str, GraphCode] | Flat) -> int:
+        """Make the index hold exactly these documents, in one step.
+
+        Args:
+            codes: As for `put`.
+
+        Returns:
+            How many documents there were that no longer are.
+
+        Raises:
+            IndexError_: As `put` does.
+
+        Example:
+            >>> index = GraphCodeIndex()
+            >>> index.put({"ex:1": GraphCode.of(["dog"], []), "ex:2": GraphCode.of(["cat"], [])})
+            >>> index.sync({"ex:2": GraphCode.of(["cat"], []), "ex:3": GraphCode.of(["man"], [])}), index.ids
+            (1, ['ex:2', 'ex:3'])
+        """
+        flat = codes if isinstance(codes, Flat) else Flat.of(codes)
+        gone = set(self.ids) - set(flat.ids)
+        self._write(flat, [*sorted(gone), *flat.ids], None)
+        return len(gone)
+
+    def verify(self) -> None:
+        """Read all files of the index and check them.
+
+        Raises:
+            DamagedIndex: If one is not as it was written.
+        """
+        if self._folder is not None:
+            self._folder.verify()
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents; unknown ids are passed over.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            IndexError_: If another writer holds the lock or the system refuses.
+        """
+        return self._write(None, list(ids), None)
+
+    def _write(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
+        with self._writing:
+            folder = self._folder
+            if folder is None:
+                return self._change(flat, gone, extra)
+            with folder.locked():
+                if not self._anew and folder.exists():
+                    held = self._state.manifest
+                    if held is None or folder.committed().generation != held.generation:
+                        self.refresh()
+                return self._change(flat, gone, extra)
+
+    def _change(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
+        state = self._state
+        dead = [state.bases[at] + row for at, row in filter(None, map(state.find, dict.fromkeys(gone)))]
+        if flat is None and not dead:
+            return 0
+        live = np.ones(state.bases[-1], bool) if state.live is None else state.live.copy()
+        live[dead] = False
+        parts = [live[a:b] for a, b in zip(state.bases, state.bases[1:], strict=False)]
+        new = 0 if flat is None else len(flat.ids)
+        sizes = [(int(part.sum()), len(part)) for part in parts]
+        first = first_to_merge(sizes, new)
+        flats = [s.flat(p) for s, p in zip(state.segments[first:], parts[first:], strict=True) if p.any()]
+        if flat is not None and new:
+            flats.append(flat)
+        built = [Segment.build(merged(flats))] if flats else []
+        segments = (*state.segments[:first], *built)
+        names: tuple[str | None, ...] = (*state.names[:first], *(None for _ in built))
+        live = np.concatenate([*parts[:first], *(np.ones(len(s), bool) for s in built), np.ones(0, bool)])
+        registry = self.registry
+        for segment in built:
+            for cell, _ in segment.cell_list:
+                registry.number(cell)
+        keep = None if live.all() else live
+        manifest = Manifest(0, {}, {}, self.extra if extra is None else dict(extra))
+        if self._folder is not None:
+            paired = list(zip(segments, names, strict=True))
+            manifest = self._folder.put(state.manifest, paired, keep, registry.names(), manifest.extra)
+            names = tuple(manifest.segments)
+        self._anew = False
+        self._registry = registry
+        self._state = State(segments, keep, names, manifest)
+        return len(dead)
+
+    def scores(self, q: GraphCode, comparison: Comparison | None = None) -> Floats:
+        """Work out the three values for all documents.
+
+        Args:
+            q: The question's code.
+            comparison: How to compare; `structural` by default.
+
+        Returns:
+            Shape (documents, 3), rows in the order of `ids`.
+        """
+        state, comparison, found = self._state, comparison or Comparison(), [np.empty((0, 3))]
+        for at, segment in enumerate(state.segments):
+            values = all_values(self._tally(state, at, q, comparison)) if q else _empty(segment, comparison)
+            live = state.live_of(at)
+            found.append(values if live is None else values[live])
+        return np.concatenate(found)
+
+    def _tally(
+        self, state: State, at: int, q: GraphCode, comparison: Comparison, quick: Kernels | None = None
+    ) -> Tally:
+        registry = self.registry if comparison.metric == "paper-numbers" else self._registry
+        return Tally(state.segments[at], q, comparison, registry, state.live_of(at), quick)
+
+    def search(self, q: GraphCode, k: int = 10, comparison: Comparison | None = None) -> list[Match]:
+        """Find the best documents among those that share a node with a question.
+
+        Args:
+            q: The question's code.
+            k: How many at most, at least 1.
+            comparison: How to compare; `structural` by default.
+
+        Returns:
+            Best first, ties in order of id.
+
+        Raises:
+            ConfigError: If k is below 1.
+        """
+        if k < 1:
+            raise ConfigError(f"At least one document must be asked for, not {k}.")
+        comparison, state = comparison or Comparison(), self._state
+        found = []
+        quick = kernels(self.accelerate, state.bases[-1]) if _plain(comparison) else None
+        for at, segment in enumerate(state.segments if q else ()):
+            rows, values = best(self._tally(state, at, q, comparison, quick), k)
+            for row, three in zip(rows.tolist(), values.tolist(), strict=True):
+                scores = Scores(*three)
+                key = comparison.aggregate(scores)
+                score, order = (key, (key,)) if isinstance(key, float) else (key[0], key)
+                found.append((tuple(-v for v in order), Match(segment.ids[row], score, scores)))
+        found.sort(key=lambda pair: (pair[0], pair[1].id))
+        return [match for _, match in found[:k]]
+
+    def search_many(
+        self, questions: Sequence[GraphCode], k: int = 10, comparison: Comparison | None = None
+    ) -> list[list[Match]]:
+        """Find the best documents for each of many questions, see `search`."""
+        return [self.search(q, k, comparison) for q in questions]
+
+    def compare(self, q: GraphCode, doc_id: str, comparison: Comparison | None = None) -> Scores:
+        """Compare a question with one document by the plain formulas.
+
+        Raises:
+            IndexError_: If the document is not there.
+        """
+        return (comparison or Comparison()).scores(q, self.code(doc_id), self.registry)
+
+    def code(self, doc_id: str) -> GraphCode:
+        """Read the code of a document back.
+
+        Raises:
+            IndexError_: If the document is not there.
+        """
+        at, row = self._place(doc_id)
+        return self._state.segments[at].code(row)
+
+    def nodes(self) -> Iterator[tuple[Node, int]]:
+        """Give the nodes of all documents with the number of documents that have them."""
+        state = self._state
+        for at, segment in enumerate(state.segments):
+            live = state.live_of(at)
+            for slot in range(len(segment.slots)):
+                docs = segment.docs_of(slot)
+                count = len(docs) if live is None else int(np.count_nonzero(live[docs]))
+                if count:
+                    yield segment.node(slot), count
+
+    def part(self, doc_id: str, q: GraphCode, comparison: Comparison) -> tuple[GraphCode, int, int]:
+        """Read what a document has of a question, which takes less time than its whole code.
+
+        Returns:
+            Its nodes that match any of the question, with the edges between them; and how many nodes and
+            edges it has in all.
+
+        Raises:
+            IndexError_: If the document is not there.
+        """
+        from mrag.graphcodes.index.lookup import part_of
+
+        at, row = self._place(doc_id)
+        segment = self._state.segments[at]
+        part = part_of(segment, row, q, replace(comparison, aggregate=Lexicographic()))
+        return part, int(segment.n_nodes[row]), int(segment.n_edges[row])
+
+    def _place(self, doc_id: str) -> tuple[int, int]:
+        place = self._state.find(doc_id)
+        if place is None:
+            raise IndexError_("This document is not in the index of graph codes.", term=doc_id)
+        return place
+
+
+def _plain(comparison: Comparison) -> bool:
+    return comparison.ontology is None and comparison.metric != "paper-numbers"
+
+
+def _empty(segment: Segment, comparison: Comparison) -> Floats:
+    """Compare the empty question, which is like empty documents and no other, by our metric alone."""
+    values = np.zeros((len(segment), 3))
+    if comparison.metric == "structural":
+        values[np.asarray(segment.n_nodes) == 0] = 1.0
+    return values

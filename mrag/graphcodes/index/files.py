@@ -1,0 +1,127 @@
+"""What an index of graph codes keeps in its folder, see `mrag.storage.folder`.
+
+| file | content |
+|---|---|
+| `codes-N.seg` | a segment |
+| `deleted-N.bits` | which documents of all segments are deleted, one bit each |
+
+The numbers of relations are in the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.graphcodes.index.segment import Segment
+from mrag.storage.files import Entry
+from mrag.storage.folder import Committed, Folder, Kind
+
+__all__ = ["KIND", "CodeFolder", "Manifest"]
+
+KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index is.
+
+    Attributes:
+        generation: Number of commits so far.
+        files: The files that count, the segments' in order.
+        relations: Numbers of the relations.
+        extra: Whatever the caller keeps with the index.
+    """
+
+    generation: int = 0
+    files: Mapping[str, Entry] = field(default_factory=dict)
+    relations: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def segments(self) -> list[str]:
+        """Names of the segments' files, in order."""
+        return [name for name in self.files if name.endswith(".seg")]
+
+
+class CodeFolder(Folder):
+    """Reads and writes the files of an index of graph codes.
+
+    Args:
+        path: The folder. It need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, KIND)
+
+    def read(self) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+        """Read the manifest and open the files that it names.
+
+        Returns:
+            The manifest, the segments, and False for every deleted document (None if none is).
+
+        Raises:
+            MissingIndex: If there is no index.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If a file is missing or damaged.
+        """
+        return self.load(self._read)
+
+    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+        about = committed.about
+        manifest = Manifest(committed.generation, committed.files, about["relations"], about["extra"])
+        segments = [Segment(self.opened(name, committed)) for name in manifest.segments]
+        live = None
+        for name in manifest.files:
+            if name.endswith(".bits"):
+                bits = self.opened(name, committed)["bits"]
+                live = np.unpackbits(bits, count=sum(map(len, segments))) == 0
+        return manifest, segments, live
+
+    def put(
+        self,
+        before: Manifest | None,
+        segments: Sequence[tuple[Segment, str | None]],
+        live: npt.NDArray[np.bool_] | None,
+        relations: Mapping[str, int],
+        extra: Mapping[str, Any],
+    ) -> Manifest:
+        """Write what has changed and put a new manifest in place. Only for who holds the lock.
+
+        Args:
+            before: The manifest in place, if there is one.
+            segments: The segments, each with the name of its file, or None if it has none yet.
+            live: False for every deleted document; None if none is.
+            relations: Numbers of the relations.
+            extra: Whatever the caller keeps with the index.
+
+        Returns:
+            The manifest.
+
+        Raises:
+            IndexError_: If the system refuses; the index is then as it was before.
+        """
+        known = before.files if before is not None else {}
+        generation = self.next_generation()
+        with self.refusals():
+            files: dict[str, Entry] = {}
+            for at, (segment, name) in enumerate(segments):
+                if name is None:
+                    name = f"codes-{generation + at:08d}.seg"
+                    files[name] = self.write(name, segment.arrays())
+                else:
+                    files[name] = known[name]
+            generation += len(segments)
+            if live is not None:
+                name = f"deleted-{generation:08d}.bits"
+                files[name] = self.write(name, {"bits": np.packbits(~live)})
+            manifest = Manifest(generation, files, dict(relations), dict(extra))
+            about = {"relations": manifest.relations, "extra": manifest.extra}
+            self.commit(Committed(generation, files, about))
+        self.sweep(files)
+        return manifest

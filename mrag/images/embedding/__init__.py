@@ -1,0 +1,1 @@
+"""Models that embed pictures and words in one vector space."""

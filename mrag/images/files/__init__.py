@@ -1,0 +1,1 @@
+"""Picture files: found, checked and decoded within limits."""

@@ -1,0 +1,151 @@
+"""What an index of documents keeps in its folder, see `mrag.storage.folder`.
+
+| file | content |
+|---|---|
+| `segment-N.seg` | IDs, texts, digests, term frequencies, vectors (float32) and their sign codes |
+| `deleted-N.bits` | which rows are deleted, one bit each |
+| `vectors.pending` | vectors of a `sync` that has not ended, see `PendingVectors` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mrag.errors import IndexMismatch
+from mrag.index.bm25 import Bm25Params
+from mrag.index.segments.rows import Mask
+from mrag.index.segments.segment import Segment
+from mrag.storage.files import Entry
+from mrag.storage.folder import Committed, Folder, Kind
+from mrag.text.analysis import ANALYSIS_VERSION
+
+__all__ = ["KIND", "DocumentFolder", "Manifest"]
+
+KIND: Final = Kind("similarity index", 2, "Build it anew with `mrag index`.")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index is.
+
+    Args:
+        generation: Number of commits so far; 0 before the first.
+        documents: Number of documents that are not deleted.
+        embedder: Name of the embedding model; None for BM25 alone.
+        dim: Dimensions of its vectors, once there are any.
+        bm25: The knobs of BM25.
+        segments: Names of the segments' files, oldest first, with their rows.
+        deleted: Name of the file of deleted rows; None if there are none.
+        extra: Whatever the caller keeps with the index.
+        files: The files that count, with their checksums.
+    """
+
+    generation: int = 0
+    documents: int = 0
+    embedder: str | None = None
+    dim: int | None = None
+    bm25: Bm25Params = field(default_factory=Bm25Params)
+    segments: tuple[tuple[str, int], ...] = ()
+    deleted: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, Entry] = field(default_factory=dict)
+
+    def committed(self) -> Committed:
+        """Return it as it is written."""
+        about = {
+            "analysis": ANALYSIS_VERSION,
+            "documents": self.documents,
+            "embedder": self.embedder,
+            "dim": self.dim,
+            "bm25": asdict(self.bm25),
+            "segments": self.segments,
+            "deleted": self.deleted,
+            "extra": self.extra,
+        }
+        return Committed(self.generation, self.files, about)
+
+    @classmethod
+    def of(cls, committed: Committed) -> Manifest:
+        """Undo `committed`.
+
+        Raises:
+            IndexMismatch: If its terms were made in another way.
+            ValueError, TypeError, KeyError: If it is not such a manifest.
+        """
+        fields = dict(committed.about)
+        if (analysis := fields.pop("analysis")) != ANALYSIS_VERSION:
+            raise IndexMismatch(
+                f"Another version of mrag cut the texts of the index into words ({analysis}, not "
+                f"{ANALYSIS_VERSION}).",
+                hint=KIND.hint,
+            )
+        fields["bm25"] = Bm25Params(**fields["bm25"])
+        fields["segments"] = tuple((str(name), int(rows)) for name, rows in fields["segments"])
+        return cls(generation=committed.generation, files=committed.files, **fields)
+
+
+class DocumentFolder(Folder):
+    """Reads and writes the files of an index of documents.
+
+    Args:
+        path: The folder. It need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, KIND)
+
+    def read(self) -> tuple[Manifest, list[Segment], Mask | None]:
+        """Read the manifest and open the files that it names.
+
+        Returns:
+            The manifest, its segments, and True for every row not deleted (None if none is).
+
+        Raises:
+            MissingIndex: If there is no index.
+            IndexMismatch: If another version of the package wrote it.
+            DamagedIndex: If a file is missing or damaged.
+        """
+        return self.load(self._read)
+
+    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], Mask | None]:
+        manifest = Manifest.of(committed)
+        segments = [self.segment(name, rows, committed) for name, rows in manifest.segments]
+        live = None
+        if manifest.deleted:
+            bits = self.opened(manifest.deleted, committed)["bits"]
+            live = np.unpackbits(bits, count=sum(rows for _, rows in manifest.segments)) == 0
+        return manifest, segments, live
+
+    def segment(self, name: str, rows: int, committed: Committed) -> Segment:
+        """Open a segment.
+
+        Raises:
+            OSError, ValueError, KeyError, DamagedIndex: If its file is missing or damaged.
+        """
+        segment = Segment(self.opened(name, committed))
+        if len(segment) != rows:
+            raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
+        return segment
+
+    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
+        """Write a segment, sync it to disk, and return the name of its file and what is known of it.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        name = f"segment-{generation:08d}.seg"
+        return name, self.write(name, segment.arrays())
+
+    def write_deleted(self, live: Mask, generation: int) -> tuple[str, Entry]:
+        """Write which rows are deleted, as `write_segment` does.
+
+        Raises:
+            OSError: If the system refuses.
+        """
+        name = f"deleted-{generation:08d}.bits"
+        return name, self.write(name, {"bits": np.packbits(~live)})

@@ -1,0 +1,176 @@
+"""Embedding of new texts, kept batch by batch so that an interrupted run goes on where it was."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError, IndexMismatch, ModelError
+from mrag.index.embedders import Embedder
+from mrag.index.local_models import unit
+from mrag.index.segments.segment import DIGEST_BYTES
+from mrag.storage.folder import Folder
+from mrag.storage.journal import Journal, append
+
+__all__ = ["PendingVectors", "Progress", "embed_missing", "fitting"]
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with how much is done, and how much there is."""
+
+
+class PendingVectors:
+    """Vectors by digest of their text, appended to a journal batch by batch.
+
+    What a crash leaves of the last batch is cut off when the file is next opened, a damaged one is passed
+    over, and its texts are embedded again. A file of another model is thrown away.
+
+    Args:
+        folder: Where to keep the file; None to keep them in memory alone.
+
+    Raises:
+        IndexError_: By any method, if the file cannot be read or written.
+
+    Example:
+        >>> pending = PendingVectors(None)
+        >>> pending.load("some model")
+        >>> pending.append([b"0123456789abcdef"], np.ones((1, 2), np.float32))
+        >>> pending.vectors[b"0123456789abcdef"].tolist()
+        [1.0, 1.0]
+    """
+
+    def __init__(self, folder: Folder | None) -> None:
+        self.vectors: dict[bytes, npt.NDArray[np.float32]] = {}
+        self._embedder = ""
+        self._path = None if folder is None else folder.path / "vectors.pending"
+        self._refusals = nullcontext if folder is None else folder.refusals
+
+    def load(self, embedder: str) -> None:
+        """Take up what an interrupted run has left.
+
+        Args:
+            embedder: Name of the embedding model.
+        """
+        if self._path is None and embedder == self._embedder:
+            return
+        self.vectors, self._embedder = {}, embedder
+        if self._path is not None and self._path.exists():
+            with self._refusals(), Journal(self._path, synced=False) as journal:
+                batches = [record for record in journal.records if record.get("embedder") == embedder]
+                for batch in batches:
+                    self._take(batch)
+                if not batches:
+                    journal.clear()
+
+    def append(self, digests: Sequence[bytes], vectors: npt.NDArray[np.float32]) -> None:
+        """Add vectors.
+
+        Args:
+            digests: Digest of each text.
+            vectors: Shape (len(digests), dim).
+        """
+        # A served model may change its dimensions and keep its name.
+        if self.vectors and len(next(iter(self.vectors.values()))) != vectors.shape[1]:
+            self.clear()
+        if self._path is not None:
+            stored = np.ascontiguousarray(vectors, "<f4").tobytes()
+            record = {
+                "embedder": self._embedder,
+                "digests": b"".join(digests).hex(),
+                "vectors": base64.b64encode(stored).decode(),
+            }
+            with self._refusals():
+                append(self._path, record)
+        self.vectors.update(zip(digests, vectors, strict=True))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.vectors = {}
+        if self._path is not None:
+            with self._refusals():
+                self._path.unlink(missing_ok=True)
+
+    def _take(self, batch: Mapping[str, Any]) -> None:
+        digests = bytes.fromhex(batch["digests"])
+        count = len(digests) // DIGEST_BYTES
+        stored = np.frombuffer(base64.b64decode(batch["vectors"]), "<f4").astype(np.float32, copy=False)
+        for at, vector in enumerate(stored.reshape(count, -1)):
+            self.vectors[digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES]] = vector
+
+
+def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
+    """Give vectors back if they have the dimensions of the index.
+
+    Args:
+        vectors: Shape (dim,) or (n, dim).
+        dim: Dimensions of the index; None as long as it has no vectors.
+
+    Raises:
+        IndexMismatch: If they have others.
+
+    Example:
+        >>> fitting(np.zeros(3, np.float32), 2)
+        Traceback (most recent call last):
+        mrag.errors.IndexMismatch: The model gave vectors of 3 dimensions; those of the index have 2. ...
+    """
+    if dim is not None and vectors.shape[-1] != dim:
+        raise IndexMismatch(
+            f"The model gave vectors of {vectors.shape[-1]} dimensions; those of the index have {dim}.",
+            hint="Use the model that the index was built with, or build the index anew.",
+        )
+    return vectors
+
+
+def embed_missing(
+    texts: Mapping[bytes, str],
+    known: Mapping[bytes, npt.NDArray[np.float32]],
+    model: Embedder,
+    pending: PendingVectors,
+    *,
+    dim: int | None,
+    batch: int,
+    on_progress: Progress,
+) -> dict[bytes, npt.NDArray[np.float32]]:
+    """Embed the texts whose vectors are neither known nor pending.
+
+    Args:
+        texts: Text by digest.
+        known: Vectors that the index has already.
+        model: The model.
+        pending: Where vectors are kept until they are committed.
+        dim: Dimensions of the index; None as long as it has no vectors.
+        batch: Texts that the model gets at once, 1 or more.
+        on_progress: Called with the number of texts that have vectors, and of texts.
+
+    Returns:
+        The vector of each text.
+
+    Raises:
+        ConfigError: If the batch is below 1.
+        ModelError: If the model fails or gives something else than one vector per text.
+        IndexMismatch: If its vectors have other dimensions than the index.
+        IndexError_: If the pending vectors cannot be written.
+    """
+    if batch < 1:
+        raise ConfigError(f"Cannot embed batches of {batch} texts.", hint="256 is usual.")
+    found = {key: vector for key, vector in pending.vectors.items() if key in texts}
+    found.update(known)
+    # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
+    missing = sorted(texts.keys() - found.keys(), key=lambda key: (-len(texts[key]), key))
+    on_progress(len(found), len(texts))
+    for start in range(0, len(missing), batch):
+        some = missing[start : start + batch]
+        vectors = unit(model.embed_documents([texts[key] for key in some]))
+        if vectors.ndim != 2 or len(vectors) != len(some):
+            raise ModelError(
+                f"The embedding model {model.name} gave shape {vectors.shape} for {len(some)} texts.",
+                hint="embed_documents gives one vector per text, shape (texts, dim).",
+            )
+        pending.append(some, fitting(vectors, dim))
+        found.update(zip(some, vectors, strict=True))
+        on_progress(len(found), len(texts))
+    return found

@@ -1,0 +1,228 @@
+"""One commit of an index, and how the next one is made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError
+from mrag.index.bm25 import Bm25Index
+from mrag.index.dense import DenseIndex, DenseParams
+from mrag.index.segments.files import DocumentFolder, Manifest
+from mrag.index.segments.rows import Mask, Rows, twice
+from mrag.index.segments.segment import DIGEST_BYTES, Segment, digest, first_to_merge
+from mrag.storage.folder import Committed
+
+__all__ = ["State", "Vectors", "as_json", "checked", "compared"]
+
+Vectors = Mapping[bytes, npt.NDArray[np.float32]]
+"""Vector by digest of the text."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What searches see. Replaced whole and never changed, so that none sees half of a change.
+
+    Args:
+        manifest: What the index is.
+        segments: Its segments, as in the manifest.
+        rows: Their rows.
+        dense_params: The knobs of vector search.
+    """
+
+    manifest: Manifest
+    segments: tuple[Segment, ...]
+    rows: Rows
+    dense_params: DenseParams
+
+    @classmethod
+    def of(
+        cls, manifest: Manifest, segments: Sequence[Segment], live: Mask | None, dense_params: DenseParams
+    ) -> State:
+        """Put a state together; `live` as `DocumentFolder.read` gives it."""
+        rows = Rows([segment.ids for segment in segments], live)
+        return cls(manifest, tuple(segments), rows, dense_params)
+
+    @cached_property
+    def bm25(self) -> Bm25Index:
+        """The lexical ranker."""
+        return Bm25Index(self.manifest.bm25, self.rows, [segment.postings for segment in self.segments])
+
+    @cached_property
+    def dense(self) -> DenseIndex:
+        """The ranker by vectors; empty in an index without."""
+        pairs = [(s.vectors, s.codes) for s in self.segments]
+        vectors = [v for v, _ in pairs if v is not None]
+        codes = [c for _, c in pairs if c is not None]
+        return DenseIndex(self.rows, vectors, codes, self.dense_params)
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint8]:
+        """Digest of the text of each row."""
+        empty = np.empty((0, DIGEST_BYTES), np.uint8)
+        return np.concatenate([empty, *(segment.digests for segment in self.segments)])
+
+    def place(self, row: int) -> tuple[Segment, int]:
+        """Give the segment of a row and the place in it."""
+        for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
+            if row < end:
+                return segment, row - start
+        raise IndexError(f"Row {row} of {self.rows.total}.")
+
+    def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        """Give the vectors that are stored for some texts, whatever the ID, deleted or not.
+
+        Args:
+            digests: Digests of the texts.
+        """
+        if not digests or not self.rows.total:
+            return {}
+        # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
+        asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
+        stored = np.ascontiguousarray(self.digests).view(np.uint64)[:, 0]
+        found = {}
+        for row in np.flatnonzero(np.isin(stored, asked)).tolist():
+            segment, at = self.place(row)
+            if segment.vectors is not None:
+                found[self.digests[row].tobytes()] = segment.vectors[at]
+        return {key: found[key] for key in digests if key in found}
+
+    def changed(
+        self,
+        kept: Mask,
+        fresh: Mapping[str, str],
+        vectors: Vectors | None,
+        *,
+        extra: Mapping[str, Any],
+        folder: DocumentFolder | None,
+    ) -> State:
+        """Make the next state and, in a folder, commit it.
+
+        Args:
+            kept: True for the rows that stay, shape (rows.total,).
+            fresh: New documents, text by ID; none of a row that stays.
+            vectors: Their vectors; None in an index without.
+            extra: The caller's JSON.
+            folder: The folder, locked; None in memory.
+
+        Raises:
+            OSError: If the system refuses to write; the folder then holds the state before or, if
+                only the last step failed, the state after.
+        """
+        generation = folder.next_generation() if folder else self.manifest.generation + 1
+        sizes = [(int(np.count_nonzero(kept[s:e])), e - s) for s, e in self.rows.spans()]
+        first = first_to_merge(sizes, len(fresh))
+        parts = [
+            (segment, kept[start:end])
+            for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True)
+        ][first:]
+        if fresh:
+            built = Segment.build(fresh, self.manifest.bm25.analyser, vectors)
+            parts.append((built, np.ones(len(built), np.bool_)))
+        segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
+        files = {name: self.manifest.files[name] for name, _ in names if folder}
+        live = kept[: self.rows.bases[first]]
+        if any(mask.any() for _, mask in parts):
+            joined = built if fresh and len(parts) == 1 else Segment.merge(parts)
+            if folder:
+                name, entry = folder.write_segment(joined, generation)
+                files[name] = entry
+                names.append((name, len(joined)))
+                joined = folder.segment(name, len(joined), Committed(generation, files))
+            segments.append(joined)
+            live = np.concatenate([live, np.ones(len(joined), np.bool_)])
+        whole = bool(live.all())
+        deleted = None
+        if folder and not whole:
+            deleted, files[deleted] = folder.write_deleted(live, generation)
+        manifest = replace(
+            self.manifest,
+            generation=generation,
+            documents=int(np.count_nonzero(live)),
+            dim=next((s.vectors.shape[1] for s in segments if s.vectors is not None), self.manifest.dim),
+            segments=tuple(names),
+            deleted=deleted,
+            extra=extra,
+            files=files,
+        )
+        if folder:
+            folder.commit(manifest.committed())
+        return State.of(manifest, segments, None if whole else live, self.dense_params)
+
+
+def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a copy of the caller's JSON.
+
+    Raises:
+        ConfigError: If it is not JSON.
+
+    Example:
+        >>> as_json({"languages": ("en", "mul")})
+        {'languages': ['en', 'mul']}
+    """
+    try:
+        return dict(json.loads(json.dumps(extra, allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        hint = "Use a dict of strings, finite numbers, booleans, None, lists and dicts."
+        raise ConfigError(f"What is kept with the index must be JSON: {error}.", hint=hint) from error
+
+
+def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield documents as pairs of plain strings.
+
+    Args:
+        documents: IDs and texts.
+
+    Raises:
+        ConfigError: If one is not a pair of strings.
+        IndexError_: If an ID occurs twice.
+    """
+    seen: set[str] = set()
+    for document in documents:
+        given: object = document
+        pair = isinstance(given, tuple | list) and len(given) == 2
+        if not (pair and all(isinstance(part, str) for part in document)):
+            hint = "Give pairs of two strings: ID and text."
+            raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
+        # Plain strings: rdflib's IRIs are strings that equal no plain one.
+        doc_id, text = map(str, document)
+        if doc_id in seen:
+            raise twice(doc_id)
+        seen.add(doc_id)
+        yield doc_id, text
+
+
+def compared(
+    state: State, documents: Iterable[tuple[str, str]], row_of: Callable[[str], int | None]
+) -> tuple[dict[str, str], list[int], list[int]]:
+    """Compare documents with those of an index.
+
+    Args:
+        state: The index.
+        documents: IDs and texts.
+        row_of: Gives the live row of an ID, or None.
+
+    Returns:
+        Text by ID of those that are new or changed, the rows of the same, the rows of the changed.
+
+    Raises:
+        ConfigError, IndexError_: As `checked` does.
+    """
+    fresh: dict[str, str] = {}
+    same: list[int] = []
+    changed: list[int] = []
+    for doc_id, text in checked(documents):
+        row = row_of(doc_id)
+        if row is not None and state.digests[row].tobytes() == digest(text):
+            same.append(row)
+            continue
+        fresh[doc_id] = text
+        if row is not None:
+            changed.append(row)
+    return fresh, same, changed

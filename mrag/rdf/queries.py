@@ -1,0 +1,170 @@
+r"""The catalogue: every fixed query is a file of `sparql/`, and values enter it as RDF terms only.
+
+A file runs as it stands in any SPARQL editor, because each parameter has an example value. The line
+that holds it says so, and is the unit that binding replaces::
+
+    VALUES ?entity { <http://example.org/thing> }   #+ bind: entity
+    LIMIT 100                                       #+ bind: limit
+
+Header lines begin with `#+ summary:`, `#+ params:` and `#+ source:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from rdflib import BNode
+from rdflib.term import Node
+
+from mrag.errors import ConfigError, TermError
+from mrag.rdf.terms import to_ox
+
+Value = Node | str | None
+"""A term; a plain `str` is an IRI, None is UNDEF."""
+
+_BIND = "#+ bind:"
+
+
+@dataclass(frozen=True)
+class Query:
+    """One file of the catalogue.
+
+    Attributes:
+        name: Path below `sparql/` without ending, such as `context/out`.
+        text: The file as it is.
+        summary: What it answers, from its header.
+        params: Names of its parameters, in order of first use.
+    """
+
+    name: str
+    text: str
+    summary: str
+    params: tuple[str, ...]
+
+    def bind(self, **values: int | Sequence[Value] | Sequence[Sequence[Value]]) -> str:
+        """Return the query text with its parameters set.
+
+        Args:
+            **values: A whole number for a `LIMIT` or `OFFSET`; for VALUES of one variable a sequence
+                of terms; for VALUES of several (joined by `_` in the argument's name) a sequence of
+                rows. What is not given keeps the file's example.
+
+        Raises:
+            ConfigError: For a name that is not a parameter or a value of the wrong kind.
+            TermError: For a term that RDF does not allow, or a blank node.
+
+        Example:
+            >>> q = get("context/out")
+            >>> "<http://example.org/a>" in q.bind(entity=["http://example.org/a"])
+            True
+            >>> q.bind(entity=['http://example.org/> } ; DROP ALL #'])
+            Traceback (most recent call last):
+            mrag.errors.TermError: Not a well-formed IRI...
+        """
+        unknown = sorted(set(values) - set(self.params))
+        if unknown:
+            raise ConfigError(
+                f"No parameter {unknown[0]}.", query=self.name, hint=f"There are: {', '.join(self.params)}."
+            )
+        lines = []
+        for line in self.text.splitlines():
+            name = _bound(line)
+            lines.append(line if name is None or name not in values else _line(line, name, values[name]))
+        return "\n".join(lines) + "\n"
+
+
+@lru_cache(maxsize=256)
+def get(name: str) -> Query:
+    """Return a query of the catalogue.
+
+    Args:
+        name: Path below `sparql/` without ending, such as `context/out`.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    for ending in (".rq", ".ru"):
+        found = _root() / (name + ending)
+        if found.is_file():
+            return parse(name, found.read_text(encoding="utf-8-sig"))
+    raise ConfigError(f"No query {name} in the catalogue.", hint="`names()` lists them.")
+
+
+def names() -> list[str]:
+    """List the names of all queries and updates of the catalogue, in order."""
+    return sorted(_walk(_root(), ""))
+
+
+def parse(name: str, text: str) -> Query:
+    """Read a query file's header and parameters.
+
+    Args:
+        name: What to call it in errors.
+        text: The file's content.
+    """
+    params: dict[str, None] = {}
+    summary = ""
+    for line in text.splitlines():
+        if line.startswith("#+ summary:"):
+            summary = line.removeprefix("#+ summary:").strip()
+        bound = _bound(line)
+        if bound is not None:
+            params[bound] = None
+    return Query(name, text, summary, tuple(params))
+
+
+def values_block(variables: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    r"""Print a VALUES block; every term passes through a class that validates and escapes it.
+
+    Example:
+        >>> from rdflib import Literal
+        >>> values_block(["x"], [[Literal('a"b')]])
+        'VALUES (?x) { ("a\\"b") }'
+    """
+    body = " ".join("(" + " ".join(term(v) for v in row) + ")" for row in rows)
+    return f"VALUES ({' '.join('?' + v for v in variables)}) {{ {body} }}"
+
+
+def term(value: Value) -> str:
+    """Print a term for a query, or UNDEF for None."""
+    if value is None:
+        return "UNDEF"
+    if isinstance(value, BNode):
+        raise TermError("A blank node cannot be a query parameter.", term=str(value))
+    return str(to_ox(value))
+
+
+def _bound(line: str) -> str | None:
+    _, mark, rest = line.partition(_BIND)
+    return "_".join(rest.split()) if mark else None
+
+
+def _line(line: str, name: str, value: int | Sequence[Value] | Sequence[Sequence[Value]]) -> str:
+    word = line.split(maxsplit=1)[0].upper()
+    if word in ("LIMIT", "OFFSET"):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ConfigError(f"{name} is a whole number, not {value!r}.")
+        return f"{word} {value}"
+    if word != "VALUES" or isinstance(value, int | str):
+        raise ConfigError(f"{name} takes a sequence of terms, not {value!r}.")
+    variables = line.partition(_BIND)[2].split()
+    rows = [row if isinstance(row, list | tuple) else (row,) for row in value]
+    if any(len(row) != len(variables) for row in rows):
+        raise ConfigError(f"{name} takes rows of {len(variables)} terms.")
+    return values_block(variables, rows)
+
+
+def _root() -> Traversable:
+    return files("mrag") / "sparql"
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterable[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith((".rq", ".ru")):
+            yield prefix + entry.name[:-3]

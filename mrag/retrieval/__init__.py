@@ -1,0 +1,1 @@
+"""Rankers, the LangChain retriever, and `ask`."""

@@ -1,0 +1,131 @@
+"""From a question to a cited answer, and from an answer back to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rdflib import Literal, URIRef
+
+from mrag.context.display import Display
+from mrag.generation.answer import Answer, answer, stream_answer
+from mrag.generation.models.resolve import resolve
+from mrag.generation.verify import VerifyReport
+from mrag.generation.verify import verify as _verify
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import LABELS, status_of
+from mrag.rdf import queries
+from mrag.rdf.terms import Term, Triple
+from mrag.retrieval.rankers import Question
+from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
+from mrag.stores.base import Dataset
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+# Answers with pictures call an image by its file.
+_NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
+
+
+def ask(
+    kg: KnowledgeGraph,
+    question: str | Question,
+    *,
+    model: str | BaseChatModel | None = None,
+    k: int = 10,
+    index: str = "main",
+    retriever: TripleStoreRetriever | None = None,
+) -> Answer:
+    """Answer a question from a knowledge graph, with citations.
+
+    Args:
+        kg: The knowledge graph, with a similarity index.
+        question: Words, or a question with an image.
+        model: `ollama:NAME`, `openai:NAME`, `local:PATH.gguf`, `none`, or any LangChain chat model.
+            By default Ollama when it runs, else no model: the best facts, put in sentences.
+        k: Most hits.
+        index: Name of the similarity index.
+        retriever: What retrieves, when the defaults do not suit.
+
+    Raises:
+        MissingIndex: If the knowledge graph has no such index.
+        ModelError: If a model that was named cannot be had or gives no text.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> print(ask(kg, "Which vendor develops GraphDB?", model="none").citations[0].inferred)
+        False
+        >>> kg.close()
+    """
+    found = retrieve(kg, question, k=k, index=index, retriever=retriever)
+    return answer(found.question.text, found.context, resolve(model))
+
+
+def stream(
+    kg: KnowledgeGraph,
+    question: str | Question,
+    *,
+    model: str | BaseChatModel | None = None,
+    k: int = 10,
+    index: str = "main",
+    retriever: TripleStoreRetriever | None = None,
+) -> Iterator[str | Answer]:
+    """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
+    found = retrieve(kg, question, k=k, index=index, retriever=retriever)
+    yield from stream_answer(found.question.text, found.context, resolve(model))
+
+
+def retrieve(
+    kg: KnowledgeGraph,
+    question: str | Question,
+    *,
+    k: int = 10,
+    index: str = "main",
+    retriever: TripleStoreRetriever | None = None,
+) -> Retrieval:
+    """Find the hits and the context that `ask` answers from."""
+    return (retriever or TripleStoreRetriever(kg=kg, index=index, k=k)).retrieve(question, k)
+
+
+def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyReport:
+    """Replay an answer against the graph as it is now.
+
+    Args:
+        kg: The knowledge graph.
+        given: An answer, or its JSON form.
+
+    Returns:
+        Which cited triples are gone, which ids and labels were altered, which sentences have no
+        support.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> verify(kg, ask(kg, "Which vendor develops GraphDB?", model="none")).ok
+        True
+        >>> kg.close()
+    """
+
+    def holds(triple: Triple, graph: str) -> bool:
+        return kg.ask(queries.get("context/holds").bind(s_p_o=[tuple(triple)]))
+
+    display = Display(kg)
+
+    def names(term: Term) -> Collection[str]:
+        if not isinstance(term, URIRef):
+            return [str(term)]
+        rows = kg.select(queries.get("label/labels").bind(entity_property=[(term, p) for p in _NAMES]))
+        shown = {display.entity(term), display.predicate(term)}
+        return shown | {str(label) for label in rows.column("label") if isinstance(label, Literal)}
+
+    def statuses(triple: Triple) -> Collection[str]:
+        asks = queries.get("context/holds").bind(s_p_o=[tuple(triple)])
+        if kg.store.capabilities.reasoning or kg.as_found:
+            return ()  # such a server says itself what it inferred, and has no graphs of ours
+        record = kg.record
+        graphs = [(g, False) for g in record.asserted] + [(g, True) for g in record.inferred]
+        there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
+        return {status_of(graph, inferred=inferred) for graph, inferred in there}
+
+    return _verify(given, holds, names, statuses)

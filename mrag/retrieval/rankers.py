@@ -1,0 +1,113 @@
+"""The seam: everything that ranks is a `Ranker`, and rankers wrap rankers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.document_index import Mode
+from mrag.index.fusion import reciprocal_rank_fusion
+from mrag.index.similarity import SimilarityIndexes
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: text, an image, or both.
+
+    Attributes:
+        text: The words; may be empty when there is an image.
+        image: Path of an image.
+
+    Raises:
+        ConfigError: If there is neither.
+    """
+
+    text: str = ""
+    image: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text.strip() and self.image is None:
+            raise ConfigError("The question is empty.", hint="Give words, an image, or both.")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entity that a ranker found.
+
+    Attributes:
+        iri: The entity.
+        score: Higher is better; comparable within one ranking only.
+        rank: Counted from 1.
+        reasons: Why it was found, in words, the latest ranker's last.
+    """
+
+    iri: str
+    score: float
+    rank: int
+    reasons: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Ranks the entities of a knowledge graph for a question."""
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first, each entity once, ties in order of IRI."""
+
+
+@dataclass
+class SimilarityRanker:
+    """Ranks by a similarity index.
+
+    Args:
+        kg: The knowledge graph.
+        index: Name of the index.
+        mode: `hybrid` fuses BM25 and dense vectors; `bm25` and `dense` are one of them.
+        strict: Whether an index older than the graph is an error instead of a warning.
+
+    Raises:
+        MissingIndex: If there is no index of that name.
+        StaleIndex: If the graph has changed since and `strict` is set.
+    """
+
+    kg: KnowledgeGraph
+    index: str = "main"
+    mode: Mode = "hybrid"
+    strict: bool = False
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first."""
+        index = SimilarityIndexes.of(self.kg).get(self.index, strict=self.strict)
+        return [
+            Hit(match.doc_id, match.score, rank, (index.reason(match),))
+            for rank, match in enumerate(index.search(question.text, k, mode=self.mode), start=1)
+        ]
+
+
+@dataclass
+class FusedRanker:
+    """Fuses rankings by reciprocal ranks (Cormack, Clarke and Büttcher, 2009).
+
+    Args:
+        rankers: The rankers to fuse.
+        weights: One weight for each; all 1 by default.
+        depth: How deep each ranking is read.
+    """
+
+    rankers: Sequence[Ranker]
+    weights: Sequence[float] | None = None
+    depth: int = 100
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first, with the reasons of every ranker that found them."""
+        rankings = [ranker.rank(question, max(k, self.depth)) for ranker in self.rankers]
+        fused = reciprocal_rank_fusion([[h.iri for h in r] for r in rankings], weights=self.weights)
+        reasons: dict[str, tuple[str, ...]] = {}
+        for ranking in rankings:
+            for hit in ranking:
+                reasons[hit.iri] = reasons.get(hit.iri, ()) + hit.reasons
+        return [Hit(iri, score, rank, reasons[iri]) for rank, (iri, score) in enumerate(fused[:k], start=1)]

@@ -1,0 +1,190 @@
+"""The LangChain retriever: similarity hits, their bounded neighbourhood, one document for each hit."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
+from pydantic import ConfigDict, Field
+
+from mrag import untrusted
+from mrag.context.expand import ContextSettings, expand
+from mrag.context.render import Context, Line, render, triple_json
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDF
+from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
+
+_IMAGES = (
+    "http://xmlns.com/foaf/0.1/depiction",
+    "http://xmlns.com/foaf/0.1/img",
+    "http://schema.org/image",
+    "https://schema.org/image",
+)
+_IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg")
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What was found for a question.
+
+    Attributes:
+        question: The question.
+        hits: The entities, best first.
+        context: Their neighbourhood.
+        documents: One LangChain document for each hit.
+    """
+
+    question: Question
+    hits: tuple[Hit, ...]
+    context: Context
+    documents: tuple[Document, ...]
+
+
+class TripleStoreRetriever(BaseRetriever):
+    """Retrieves entities of a knowledge graph with the triples around them.
+
+    Args:
+        kg: The knowledge graph.
+        index: Name of its similarity index.
+        k: Most documents.
+        ranker: What ranks; the similarity index by default.
+        settings: The knobs of the context.
+
+    Each document has the entity's IRI as `id`, its lines of context as text, and JSON metadata:
+    `source`, `score`, `rank`, `label`, `types`, `triples` as `[s, p, o, graph, status]`, `lines` (their
+    ids), `image` and `explanation`. The axioms about what was found stand in the first document.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> retriever = TripleStoreRetriever(kg=kg, k=3)
+        >>> docs = retriever.invoke("Which triple store interoperates with Ontop?")
+        >>> docs[0].id == docs[0].metadata["source"], docs[0].metadata["rank"]
+        (True, 1)
+        >>> kg.close()
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    kg: Any = Field(exclude=True, repr=False)
+    index: str = "main"
+    k: int = Field(default=10, ge=1)
+    ranker: Any = Field(default=None, exclude=True, repr=False)
+    settings: ContextSettings = ContextSettings()
+
+    def retrieve(self, question: str | Question, k: int | None = None) -> Retrieval:
+        """Find hits and their context.
+
+        Args:
+            question: Words, or a question with an image.
+            k: Most hits; the retriever's own by default.
+
+        Raises:
+            MissingIndex: If the knowledge graph has no such index.
+        """
+        asked = question if isinstance(question, Question) else Question(question)
+        hits = self._ranker().rank(asked, self.k if k is None else k)
+        context = expand(self._kg(), [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
+        documents = tuple(
+            _document(hit, name, context, first=at == 0)
+            for at, (hit, name) in enumerate(zip(hits, context.names, strict=True))
+        )
+        return Retrieval(asked, tuple(hits), context, documents)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        return list(self.retrieve(query, k).documents)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        # The store and the embedder release the GIL, so a thread is honest asynchrony here.
+        return list((await asyncio.to_thread(self.retrieve, query, k)).documents)
+
+    def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
+        return LangSmithRetrieverParams(
+            ls_retriever_name="triplestore", ls_vector_store_provider=type(self._kg().store).__name__
+        )
+
+    def _kg(self) -> KnowledgeGraph:
+        return self.kg  # type: ignore[no-any-return]
+
+    def _ranker(self) -> Ranker:
+        return self.ranker or SimilarityRanker(self._kg(), self.index)
+
+
+def format_docs(documents: list[Document]) -> str:
+    """Put documents together to the context of a prompt, for an LCEL chain.
+
+    Example:
+        >>> format_docs([Document(page_content="one"), Document(page_content="two")])
+        'one\\n\\ntwo'
+    """
+    return "\n\n".join(document.page_content for document in documents)
+
+
+def to_content_blocks(documents: list[Document]) -> list[dict[str, Any]]:
+    """Return documents as message content: text, and an image block where one has an image."""
+    blocks: list[dict[str, Any]] = []
+    for document in documents:
+        blocks.append({"type": "text", "text": document.page_content})
+        image = document.metadata.get("image") or {}
+        if url := image.get("url"):
+            blocks.append({"type": "image", "url": url, "mime_type": image.get("mime_type")})
+    return blocks
+
+
+def _document(hit: Hit, name: str, context: Context, *, first: bool) -> Document:
+    lines = list(context.of(hit.iri))
+    schema = [line for line in context.lines if line.hop == 0] if first else []
+    lines = [line for line in lines if line.hop > 0]
+    content = "\n".join([untrusted.one_line(name), *(render(line) for line in lines)])
+    if schema:
+        content += "\nSchema\n" + "\n".join(render(line) for line in schema)
+    metadata: dict[str, Any] = {
+        "source": hit.iri,
+        "score": float(hit.score),
+        "rank": hit.rank,
+        "label": name,
+        "types": [
+            str(line.triple.o)
+            for line in lines
+            if str(line.triple.p) == RDF + "type" and str(line.triple.s) == hit.iri
+        ],
+        "triples": [triple_json(line) for line in (*lines, *schema)],
+        "lines": [line.id for line in (*lines, *schema)],
+        "explanation": "; ".join(hit.reasons),
+    }
+    if image := _image(lines, hit.iri):
+        metadata["image"] = image
+    return Document(id=hit.iri, page_content=content, metadata=metadata)
+
+
+def _image(lines: list[Line], entity: str) -> dict[str, str] | None:
+    found = sorted(
+        str(line.triple.o)
+        for line in lines
+        if str(line.triple.s) == entity
+        and (str(line.triple.p) in _IMAGES or str(line.triple.o).lower().endswith(_IMAGE_ENDINGS))
+        and str(line.triple.o).startswith(("http", "file:"))
+    )
+    if not found:
+        return None
+    ending = found[0].rsplit(".", 1)[-1].lower()
+    kinds = {"jpg": "jpeg", "svg": "svg+xml"}
+    return {"url": found[0], "mime_type": f"image/{kinds.get(ending, ending)}"}

@@ -1,0 +1,289 @@
+"""The RDF4J REST protocol, as far as clients of a repository use it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
+from mrag.server.asking import Asked, plain_term
+from mrag.server.engine import Engine
+from mrag.server.protocols.graph_store import documents, graph_store, statements
+from mrag.server.protocols.negotiate import RESULTS, choose, content_type
+from mrag.server.protocols.sparql import (
+    FORM,
+    QUERY,
+    UPDATE,
+    Fields,
+    base_of,
+    done,
+    has,
+    many,
+    one,
+    pairs,
+    read_fields,
+    respond,
+    seconds_of,
+)
+from mrag.server.protocols.tables import table
+
+PROTOCOL = "12"
+"""Version of RDF4J's protocol; clients ask for at least this."""
+
+_TRUE = ("true", "1", "")
+
+
+def repository(request: Request) -> Engine:
+    """Return the engine of the repository that an address names.
+
+    Raises:
+        HTTPException: 404 if there is none of that name.
+    """
+    engine: Engine = request.app.state.engine
+    name = request.path_params["id"]
+    if name != engine.kg.name:
+        raise HTTPException(404, f"There is no repository {name[:100]!r}. It is called {engine.kg.name!r}.")
+    return engine
+
+
+async def protocol(_request: Request) -> Response:
+    """Handle `/protocol`: the version of RDF4J's protocol."""
+    return PlainTextResponse(PROTOCOL)
+
+
+async def repositories(request: Request) -> Response:
+    """Handle `/repositories`: the one repository, as a table."""
+    engine: Engine = request.app.state.engine
+    name = engine.kg.name
+    row = (
+        URIRef(f"{str(request.url).partition('?')[0].rstrip('/')}/{name}"),
+        Literal(name),
+        Literal(f"mrag: {name}"),
+        Literal(True),
+        Literal(engine.settings.update),
+    )
+    return _table(request, ("uri", "id", "title", "readable", "writable"), [row])
+
+
+async def query(request: Request) -> Response:
+    """Handle `/repositories/{id}`: queries, with values for variables (`$name=term`)."""
+    engine = repository(request)
+    if request.method in ("PUT", "DELETE"):
+        raise HTTPException(
+            403, "Repositories are made and removed with the mrag command, not over the network."
+        )
+    fields, kind, text = await read_fields(request)
+    if kind == UPDATE or (not has(fields, "query") and has(fields, "update")):
+        raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
+    for name in ("limit", "offset"):
+        if has(fields, name):
+            raise HTTPException(400, f"Put {name.upper()} into the query itself.")
+    asked = Asked(
+        text if kind == QUERY and text is not None else one(fields, "query"),
+        tuple(many(fields, "default-graph-uri")),
+        tuple(many(fields, "named-graph-uri")),
+        infer=_flag(fields, "infer", True),
+        values=_values(fields),
+        base=one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else base_of(request),
+    )
+    return await respond(request, asked, seconds_of(fields, engine))
+
+
+async def on_statements(request: Request) -> Response:
+    """Handle `/repositories/{id}/statements`: read, add, replace and remove statements, and update."""
+    engine = repository(request)
+    kind = content_type(request.headers.get("content-type"))
+    if request.method == "POST" and kind in (FORM, UPDATE):
+        return await _update(request, engine)
+    fields = pairs(request.scope["query_string"])
+    graphs = contexts(fields)
+    pattern = pattern_of(fields)
+    if request.method in ("GET", "HEAD"):
+        return await statements(request, graphs, infer=_flag(fields, "infer", True), pattern=pattern)
+    engine.writer.writable()
+    if request.method == "DELETE":
+        operation = ("match", *(_tuple(term) for term in pattern), graphs)
+        return done(await engine.writer.change([operation]))
+    base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
+    added = await documents(request, graphs, base=base)
+    if request.method == "PUT":
+        removed = [("match", None, None, None, graphs)]
+        return done(await engine.writer.change([*removed, *added]))
+    return done(await engine.writer.change(added))
+
+
+async def _update(request: Request, engine: Engine) -> Response:
+    engine.writer.writable()
+    fields, kind, text = await read_fields(request)
+    if any(key.startswith("$") for key, _ in fields):
+        raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
+    operations = await engine.writer.operations(
+        text if kind == UPDATE and text is not None else one(fields, "update"),
+        many(fields, "using-graph-uri"),
+        many(fields, "using-named-graph-uri"),
+        base_of(request),
+    )
+    return done(await engine.writer.change(operations, seconds_of(fields, engine)))
+
+
+async def size(request: Request) -> Response:
+    """Handle `/repositories/{id}/size`: how many statements have been asserted."""
+    engine = repository(request)
+    graphs = contexts(pairs(request.scope["query_string"]))
+    return PlainTextResponse(str(await count(engine, graphs)))
+
+
+async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
+    """Count the asserted statements of some graphs, None for the unnamed one, or of all."""
+    record, store = engine.kg.record, engine.kg.store
+    base = [g for g in record.asserted if g != record.merged]
+    if not graphs:
+        if not record.contexts:
+            return record.triples
+        graphs = (None, *record.contexts)
+    names = [n for g in graphs for n in (base if g is None else [g] if g in record.contexts else [])]
+    return await asyncio.to_thread(lambda: sum(store.count(name) for name in names))
+
+
+async def on_contexts(request: Request) -> Response:
+    """Handle `/repositories/{id}/contexts`: the clients' named graphs."""
+    engine = repository(request)
+    return _table(request, ("contextID",), [(URIRef(g),) for g in engine.kg.record.contexts])
+
+
+async def on_graphs(request: Request) -> Response:
+    """Handle `/repositories/{id}/rdf-graphs/service`, the graph store of a repository."""
+    repository(request)
+    return await graph_store(request)
+
+
+async def namespaces(request: Request) -> Response:
+    """Handle `/repositories/{id}/namespaces`: list the prefixes, or forget the repository's own."""
+    engine = repository(request)
+    if request.method == "DELETE":
+        engine.writer.writable()
+        await engine.writer.set_prefixes({})
+        return Response(status_code=204)
+    rows = [(Literal(p), Literal(n)) for p, n in sorted(engine.kg.prefixes.items())]
+    return _table(request, ("prefix", "namespace"), rows)
+
+
+async def namespace(request: Request) -> Response:
+    """Handle `/repositories/{id}/namespaces/{prefix}`."""
+    engine = repository(request)
+    prefix = request.path_params["prefix"]
+    if request.method in ("GET", "HEAD"):
+        found = engine.kg.prefixes.get(prefix)
+        if found is None:
+            raise HTTPException(404, f"There is no prefix {prefix[:100]!r}.")
+        return PlainTextResponse(found)
+    engine.writer.writable()
+    own: dict[str, str] = json.loads(engine.kg.record.prefixes or "{}")
+    if prefix in DEFAULT_PREFIXES:
+        raise HTTPException(403, f"The prefix {prefix!r} is well known and stays as it is.")
+    if request.method == "DELETE":
+        own.pop(prefix, None)
+    else:
+        try:
+            own[prefix] = ox.NamedNode((await request.body()).decode("utf-8").strip()).value
+        except (ValueError, UnicodeDecodeError) as error:
+            raise HTTPException(400, "A namespace is an IRI, sent as plain text.") from error
+        if not prefix.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            raise HTTPException(400, f"{prefix[:100]!r} cannot be a prefix.")
+    await engine.writer.set_prefixes(own)
+    return Response(status_code=204)
+
+
+async def health(request: Request) -> Response:
+    """Handle `/repositories/{id}/health`."""
+    engine = repository(request)
+    status = "green" if await engine.alive() else "red"
+    body = {"name": engine.kg.name, "status": status, "components": []}
+    return Response(json.dumps(body), 200, None, "application/json")
+
+
+def contexts(fields: Fields) -> tuple[str | None, ...]:
+    """Return the graphs that the parameters `context` name, None for the unnamed one (`null`).
+
+    Raises:
+        HTTPException: 400 if one is no IRI.
+    """
+    found: list[str | None] = []
+    for value in many(fields, "context"):
+        for part in (
+            value.split(",") if value.startswith("<") and ">,<" in value.replace(" ", "") else [value]
+        ):
+            given = part.strip()
+            if given in ("null", ""):
+                found.append(None)
+                continue
+            term = parse_term(given)
+            if not isinstance(term, ox.NamedNode):
+                raise HTTPException(400, f"{given[:200]!r} is not the IRI of a graph.")
+            found.append(term.value)
+    return tuple(dict.fromkeys(found))
+
+
+def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
+    """Read a term as N-Triples writes it; an IRI may come without its angle brackets.
+
+    Raises:
+        HTTPException: 400 if it is none.
+    """
+    written = text.strip()
+    if ":" in written and written[0] not in '<"_':
+        written = f"<{written}>"
+    try:
+        found = list(ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES))
+    except (SyntaxError, ValueError) as error:
+        raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.") from error
+    term = found[0].object if len(found) == 1 else None
+    if term is None or isinstance(term, ox.Triple):
+        raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.")
+    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", term)
+
+
+def pattern_of(fields: Fields) -> tuple[Any, ...]:
+    """Return subject, predicate and object that the parameters ask for, taken apart; None for any."""
+    return tuple(_term(fields, name) for name in ("subj", "pred", "obj"))
+
+
+def _term(fields: Fields, name: str) -> Any:
+    return plain_term(from_ox(parse_term(one(fields, name)))) if has(fields, name) else None
+
+
+def _tuple(term: Any) -> tuple[str, ...] | None:
+    if term is None:
+        return None
+    kind, text, language, datatype = term
+    return ("l", text, language or "", datatype or "") if kind == "l" else (kind, text)
+
+
+def _values(fields: Fields) -> dict[str, Term]:
+    found: dict[str, Term] = {}
+    for key, value in fields:
+        if key.startswith("$") and len(key) > 1:
+            term = from_ox(parse_term(value))
+            if not isinstance(term, URIRef | Literal):
+                raise HTTPException(
+                    400, f"The value of {key[:100]} is a blank node, which names nothing here."
+                )
+            found[key[1:]] = term
+    return found
+
+
+def _flag(fields: Fields, name: str, default: bool) -> bool:
+    return one(fields, name).lower() in _TRUE if has(fields, name) else default
+
+
+def _table(request: Request, variables: Sequence[str], rows: Sequence[Sequence[Term]]) -> Response:
+    media, name = choose(request.headers.get("accept"), RESULTS)
+    return Response(table(variables, rows, name), 200, None, media)

@@ -1,0 +1,1 @@
+"""The page of `mrag serve` and its JSON API."""

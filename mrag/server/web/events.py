@@ -1,0 +1,120 @@
+"""Answers as events for the page: what was found, the text as it is written, and the whole with pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mrag.context.display import Display
+from mrag.context.neighbours import Statement, read
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import status_of
+from mrag.rdf.terms import to_ox
+from mrag.server.web import media
+from mrag.server.web.neighbourhood import head, picture
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from mrag.context.render import Line
+    from mrag.generation.answer import Answer
+    from mrag.retrieval.retriever import Retrieval
+
+_IMAGES = 60
+
+
+def events(
+    kg: KnowledgeGraph, found: Retrieval, chat: BaseChatModel | None, folder: Path | None
+) -> Generator[dict[str, Any], None, None]:
+    """Answer a question and yield what happens.
+
+    Args:
+        kg: The knowledge graph.
+        found: The hits and their context.
+        chat: What writes the answer; without it the best facts are put in sentences.
+        folder: The media folder, if there is one.
+
+    Yields:
+        `found` with the hits, `text` for each piece of text, and last `answer`: the answer as
+        `mrag ask --json` prints it, each line with its `status`, the pictures of the hits' neighbourhoods,
+        and the images.
+
+    Raises:
+        ModelError: If the model breaks off.
+    """
+    from mrag.generation.answer import stream_answer
+
+    display = Display(kg)
+    hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in found.hits]
+    yield {"event": "found", "hits": ranked(hits)}
+    for part in stream_answer(found.question.text, found.context, chat):
+        if isinstance(part, str):
+            yield {"event": "text", "text": part}
+        else:
+            yield {"event": "answer", **_whole(part, found, display, folder)}
+
+
+def hit(
+    kg: KnowledgeGraph, iri: str, score: float, reasons: Sequence[str], display: Display
+) -> dict[str, Any]:
+    """Give an entity that was found: its label, types and description, and why it was found."""
+    out = read(kg, iri, "out", scan=64, share=8).statements
+    return {**head(kg, iri, out, display), "score": float(score), "reasons": list(reasons)}
+
+
+def ranked(hits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Number hits from 1.
+
+    Example:
+        >>> ranked([{"iri": "urn:a"}])
+        [{'iri': 'urn:a', 'rank': 1}]
+    """
+    return [{**found, "rank": rank} for rank, found in enumerate(hits, start=1)]
+
+
+def images(statements: Iterable[Statement], folder: Path | None, display: Display) -> list[dict[str, Any]]:
+    """Give the images among triples: a link for those on the web, an address for those served here.
+
+    Args:
+        statements: The triples.
+        folder: The media folder, if there is one.
+        display: Shows the terms.
+    """
+    return [
+        {
+            "entity": image.entity,
+            "label": display.entity(image.entity),
+            "name": image.name,
+            "link": image.value if image.web else None,
+            "src": media.address(image) if media.file_of(image, folder) is not None else None,
+        }
+        for image in media.images(statements)[:_IMAGES]
+    ]
+
+
+def _whole(given: Answer, found: Retrieval, display: Display, folder: Path | None) -> dict[str, Any]:
+    answer = given.to_json()
+    labels = {line.id: list(line.labels) for line in given.context.lines}
+    for citation in answer["citations"]:
+        citation["labels"] = labels[citation["id"]]
+    for row in (*answer["citations"], *answer["context"]["lines"]):
+        row["status"] = status_of(row["graph"], inferred=row["inferred"])
+    context = found.context
+    cited = {c.line_id for c in given.citations}
+
+    def order(line: Line) -> tuple[bool, float, str]:
+        return line.id not in cited, -line.score, line.text
+
+    pictures = []
+    for iri, name in zip(context.entities, context.names, strict=True):
+        lines: list[Line] = sorted(context.of(iri), key=order)
+        pictures.append(picture(lines, iri, name))
+    statements = [
+        (str(line.triple.s), str(line.triple.p), to_ox(line.triple.o), line.graph) for line in context.lines
+    ]
+    return {
+        "answer": answer,
+        "pictures": [p for p in pictures if p["edges"]],
+        "images": images(statements, folder, display),
+    }

@@ -1,0 +1,297 @@
+"""The JSON API of `mrag serve`: ask, search, look around, explain, and say what there is.
+
+What a person typed stays text: it is searched for, or becomes an RDF term through a class that
+validates it, and never a part of a query. Work runs on threads, so that the event loop stays free.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from anyio import to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from mrag.errors import ConfigError, TermError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import to_ox
+from mrag.server.bounded import Slots
+from mrag.server.web import media, overview
+from mrag.server.web.events import events, hit, images, ranked
+from mrag.server.web.models import (
+    MOST_BODY,
+    MOST_IRI,
+    MOST_LITERAL,
+    Endpoint,
+    guarded,
+    json_body,
+    known,
+    name_of,
+    problem,
+    reply,
+    whole,
+    words,
+)
+from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from langchain_core.language_models import BaseChatModel
+
+    from mrag.retrieval.retriever import Retrieval
+    from mrag.server.settings import ServerSettings
+
+_READERS = 8
+_ASKERS = 4
+_PROVERS = 2
+
+
+def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
+    """Return the routes of the API, all below `/api/`.
+
+    Args:
+        kg: The knowledge graph.
+        settings: The server's settings; `token` guards every route.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.server.settings import ServerSettings
+        >>> kg = mrag.connect()
+        >>> [route.path for route in routes(kg, ServerSettings())][:2]
+        ['/api/about', '/api/overview']
+        >>> kg.close()
+    """
+    api = Api(kg, settings)
+    reads: dict[str, Work] = {
+        "about": api.about,
+        "overview": api.overview,
+        "queries": api.queries,
+        "search": api.search,
+        "entity": api.entity,
+    }
+    found: list[BaseRoute] = [
+        Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in reads.items()
+    ]
+    found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
+    found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
+    found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
+    return found
+
+
+T = TypeVar("T")
+Work = Callable[[Mapping[str, str]], Any]
+
+
+class Api:
+    """Answers the requests of the API over one knowledge graph.
+
+    Args:
+        kg: The knowledge graph.
+        settings: The server's settings.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
+        self.kg = kg
+        self.settings = settings
+        self.media = settings.media
+        self.readers = Slots(_READERS, settings.queue, "readers")
+        self.askers = Slots(_ASKERS, settings.queue, "questions")
+        self.provers = Slots(_PROVERS, settings.queue, "proofs")
+
+    def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
+        """Make an endpoint of what takes a query string and returns JSON values, run on a thread."""
+
+        async def endpoint(request: Request) -> Response:
+            values = dict(request.query_params)
+            return reply(await self._run(slots or self.readers, work, values))
+
+        return guarded(endpoint, self.settings.token)
+
+    # -- what there is -----------------------------------------------------------------------------
+
+    def about(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Say what the server holds and can do."""
+        known(values)
+        return overview.about(self.kg, self.settings)
+
+    def overview(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Give the classes of the graph and questions to begin with."""
+        known(values)
+        return overview.overview(self.kg, self.settings)
+
+    def queries(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Give the catalogue of queries, grouped by folder."""
+        known(values)
+        return overview.catalogue(self.kg)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def search(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Find entities by words; an IRI or CURIE of the graph comes first."""
+        from mrag.context.display import Display
+        from mrag.rdf.terms import iri
+        from mrag.retrieval.rankers import Question, SimilarityRanker
+
+        known(values, "q", "k")
+        text, k = words(values, "q"), whole(values, "k", 10, 1, 50)
+        display = Display(self.kg)
+        hits: list[dict[str, Any]] = []
+        try:
+            typed = str(iri(text, self.kg.prefixes))
+            if exists(self.kg, typed):
+                hits.append(hit(self.kg, typed, 1.0, ("its IRI was given",), display))
+        except TermError:
+            pass  # words, then
+        if not hits or self._has_index():
+            ranker = SimilarityRanker(self.kg, self.settings.index)
+            found = [
+                h for h in ranker.rank(Question(text), k) if all(h.iri != first["iri"] for first in hits)
+            ]
+            hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
+        return {"q": text, "hits": ranked(hits[:k])}
+
+    def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Give an entity: its triples both ways, images, and neighbourhood."""
+        from mrag.context.display import Display
+
+        known(values, "iri", "hops")
+        name = str(name_of(values, "iri", self.kg.prefixes))
+        hops = whole(values, "hops", 1, 1, 2)
+        display = Display(self.kg)
+        out, begins = triples(self.kg, name, "out", display)
+        into, ends = triples(self.kg, name, "in", display)
+        if not out and not into:
+            raise HTTPException(404, "The graph says nothing about this IRI.")
+        return {
+            **head(self.kg, name, out, display),
+            "out": begins,
+            "in": ends,
+            "images": images(out, self.media, display),
+            "neighbourhood": neighbourhood(self.kg, name, hops),
+        }
+
+    def explain(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Prove a triple down to asserted ones."""
+        from rdflib import Literal, URIRef
+
+        from mrag.context.display import Display
+        from mrag.rdf.terms import Triple
+        from mrag.reasoning.proofs import render
+        from mrag.reasoning.run import proof_of
+
+        known(values, "s", "p", "o", "literal", "lang", "datatype")
+        if ("o" in values) == ("literal" in values):
+            raise ConfigError("Give the object as o, an IRI, or as literal.")
+        end: URIRef | Literal
+        if "o" in values:
+            end = name_of(values, "o", self.kg.prefixes)
+        else:
+            text, kind = values["literal"], values.get("datatype")
+            if len(text) > MOST_LITERAL or len(kind or "") > MOST_IRI or len(values.get("lang", "")) > 64:
+                raise ConfigError(f"A literal has at most {MOST_LITERAL} characters here.")
+            datatype = name_of(values, "datatype", self.kg.prefixes) if kind else None
+            try:
+                end = Literal(text, lang=values.get("lang") or None, datatype=datatype, normalize=False)
+            except (ValueError, TypeError) as error:
+                raise TermError("Not a literal: a bad language tag, or one with a datatype.") from error
+            to_ox(end)
+        subject, predicate = (name_of(values, part, self.kg.prefixes) for part in ("s", "p"))
+        proof = proof_of(self.kg, Triple(subject, predicate, end))
+        if proof is None:
+            raise HTTPException(404, "The graph does not hold this triple.")
+        display = Display(self.kg)
+        predicates = self.kg.profile().predicates
+
+        def label(term: str) -> str:
+            return display.predicate(term) if predicates.get(term) else display.entity(term)
+
+        return {"proof": proof_json(proof, display, predicates), "text": render(proof, label)}
+
+    async def image(self, request: Request) -> Response:
+        """Serve an image file that the graph names for an entity, from below the media folder."""
+
+        def find() -> Path | None:
+            from mrag.context.neighbours import read
+
+            values = dict(request.query_params)
+            known(values, "entity", "value")
+            name = str(name_of(values, "entity", self.kg.prefixes))
+            value = words(values, "value")
+            for found in media.images(read(self.kg, name, "out", scan=2_000, share=200).statements):
+                if found.value == value:
+                    return media.file_of(found, self.media)
+            return None
+
+        file = await self._run(self.readers, find)
+        if file is None:
+            raise HTTPException(404, "The graph names no such image, or it is not in the media folder.")
+        headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
+        return FileResponse(file, media_type=media.KINDS[file.suffix.lower()], headers=headers)
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    async def ask(self, request: Request) -> Response:
+        """Answer a question as a stream of JSON lines: what was found, text as it is written, the whole.
+
+        Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
+        """
+        values = await json_body(request, min(MOST_BODY, self.settings.max_body))
+        known(values, "question", "k", "model")
+        question, k = words(values, "question"), whole(values, "k", 10, 1, 50)
+        model = self._model(values.get("model"))
+
+        def prepare() -> tuple[Retrieval, BaseChatModel | None]:
+            from mrag.generation.models.resolve import resolve
+            from mrag.retrieval.ask import retrieve
+
+            found = retrieve(self.kg, question, k=k, index=self.settings.index)
+            return found, resolve(model)
+
+        found, chat = await self._run(self.askers, prepare)
+        headers = {
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+            "X-Content-Type-Options": "nosniff",
+        }
+        return StreamingResponse(self._lines(found, chat), media_type="application/x-ndjson", headers=headers)
+
+    async def _lines(self, found: Retrieval, chat: BaseChatModel | None) -> AsyncIterator[str]:
+        parts = events(self.kg, found, chat, self.media)
+        try:
+            while True:
+                event = await self._run(self.askers, next, parts, None)
+                if event is None:
+                    return
+                yield json.dumps(event, ensure_ascii=False) + "\n"
+        except Exception as error:  # the status has been sent, so the stream itself says what happened
+            yield json.dumps({"event": "error", "error": problem(error)}, ensure_ascii=False) + "\n"
+        finally:
+            # A reader that went away ends the model's work too.
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(parts.close)
+
+    def _model(self, asked: object) -> str | None:
+        """Take a model that the server offers; a client can name no other, nor a file."""
+        if asked is None or asked == self.settings.model:
+            return self.settings.model
+        if asked != "none":
+            raise ConfigError("This server does not offer that model.", hint="Leave model out, or give none.")
+        return "none"
+
+    # -- shared ------------------------------------------------------------------------------------
+
+    async def _run(self, slots: Slots, work: Callable[..., T], *arguments: Any) -> T:
+        """Do something on a thread when its turn has come."""
+        async with slots.taken(self.settings.seconds):
+            return await to_thread.run_sync(work, *arguments)
+
+    def _has_index(self) -> bool:
+        from mrag.index.similarity import SimilarityIndexes
+
+        return self.settings.index in SimilarityIndexes.of(self.kg).names()

@@ -1,0 +1,177 @@
+"""Child processes that answer one request at a time in frames, and can be killed at any time."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from selectors import EVENT_READ, DefaultSelector
+from typing import Any, cast
+
+from mrag.errors import QueryTimeout, StoreError
+from mrag.redaction import names_secret
+from mrag.stores.process.query_child import HEAD
+from mrag.stores.process.sandbox import Defences
+
+_START_SECONDS = 30.0
+SLOWER = "Narrow it (fewer free variables, a LIMIT), or allow more seconds."
+
+Frame = tuple[bytes, bytes]
+"""A letter, `P` for a pickled value or `D` for a piece of a document, and the content."""
+Reply = tuple[Any, ...]
+
+
+class Child:
+    """A child process that answers one request at a time, and can be killed at any time.
+
+    Args:
+        module: What it runs, as `python -m` does.
+        *arguments: Its arguments.
+
+    Attributes:
+        defences: What it has given up before it began.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._lock = threading.Lock()
+        # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
+        self._process = subprocess.Popen(  # nosec B603
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+        )
+        self._buffer = bytearray()
+        _, *told = self._next(time.monotonic() + _START_SECONDS, "")
+        self.defences: Defences = told[0] if told else Defences()
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the process is gone."""
+        return self._process.poll() is not None
+
+    def killed(self) -> bool:
+        """Tell whether something outside has ended the process, which has closed its side of the pipe.
+
+        For want of memory, or nested too deep, it ends otherwise.
+        """
+        try:
+            return self._process.wait(1.0) == -signal.SIGKILL
+        except subprocess.TimeoutExpired:
+            return False
+
+    def fileno(self) -> int:
+        """Return the descriptor that answers come from."""
+        return cast(Any, self._process.stdout).fileno()  # type: ignore[no-any-return]
+
+    def send(self, request: object) -> None:
+        """Send a request.
+
+        Raises:
+            StoreError: If the process is gone.
+        """
+        self.write(pickle.dumps(request))
+
+    def write(self, data: bytes) -> None:
+        """Send a request that is pickled already.
+
+        Raises:
+            StoreError: If the process is gone.
+        """
+        stdin = cast(Any, self._process.stdin)
+        try:
+            stdin.write(HEAD.pack(b"P", len(data)) + data)
+            stdin.flush()
+        except (OSError, ValueError) as error:
+            raise StoreError("A worker process has ended unexpectedly.") from error
+
+    def take(self, data: bytes) -> list[Frame]:
+        """Return the frames that are complete once `data` has been read."""
+        self._buffer += data
+        found: list[Frame] = []
+        at = 0
+        while len(self._buffer) - at >= HEAD.size:
+            kind, size = HEAD.unpack_from(self._buffer, at)
+            if len(self._buffer) - at - HEAD.size < size:
+                break
+            at += HEAD.size + size
+            found.append((kind, bytes(self._buffer[at - size : at])))
+        del self._buffer[:at]
+        return found
+
+    def frames(self, deadline: float, query: str) -> Iterator[Frame]:
+        """Yield the frames of one answer, waiting for each no longer than to the deadline.
+
+        Raises:
+            QueryTimeout: At the deadline; the process is gone.
+            StoreError: If the process ended before it answered.
+        """
+        with DefaultSelector() as selector:
+            selector.register(self.fileno(), EVENT_READ)
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    self.kill()
+                    raise timed_out(query)
+                data = os.read(self.fileno(), 1 << 18)
+                if not data:
+                    self.kill()
+                    raise ended(query)
+                for kind, content in self.take(data):
+                    yield kind, content
+                    if kind == b"P":
+                        return
+
+    def ask(self, request: object, deadline: float, query: str = "") -> Reply:
+        """Send a request and wait for the value that ends its answer."""
+        self.send(request)
+        return self._next(deadline, query)
+
+    def kill(self) -> None:
+        """End the process with all that it holds; it may be gone already."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._process.kill()
+                self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None and not stream.closed:
+                    try:
+                        stream.close()
+                    except BrokenPipeError:
+                        continue
+
+    def _next(self, deadline: float, query: str) -> Reply:
+        for kind, content in self.frames(deadline, query):
+            if kind == b"P":
+                return cast(Reply, pickle.loads(content))  # nosec B301 # our own child wrote it
+        raise ended(query)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a child, which reads what others wrote and so is told no secret."""
+    kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+def timed_out(query: str) -> QueryTimeout:
+    """Return the error of a query that has passed its deadline."""
+    return QueryTimeout("The query passed its deadline and was ended.", query=query, hint=SLOWER)
+
+
+def ended(query: str) -> StoreError:
+    """Return the error of a query whose process has ended by itself."""
+    return StoreError(
+        "The query's worker ended before it answered, most likely for want of memory.",
+        query=query,
+        hint="Narrow the query or add a LIMIT.",
+    )

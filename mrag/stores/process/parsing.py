@@ -1,0 +1,351 @@
+"""RDF that others sent, read in child processes with limits, and handed on as N-Triples and N-Quads.
+
+These two have nothing in them that a parser could stumble over, so the store reads them itself. The functions
+whose names begin with `read` run in the child.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from email import message_from_bytes
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, cast
+from uuid import uuid4
+
+import pyoxigraph as ox
+
+from mrag.errors import LoadError, QueryRefused, QueryTimeout
+from mrag.loaders._bounds import Lines, TooMuch
+from mrag.loaders._records import RecordReport
+from mrag.loaders.checks import MORE_TIME, Checked, too_long
+from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.rdf.terms import SKOLEM
+from mrag.stores.operations import Operation
+from mrag.stores.process.limited import Bounds, perform, stream
+
+PART = 10_000
+"""Statements that are handed on at a time."""
+_SLOWEST = 100_000
+"""Bytes of a file that are read in a second at least; what takes longer is ended."""
+_MOST_PARTS = 1_000
+_NOTED = 1 << 22
+"""Bytes after which progress is told anew."""
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def ntriples(
+    sources: Sequence[Source],
+    notes: LoadNotes,
+    on_progress: Progress | None = None,
+    *,
+    skip_bad_lines: bool = False,
+    part: int = PART,
+) -> Iterator[bytes]:
+    """Yield the triples of files as N-Triples, so many at a time, blank nodes as IRIs.
+
+    N-Triples writes plain strings untyped, which stores of RDF 1.0 tell from typed ones.
+
+    Args:
+        sources: The files. Named graphs are merged.
+        notes: Receives what was left out or let pass.
+        on_progress: Called with bytes read and bytes in all.
+        skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+        part: Statements of a part.
+
+    Raises:
+        LoadError: If a file is not well formed, or takes more than it may.
+    """
+    total = sum(source.size() for source in sources)
+    pieces = stream(
+        f"{__name__}:read_files",
+        tuple(sources),
+        skip_bad_lines,
+        part,
+        bounds=bounds_of(sources),
+    )
+    with _named(*(source.path for source in sources)):
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as end:
+                notes.rejected += end.value.rejected
+                notes.tags |= end.value.tags
+                return
+            if isinstance(piece, bytes):
+                yield piece
+            elif on_progress is not None:
+                on_progress(piece, total)
+
+
+def prefixes(sources: Sequence[Source]) -> dict[str, str]:
+    """Return the prefixes that files declare before their first statements.
+
+    Raises:
+        LoadError: If a file takes more than it may.
+    """
+    declaring = [source for source in sources if source.declares]
+    if not declaring:
+        return {}
+    with _named(*(source.path for source in declaring)):
+        return cast(
+            dict[str, str],
+            perform(f"{__name__}:read_prefixes", tuple(declaring), bounds=bounds_of(declaring)),
+        )
+
+
+def bounds_of(sources: Sequence[Source]) -> Bounds:
+    """Return how much reading some files may take."""
+    return bounds_for(sum(source.size() for source in sources))
+
+
+def bounds_for(size: int) -> Bounds:
+    """Return how much reading so many bytes may take: more time for more of them."""
+    bounds = Bounds.from_env()
+    return replace(bounds, seconds=bounds.seconds + size / _SLOWEST)
+
+
+def imported(
+    file: Path,
+    out: Path,
+    kind: str | None,
+    mapping: Path | None,
+    *,
+    boxes: bool,
+    on_bad: str,
+    on_progress: Progress | None = None,
+) -> RecordReport:
+    """Write a file of records as N-Triples, as `mrag.loaders.importing.write` does.
+
+    Args:
+        file: The records.
+        out: Where the triples go.
+        kind: What is in the file; told from it by default.
+        mapping: How a table becomes RDF.
+        boxes: Whether bounding boxes are kept.
+        on_bad: `stop` or `skip`.
+        on_progress: Called with bytes read and bytes in all.
+
+    Raises:
+        ConfigError: If the kind is not known, or a table has no mapping.
+        LoadError: If the file is not well formed, or takes more than it may.
+    """
+    size = file.stat().st_size
+    work = "mrag.loaders.importing:write"
+    pieces = stream(work, file, kind, mapping, boxes, on_bad, out, bounds=bounds_for(size))
+    with _named(file):
+        while True:
+            try:
+                done = next(pieces)
+            except StopIteration as end:
+                return cast(RecordReport, end.value)
+            if on_progress is not None:
+                on_progress(done, size)
+
+
+def read_files(sources: Sequence[Source], skip_bad_lines: bool, part: int) -> Generator[Any, None, LoadNotes]:
+    """Yield the triples of files as N-Triples, and between them the bytes read so far."""
+    notes = LoadNotes()
+    done = [0] * len(sources)
+    told = 0
+
+    def noted(at: int) -> Any:
+        def note(count: int) -> None:
+            done[at] = count
+
+        return note
+
+    quads = chain.from_iterable(
+        source.quads_skipping(notes, noted(at)) if skip_bad_lines else source.quads(noted(at), notes)
+        for at, source in enumerate(sources)
+    )
+    triples = (quad.triple for quad in quads)
+    while piece := ox.serialize(islice(triples, part), format=ox.RdfFormat.N_TRIPLES):
+        yield piece
+        if sum(done) - told >= _NOTED:
+            told = sum(done)
+            yield told
+    yield sum(done)
+    return notes
+
+
+def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
+    """Return the prefixes that files declare; those of later files win."""
+    return {prefix: name for source in sources for prefix, name in source.prefixes().items()}
+
+
+class Joined(io.RawIOBase):
+    """A stream of pieces that come one after the other."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._piece = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        while not self._piece:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            self._piece = memoryview(piece)
+        size = len(self._piece) if size < 0 else size
+        found, self._piece = bytes(self._piece[:size]), self._piece[size:]
+        return found
+
+
+class _named:
+    """Name the file in errors about limits, which know nothing of it."""
+
+    def __init__(self, *files: Path) -> None:
+        self._file = str(files[0]) if len(files) == 1 else None
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, QueryTimeout):
+            raise LoadError(error.message, file=self._file, hint=MORE_TIME) from None
+        if isinstance(error, LoadError) and error.file is None:
+            error.file = self._file
+
+
+# -- what clients send -----------------------------------------------------------------------------
+
+
+def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
+    """Read the documents and the data in the operations of an update.
+
+    Args:
+        operations: As `mrag.graph.updates` and the server write them.
+        bounds: How much reading all of them may take.
+
+    Returns:
+        The same, with `quads` in the place of `rdf` and `data`; others stay as they are.
+
+    Raises:
+        QueryRefused: If something is not well formed, or takes too much.
+        QueryTimeout: At the deadline.
+    """
+    until = time.monotonic() + bounds.seconds
+    left = bounds.bytes
+    found: list[Operation] = []
+    for operation in operations:
+        if operation[0] not in _READ:
+            found.append(operation)
+            continue
+        rest = replace(bounds, seconds=max(until - time.monotonic(), 0.001), bytes=left)
+        try:
+            pieces = tuple(stream(_READ[operation[0]], *operation[2:], bounds=rest))
+        except LoadError as error:
+            where = f" It is in line {error.line}." if error.line else ""
+            raise QueryRefused(f"{error.message.rstrip('.')}.{where}", hint=error.hint) from error
+        if bounds.bytes:
+            left = max(1, left - sum(map(len, pieces)))
+        found.append(("quads", operation[1], pieces))
+    return found
+
+
+_READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
+
+
+def parts_of(body: bytes, header: str, bounds: Bounds) -> list[tuple[str, bytes]]:
+    """Return the parts of a form, each with its media type.
+
+    Args:
+        body: The body of a request.
+        header: Its Content-Type.
+        bounds: How much reading it may take.
+
+    Raises:
+        LoadError: If it has too many parts, or takes too much.
+        QueryTimeout: At the deadline.
+    """
+    return cast(
+        list[tuple[str, bytes]],
+        perform(f"{__name__}:read_parts", body, header, bounds=bounds),
+    )
+
+
+def read_parts(body: bytes, header: str) -> list[tuple[str, bytes]]:
+    """Return the parts of a form."""
+    form = b"Content-Type: " + header.encode("latin-1") + b"\r\n\r\n" + body
+    parts = (part for part in message_from_bytes(form).walk() if not part.is_multipart())
+    found = [
+        (part.get_content_type(), cast(bytes, part.get_payload(decode=True)))
+        for part in islice(parts, _MOST_PARTS + 1)
+    ]
+    if len(found) > _MOST_PARTS:
+        raise LoadError(f"The form has more than {_MOST_PARTS} parts.")
+    return found
+
+
+def read_document(data: bytes, media: str, base: str | None, graphs: Sequence[str | None]) -> Iterator[bytes]:
+    """Yield the statements of an RDF document as N-Quads; `graphs` replaces the graphs that it names."""
+    format = ox.RdfFormat.from_media_type(media)
+    if format is None:
+        raise LoadError(f"{media} is no RDF format that can be read.")
+    names: dict[str, ox.NamedNode] = {}
+    targets = [ox.NamedNode(g) if g else ox.DefaultGraph() for g in graphs]
+
+    def quads() -> Iterator[ox.Quad]:
+        text = cast(IO[bytes], Checked(io.BytesIO(data), format))
+        for q in ox.parse(text, format, base_iri=base):
+            s, o = _stored(q.subject, names), _stored(q.object, names)
+            for graph in targets or (_stored(q.graph_name, names),):
+                yield ox.Quad(s, q.predicate, o, graph)
+
+    try:
+        yield from _pieces(quads())
+    except MemoryError as error:
+        raise too_long(format) from error
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f", line {line}" if line else ""
+        raise LoadError(f"Not valid {format.name}{where}: {error.args[0]}") from error
+
+
+def read_data(text: str) -> Iterator[bytes]:
+    """Yield the statements of an INSERT DATA operation as N-Quads."""
+    store = ox.Store()
+    try:
+        store.update(text)
+    except SyntaxError as error:
+        raise LoadError(f"Not valid SPARQL: {error.args[0]}") from error
+    names: dict[str, ox.NamedNode] = {}
+    yield from _pieces(
+        ox.Quad(
+            _stored(q.subject, names), q.predicate, _stored(q.object, names), _stored(q.graph_name, names)
+        )
+        for q in store
+    )
+
+
+def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
+    lines = Lines()
+    while piece := ox.serialize(islice(quads, PART), format=ox.RdfFormat.N_QUADS):
+        try:
+            # Some parsers let longer texts pass than that of N-Quads.
+            lines.feed(piece)
+        except TooMuch as error:
+            raise LoadError(f"Written out in full, {error}.", hint="Nothing of it was stored.") from None
+        yield piece
+
+
+def _stored(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+    """Give a blank node a name of its own, so that later requests can speak of it."""
+    if isinstance(term, ox.Triple):
+        raise LoadError("Triple terms (RDF 1.2) cannot be stored.")
+    if not isinstance(term, ox.BlankNode):
+        return term
+    if term.value not in names:
+        names[term.value] = ox.NamedNode(SKOLEM + uuid4().hex)
+    return names[term.value]

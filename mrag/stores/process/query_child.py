@@ -1,0 +1,313 @@
+"""The child's side of a query worker: answers requests on its copy of a store until it is killed.
+
+Its arguments are the SNAPSHOT and the MEMORY. Requests come on standard input and answers go to standard
+output, each a frame: a letter (`P` for a pickled value, `D` for a piece of a document), the length in eight
+bytes, and the content.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, cast
+
+import pyoxigraph as ox
+
+from mrag.stores.changes import Changes, Layout, Refused
+from mrag.stores.operations import carry_out
+from mrag.stores.process.sandbox import Defences, confine
+from mrag.terminal import Guarded
+
+HEAD = struct.Struct(">cQ")
+_PIECE = 1 << 16
+_SCRATCH = "urn:mrag:scratch:worker"
+
+RESULTS = {
+    "json": ox.QueryResultsFormat.JSON,
+    "xml": ox.QueryResultsFormat.XML,
+    "csv": ox.QueryResultsFormat.CSV,
+    "tsv": ox.QueryResultsFormat.TSV,
+}
+GRAPHS = {
+    "turtle": ox.RdfFormat.TURTLE,
+    "ntriples": ox.RdfFormat.N_TRIPLES,
+    "rdfxml": ox.RdfFormat.RDF_XML,
+    "jsonld": ox.RdfFormat.JSON_LD,
+    "nquads": ox.RdfFormat.N_QUADS,
+    "trig": ox.RdfFormat.TRIG,
+    "n3": ox.RdfFormat.N3,
+}
+# What stands once for each row of a result, or in JSON once for each bound cell: quotes inside of
+# strings are escaped there, so it cannot occur in a value.
+_MARKS = {"json": b'":{"type":"', "xml": b"<result>", "csv": b"\r\n", "tsv": b"\n"}
+
+
+class _Large(Exception):
+    """The result passes its caps."""
+
+
+class _Output:
+    """Collects what the engine writes, counts it and passes it on in pieces."""
+
+    def __init__(self, out: BinaryIO, rows: int, size: int, mark: bytes) -> None:
+        self._out, self._rows, self._size, self._mark = out, rows, size, mark
+        self._parts: list[bytes] = []
+        self._held = self._sent = self._marks = 0
+        self._tail = b""
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(data)
+        self._held += len(data)
+        if self._held >= _PIECE:
+            self.end()
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: pieces go out when they are large enough."""
+
+    def end(self) -> None:
+        """Pass on what is held."""
+        piece = b"".join(self._parts)
+        self._parts.clear()
+        self._held = 0
+        self._sent += len(piece)
+        if self._mark:
+            joined = self._tail + piece
+            self._marks += joined.count(self._mark)
+            self._tail = joined[-(len(self._mark) - 1) :] if len(self._mark) > 1 else b""
+        if self._sent > self._size or self._marks > self._rows:
+            raise _Large
+        if piece:
+            frame(self._out, b"D", piece)
+            self._out.flush()
+
+
+class _Answers:
+    """The store of this process and what it answers."""
+
+    def __init__(self, snapshot: Path, out: BinaryIO) -> None:
+        self._snapshot = snapshot
+        self._out = out
+        self._writable: ox.Store | None = None
+        quads = snapshot / "store.nq"
+        if quads.exists():
+            self._store = self._writable = ox.Store()
+            self._store.bulk_load(path=str(quads), format=ox.RdfFormat.N_QUADS, lenient=True)
+        else:
+            self._store = ox.Store.read_only(str(snapshot))
+
+    def writable(self) -> ox.Store:
+        """Return a copy that only this process has; of a folder it is made of links when first needed."""
+        if self._writable is None:
+            private = Path(tempfile.mkdtemp(prefix="worker-", dir=self._snapshot.parent)) / "store"
+            self._store.backup(str(private))
+            self._store = self._writable = ox.Store(str(private))
+        return self._writable
+
+    def answer(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Answer one request; documents go out on the way."""
+        try:
+            return getattr(self, request["do"])(request)  # type: ignore[no-any-return]
+        except _Large:
+            return ("large",)
+        except Refused as error:
+            return "refused", str(error)
+        except (SyntaxError, ValueError, RuntimeError, OSError) as error:
+            return "error", str(error.args[0] if error.args else error)
+
+    def rows(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Answer a query with terms, taken apart."""
+        with _Sight(self, request) as default:
+            result = self._query(request, default)
+            if isinstance(result, ox.QueryBoolean):
+                return "ask", bool(result)
+            left, most = request["bytes"], request["rows"]
+            rows: list[tuple[Any, ...]] = []
+            names = tuple(v.value for v in result.variables) if isinstance(result, ox.QuerySolutions) else ()
+            for item in result:
+                row = tuple(item[n] for n in names) if isinstance(item, ox.QuerySolution) else tuple(item)
+                left -= sum(len(str(t)) for t in row if t is not None)
+                if len(rows) >= most or left < 0:
+                    raise _Large
+                rows.append(tuple(map(plain, row)))
+            return ("select", (names, rows)) if isinstance(result, ox.QuerySolutions) else ("construct", rows)
+
+    def document(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Answer a query with a document in one of the formats, piece by piece."""
+        name, most = request["format"], request["rows"]
+        with _Sight(self, request) as default:
+            result = self._query(request, default)
+            if isinstance(result, ox.QueryTriples):
+                out = _Output(self._out, most, request["bytes"], b"")
+                ox.serialize(
+                    _capped(result, most),
+                    cast(Any, out),
+                    format=GRAPHS[name],
+                    prefixes=request.get("prefixes"),
+                )
+            else:
+                if isinstance(result, ox.QuerySolutions):
+                    most *= max(1, len(result.variables)) if name == "json" else 1
+                    most += name in ("csv", "tsv")
+                out = _Output(self._out, most, request["bytes"], _MARKS[name])
+                result.serialize(out, format=RESULTS[name])
+            out.end()
+        return ("end",)
+
+    def quads(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Answer with the statements of some graphs that match, piece by piece, without a query."""
+        s, p, o = (term_of(value) for value in request["pattern"])
+        names: dict[str, str | None] = request["graphs"]
+
+        def statements() -> Any:
+            for inside, outside in names.items():
+                graph = ox.NamedNode(outside) if outside is not None else ox.DefaultGraph()
+                for q in self._store.quads_for_pattern(s, p, o, ox.NamedNode(inside)):
+                    yield (
+                        ox.Quad(q.subject, q.predicate, q.object, graph)
+                        if request["named"]
+                        else ox.Triple(q.subject, q.predicate, q.object)
+                    )
+
+        out = _Output(self._out, request["rows"], request["bytes"], b"")
+        ox.serialize(
+            _capped(statements(), request["rows"]),
+            cast(Any, out),
+            format=GRAPHS[request["format"]],
+            prefixes=request.get("prefixes"),
+        )
+        out.end()
+        return ("end",)
+
+    def update(self, request: dict[str, Any]) -> tuple[Any, ...]:
+        """Work out an update on a private copy, and answer with what it would change."""
+        changes = Changes(self.writable(), Layout(**request["layout"]), apply=True)
+        carry_out(changes, request["operations"])
+        return "changes", changes.outcome().packed()
+
+    def _query(self, request: dict[str, Any], default: list[ox.NamedNode]) -> Any:
+        given = request.get("substitutions") or {}
+        return self._store.query(
+            request["query"],
+            base_iri=request.get("base"),
+            default_graph=cast(Any, default),
+            named_graphs=[ox.NamedNode(g) for g in request["named"]],
+            substitutions={ox.Variable(name): term_of(value) for name, value in given.items()} or None,
+        )
+
+
+class _Sight:
+    """The default graph of one query, with what it alone sees put into a graph of its own for it.
+
+    That is what `extra` holds, and with `merge` all of its graphs, where they may share triples.
+    """
+
+    def __init__(self, answers: _Answers, request: dict[str, Any]) -> None:
+        self._answers, self._extra = answers, request.get("extra", b"")
+        self._graphs = [ox.NamedNode(g) for g in request["default"]]
+        self._merge = bool(request.get("merge"))
+
+    def __enter__(self) -> list[ox.NamedNode]:
+        if not self._extra and not self._merge:
+            return self._graphs
+        store, scratch = self._answers.writable(), ox.NamedNode(_SCRATCH)
+        if self._merge:
+            quads = (q for g in self._graphs for q in store.quads_for_pattern(None, None, None, g))
+            store.bulk_extend(ox.Quad(q.subject, q.predicate, q.object, scratch) for q in list(quads))
+        if self._extra:
+            store.load(self._extra, ox.RdfFormat.N_TRIPLES, to_graph=scratch)
+        return [scratch] if self._merge else [*self._graphs, scratch]
+
+    def __exit__(self, *exc: object) -> None:
+        if self._extra or self._merge:
+            self._answers.writable().remove_graph(ox.NamedNode(_SCRATCH))
+
+
+def frame(out: BinaryIO, kind: bytes, content: bytes) -> None:
+    """Write one frame."""
+    out.write(HEAD.pack(kind, len(content)))
+    out.write(content)
+
+
+def plain(term: Any) -> tuple[str, str, str | None, str | None] | None:
+    """Take a term apart; the engine's own pickles refuse odd language tags that a load let pass."""
+    if term is None:
+        return None
+    if isinstance(term, ox.Literal):
+        return "l", term.value, term.language, term.datatype.value
+    if isinstance(term, ox.Triple):
+        raise ValueError("triple terms are not supported")
+    return "b" if isinstance(term, ox.BlankNode) else "i", term.value, None, None
+
+
+def term_of(value: tuple[str, str, str | None, str | None] | None) -> Any:
+    """Put a term together again."""
+    if value is None:
+        return None
+    kind, text, language, datatype = value
+    if kind != "l":
+        return ox.NamedNode(text) if kind == "i" else ox.BlankNode(text)
+    if language:
+        return ox.Literal(text, language=language)
+    return ox.Literal(text, datatype=ox.NamedNode(datatype)) if datatype else ox.Literal(text)
+
+
+def _capped(items: Any, most: int) -> Any:
+    for count, item in enumerate(items):
+        if count >= most:
+            raise _Large
+        yield item
+
+
+def _end_with_parent() -> None:
+    """End this process soon after its parent, also in the middle of a query.
+
+    A query releases the interpreter while it runs, so a thread can watch. Linux's own signal for this
+    would come when the thread that started the process ends, not the parent.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def confined(memory: int) -> Defences:
+    """Keep this process off the network and within its memory, and end it when its parent ends."""
+    defences = confine(memory)
+    # Ctrl-C reaches all processes of a terminal; these end with their parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
+    return defences
+
+
+def serve(snapshot: Path, memory: int = 0) -> None:
+    """Answer requests until the input ends."""
+    defences = confined(memory)
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    answers = _Answers(snapshot, stdout)
+
+    def reply(value: object) -> None:
+        frame(stdout, b"P", pickle.dumps(value))
+        stdout.flush()
+
+    reply(("ready", defences))
+    while head := stdin.read(HEAD.size):
+        _, size = HEAD.unpack(head)
+        reply(answers.answer(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
+
+
+if __name__ == "__main__":
+    # What ends this process unforeseen may quote a query or a label.
+    sys.stderr = cast(TextIO, Guarded(sys.stderr))
+    serve(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,344 @@
+"""Worker processes that answer untrusted queries on a snapshot and are killed at the deadline.
+
+Each worker holds a copy of its own, so the extra triples of one query are in nobody else's sight, and
+the triples that an update would change can be worked out on it. The child's side is
+`mrag.stores.process.query_child`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import pickle
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mrag.errors import QueryTimeout, StoreError
+from mrag.rdf.terms import Triple
+from mrag.storage.scratch import Scratch
+from mrag.stores.base import Dataset, Limits, SelectResult
+from mrag.stores.process.channel import SLOWER, Child, Reply
+from mrag.stores.process.replies import refusal, request, unpack
+from mrag.stores.process.sandbox import Defences
+
+if TYPE_CHECKING:
+    from mrag.stores.oxigraph import OxigraphStore
+
+logger = logging.getLogger(__name__)
+
+_MEMORY = 4 << 30
+_UNLIMITED = Limits(86_400.0, 1 << 62, 1 << 62)
+
+
+class Worker(Child):
+    """A child process over a snapshot of a store."""
+
+    def __init__(self, snapshot: Snapshot, memory: int) -> None:
+        self.snapshot = snapshot
+        super().__init__("mrag.stores.process.query_child", str(snapshot.path), str(memory))
+
+
+class Snapshot:
+    """A copy of a store that workers read; its folder goes when the last of them does.
+
+    Args:
+        store: The store.
+        note: What is to be known of the state that is copied.
+    """
+
+    def __init__(self, store: OxigraphStore, note: Any = None) -> None:
+        self.note = note
+        # Hard links need the same file system, so the copy of a folder lies beside it.
+        parent = None if store.path is None else store.path.parent
+        prefix = None if store.path is None else snapshot_prefix(store.path)
+        self._scratch = Scratch("snapshot", parent, prefix=prefix)
+        self.path = self._scratch.path / "0"
+        self.users = 0
+        self.current = True
+        self.generation = store.snapshot(self.path)
+
+    def drop_unused(self) -> None:
+        """Remove the folder if no worker can need it any more."""
+        if not self.current and self.users <= 0:
+            self._scratch.close()
+
+
+class WorkerPool:
+    """Workers over the present state of a store; those of an earlier state end with their query.
+
+    Args:
+        store: The store whose snapshots the workers read.
+        size: Most queries at once for `run`, and most workers kept between queries.
+
+    Attributes:
+        memory: Most bytes that a worker may take for what others ask, 0 for no cap.
+        guard: Held while the store is copied and its state is noted.
+        note: Gives what is to be known of the store's state.
+    """
+
+    def __init__(self, store: OxigraphStore, size: int = 2) -> None:
+        self.memory = _MEMORY
+        self.guard: AbstractContextManager[Any] = nullcontext()
+        self.note: Callable[[], Any] = lambda: None
+        self._steady = self._closed = False
+        self._store = weakref.ref(store)
+        self._size = size
+        self._slots = threading.BoundedSemaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._snapshot: Snapshot | None = None
+        atexit.register(self.close)
+
+    def run(
+        self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
+    ) -> SelectResult | bool | list[Triple]:
+        """Answer one query within its limits.
+
+        Raises:
+            QueryTimeout: When the deadline passes; waiting for a free worker counts.
+            QueryRefused: When the engine or a cap refuses.
+        """
+        deadline = time.monotonic() + limits.seconds
+        if not self._slots.acquire(timeout=limits.seconds):
+            raise QueryTimeout("No worker came free before the deadline.", query=query, hint=SLOWER)
+        try:
+            worker = self.take()
+            try:
+                reply = worker.ask(request("rows", query, dataset, limits, extra=extra), deadline, query)
+            except BaseException:
+                self.discard(worker)
+                raise
+            self.give(worker)
+        finally:
+            self._slots.release()
+        if problem := refusal(reply, query, limits):
+            raise problem
+        return unpack(reply)
+
+    def serialise(self, query: str, dataset: Dataset) -> bytes:
+        """Answer a CONSTRUCT query of our own as N-Triples, without limits, while other threads go on.
+
+        Raises:
+            QueryRefused: When the engine refuses.
+        """
+        worker = self.take(fresh=True, ours=True)
+        parts: list[bytes] = []
+        reply: Reply = ()
+        try:
+            worker.send(request("document", query, dataset, _UNLIMITED, format="ntriples"))
+            for kind, content in worker.frames(time.monotonic() + _UNLIMITED.seconds, query):
+                if kind == b"D":
+                    parts.append(content)
+                else:
+                    reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+        finally:
+            self.discard(worker)
+        if problem := refusal(reply, query, _UNLIMITED):
+            raise problem
+        return b"".join(parts)
+
+    def keep(self, size: int) -> None:
+        """Set how many workers stay between queries, and start them."""
+        self._size = size
+        self.warm()
+
+    def warm(self) -> None:
+        """Start the workers that are missing, so that the next queries need not wait for one."""
+        while True:
+            with self._lock:
+                self._bury()
+                if len(self._idle) + len(self._busy) >= self._size:
+                    return
+            try:
+                self.give(self.take(fresh=True))
+            except StoreError as error:
+                # The next query starts one itself, and is told if that cannot be done.
+                logger.warning("A worker could not be started ahead: %s", error)
+                return
+
+    def idle(self) -> Worker | None:
+        """Take a worker that is ready and up to date, if there is one, without waiting."""
+        store = self._store()
+        if store is None or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            self._bury()
+            if self._stale(store) or not self._idle:
+                return None
+            worker = self._idle.pop()
+            self._busy.add(worker)
+            return worker
+        finally:
+            self._lock.release()
+
+    def take(self, *, fresh: bool = False, ours: bool = False) -> Worker:
+        """Take a worker over the present state; it must be given back or discarded.
+
+        Args:
+            fresh: Whether it must be a new one, which nobody else gets afterwards unless given back.
+            ours: Whether it answers a query of our own, which may take what memory it needs.
+        """
+        store = self._store()
+        if store is None:
+            raise StoreError("The store is closed.")
+        with self._lock:
+            self._bury()
+            snapshot = self._present(store)
+            if self._idle and not fresh:
+                worker = self._idle.pop()
+                self._busy.add(worker)
+                return worker
+            snapshot.users += 1
+        try:
+            worker = Worker(snapshot, 0 if ours else self.memory)
+        except BaseException:
+            self._left(snapshot)
+            raise
+        with self._lock:
+            self._busy.add(worker)
+        return worker
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Answer from the state before while the block changes the store; from the new one when it ends.
+
+        So no query waits for a long change, nor for the copy that the workers of the new state read.
+        """
+        store = self._store()
+        if store is None:
+            raise StoreError("The store is closed.")
+        with self._lock:
+            before = self._present(store)
+            self._steady = True
+        try:
+            yield
+            if store.generation != before.generation:
+                self._renew(store)
+        finally:
+            with self._lock:
+                self._steady = False
+
+    def _renew(self, store: OxigraphStore) -> None:
+        """Start workers over the present state, and let them take the place of the others."""
+        snapshot = self._copy(store)
+        workers: list[Worker] = []
+        with ThreadPoolExecutor(max(self._size, 1)) as starting:
+            begun = [starting.submit(Worker, snapshot, self.memory) for _ in range(self._size)]
+        for one in begun:
+            try:
+                workers.append(one.result())
+                snapshot.users += 1
+            except StoreError as error:
+                # What was changed has been changed; a query that finds no worker starts one.
+                logger.warning("A worker could not be started ahead: %s", error)
+        with self._lock:
+            if not self._closed:
+                self._retire()
+                self._snapshot, self._idle = snapshot, workers
+                return
+        self._dropped(snapshot, workers)
+
+    @staticmethod
+    def _dropped(snapshot: Snapshot, workers: Sequence[Worker]) -> None:
+        for worker in workers:
+            worker.kill()
+        snapshot.current, snapshot.users = False, 0
+        snapshot.drop_unused()
+
+    @property
+    def shown(self) -> Snapshot | None:
+        """Return the copy that queries are answered from; None where one must be made first."""
+        store = self._store()
+        return None if store is None or self._stale(store) else self._snapshot
+
+    def _stale(self, store: OxigraphStore) -> bool:
+        shown = self._snapshot
+        return shown is None or (not self._steady and shown.generation != store.generation)
+
+    def _present(self, store: OxigraphStore) -> Snapshot:
+        """Return the copy to answer from, made anew where the store has changed; the lock is held."""
+        if self._snapshot is None or self._stale(store):
+            self._retire()
+            self._snapshot = self._copy(store)
+        return self._snapshot
+
+    def _copy(self, store: OxigraphStore) -> Snapshot:
+        with self.guard:
+            return Snapshot(store, self.note())
+
+    def give(self, worker: Worker) -> None:
+        """Give back a worker that has answered and can answer again."""
+        with self._lock:
+            self._busy.discard(worker)
+            if worker.snapshot.current and len(self._idle) < self._size:
+                self._idle.append(worker)
+                return
+        self._end(worker)
+
+    def discard(self, worker: Worker) -> None:
+        """End a worker, in the middle of a query if need be."""
+        with self._lock:
+            self._busy.discard(worker)
+        self._end(worker)
+
+    def processes(self) -> list[int]:
+        """Return the numbers of the worker processes."""
+        with self._lock:
+            return [worker.pid for worker in (*self._idle, *self._busy)]
+
+    def defences(self) -> list[Defences]:
+        """Return what each worker process has given up."""
+        with self._lock:
+            return [worker.defences for worker in (*self._idle, *self._busy)]
+
+    def close(self) -> None:
+        """Kill the workers and remove their snapshots."""
+        atexit.unregister(self.close)
+        with self._lock:
+            self._closed = True
+            for worker in self._busy:
+                worker.kill()
+                worker.snapshot.users -= 1
+                worker.snapshot.drop_unused()
+            self._busy.clear()
+            self._retire()
+
+    def _bury(self) -> None:
+        """Forget the idle workers that something else has ended; the lock is held."""
+        for worker in [worker for worker in self._idle if worker.ended]:
+            self._idle.remove(worker)
+            worker.kill()
+            worker.snapshot.users -= 1
+            worker.snapshot.drop_unused()
+
+    def _retire(self) -> None:
+        """End the idle workers and let go of their snapshot; the lock is held."""
+        old, self._snapshot = self._snapshot, None
+        if old is not None:
+            old.current = False
+            for worker in self._idle:
+                worker.kill()
+                old.users -= 1
+            self._idle.clear()
+            old.drop_unused()
+
+    def _end(self, worker: Worker) -> None:
+        worker.kill()
+        self._left(worker.snapshot)
+
+    def _left(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            snapshot.users -= 1
+            snapshot.drop_unused()
+
+
+def snapshot_prefix(path: Path) -> str:
+    """Return how the names of the snapshot folders of a store in a folder begin."""
+    return f".{path.name}.snapshot-"

@@ -1,0 +1,1 @@
+"""HTTP to SPARQL servers: sessions, results read while they arrive, files sent."""

@@ -1,0 +1,1 @@
+"""Analysis of text, shared by ranking, matching and answers."""

@@ -1,0 +1,124 @@
+"""A little English: articles, plurals, and what part of speech a predicate's label is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mrag.text.english import PREPOSITIONS, STOPWORDS, VERBS, words
+from mrag.text.tokens import fold
+
+_FOREIGN = frozenset().union(*(s for tag, s in STOPWORDS.items() if tag != "en")) - STOPWORDS["en"] | {"von"}
+_PARTICIPLES = words("born built known led made held sold bought given taken found set run written")
+
+
+def join(parts: Sequence[str]) -> str:
+    """Join parts as a sentence does.
+
+    Example:
+        >>> join(["a", "b", "c"]), join(["has x and y", "is z"])
+        ('a, b and c', 'has x and y, and is z')
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    comma = "," if any(" and " in part for part in parts) else ""
+    return f"{', '.join(parts[:-1])}{comma} and {parts[-1]}"
+
+
+def article(noun: str) -> str:
+    """Put "a" or "an" before a noun.
+
+    Example:
+        >>> article("ontology editor"), article("university"), article("RDF store"), article("SHACL shape")
+        ('an ontology editor', 'a university', 'an RDF store', 'a SHACL shape')
+    """
+    word = re.match(r"[^\W_]+", noun) or re.match(r"", noun)
+    first = word.group() if word else ""
+    if first.isupper() and len(first) > 1 and (len(first) < 4 or not re.search("[AEIOU]", first[1:])):
+        vowel = first[0] in "AEFHILMNORSX"  # said letter by letter
+    else:
+        low = first.casefold()
+        vowel = low[:1] in tuple("aeiou") and not re.match(r"(?:uni(?!n)|use|eu|one|ur[aeiou])", low)
+        vowel = vowel or low.startswith(("hour", "honest", "heir"))
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
+def relation(label: str, several: bool) -> tuple[str, str]:
+    """Tell what part of speech a predicate's label is, and how it goes on after its subject."""
+    parts = label.split()
+    low = [part.casefold() for part in parts]
+    if not parts or not label.isascii() or low[0] in _FOREIGN or low[-1] in _FOREIGN:
+        return "foreign", label
+    if low[0] in ("has", "have"):
+        rest = " ".join(parts[1:])
+        if not rest or low[-1] in PREPOSITIONS:
+            return "phrase", " ".join(["has", *parts[1:]])
+        return "phrase", f"has the {_plural(rest) if several else _one(rest)}"
+    if low[0] in ("is", "was", "are", "were", "can", "must", "may", "does", "did", "had", "will"):
+        return "phrase", label
+    if low[0] in PREPOSITIONS:
+        return "phrase", f"is {label}"
+    base = low[0][:-1] if low[0].endswith("s") else low[0]
+    bases = {base, low[0].removesuffix("es"), re.sub("ies$", "y", low[0])}
+    if low[-1] in PREPOSITIONS:
+        if low[0].endswith("s") and not low[0].endswith("ss") and bases & VERBS:
+            return "phrase", label
+        if low[0] in VERBS and low[0] not in _PARTICIPLES:
+            return "phrase", " ".join([_conjugated(parts[0]), *parts[1:]])
+        return "phrase", f"is {label}"
+    if low[0].endswith("s") and bases & VERBS:
+        return "phrase", label
+    if (
+        len(low) == 1
+        and low[0] in VERBS
+        and low[0] not in ("feature", "report", "study", "voice", "form", "rank")
+    ):
+        return "phrase", _conjugated(label)
+    if len(low) == 1 and low[0].endswith("ing") and len(low[0]) > 5:
+        return "phrase", f"is {label}"
+    if parts[0].istitle() and not any(part[:1].isupper() for part in parts[1:]):
+        label = label[:1].lower() + label[1:]
+    return "noun", _plural(label) if several else _one(label)
+
+
+def _conjugated(verb: str) -> str:
+    if verb == "have":
+        return "has"
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def _plural(noun: str) -> str:
+    head, of, tail = noun.partition(" of ")
+    last = head.rsplit(" ", 1)[-1]
+    if last != _one(last) or last.endswith("s"):
+        return noun  # already more than one
+    if last.endswith("y") and last[-2:-1] not in tuple("aeiou"):
+        return head[:-1] + "ies" + of + tail
+    return head + ("es" if last.endswith(("s", "x", "ch", "sh")) else "s") + of + tail
+
+
+def _one(noun: str) -> str:
+    head, _, last = noun.rpartition(" ")
+    if last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "news")):
+        single = fold(last)
+        if single != last.casefold() and len(single) > 2:
+            last = last[: len(single)] if last.casefold().startswith(single) else single
+    return f"{head} {last}".strip()
+
+
+def yes_or_no(label: str, value: str) -> str:
+    """Put a truth value in words.
+
+    Example:
+        >>> yes_or_no("is static", "true"), yes_or_no("open source", "false")
+        ('is static', 'is not open source')
+    """
+    true = value.strip().casefold() in ("true", "1")
+    first, _, rest = label.partition(" ")
+    if first.casefold() in ("is", "was", "has", "can", "are", "does", "may", "must"):
+        if first.casefold() == "has" and not true:
+            return f"has not {rest}"
+        return label if true else f"{first} not {rest}"
+    return f"is {label}" if true else f"is not {label}"
