@@ -12,9 +12,10 @@ Example:
 from __future__ import annotations
 
 import logging
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.context.expand import ContextSettings, expand
@@ -29,26 +30,6 @@ if TYPE_CHECKING:
     from mrag.stores.base import Limits
 
 __version__ = "0.1.0"
-
-_HOME = {
-    "ContextSettings": "mrag.context.expand",
-    "FusedRanker": "mrag.retrieval.rankers",
-    "Hit": "mrag.retrieval.rankers",
-    "KnowledgeGraph": "mrag.graph.kg",
-    "Limits": "mrag.stores.base",
-    "MragError": "mrag.errors",
-    "Question": "mrag.retrieval.rankers",
-    "Ranker": "mrag.retrieval.rankers",
-    "SimilarityIndexes": "mrag.index.similarity",
-    "SimilarityRanker": "mrag.retrieval.rankers",
-    "TripleStoreRetriever": "mrag.retrieval.retriever",
-    "ask": "mrag.retrieval.ask",
-    "connect": "mrag.graph.connection",
-    "demo": "mrag.graph.connection",
-    "expand": "mrag.context.expand",
-    "format_docs": "mrag.retrieval.retriever",
-    "reason": "mrag.reasoning.run",
-}
 
 __all__ = [
     "ContextSettings",
@@ -71,18 +52,31 @@ __all__ = [
     "reason",
 ]
 
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "ContextSettings": "context.expand",
+        "FusedRanker": "retrieval.rankers",
+        "Hit": "retrieval.rankers",
+        "KnowledgeGraph": "graph.kg",
+        "Limits": "stores.base",
+        "MragError": "errors",
+        "Question": "retrieval.rankers",
+        "Ranker": "retrieval.rankers",
+        "SimilarityIndexes": "index.similarity",
+        "SimilarityRanker": "retrieval.rankers",
+        "TripleStoreRetriever": "retrieval.retriever",
+        "ask": "retrieval.ask",
+        "connect": "graph.connection",
+        "demo": "graph.connection",
+        "expand": "context.expand",
+        "format_docs": "retrieval.retriever",
+        "reason": "reasoning.run",
+    },
+)
+
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # A checkout without symbolic links (Windows) has text files in their place.
 if not (Path(__file__).parent / "loaders").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'mrag' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

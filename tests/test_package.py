@@ -105,7 +105,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     subprocess.run([*install, "--no-deps", str(wheel)], check=True, capture_output=True)
     subprocess.run([*install, "pyoxigraph", "rdflib"], check=True, capture_output=True)
     code = (
-        "import mrag, mrag.loaders.rdf\nfrom mrag import queries\n"
+        "import mrag, mrag.loaders.rdf\nfrom mrag.rdf import queries\n"
         "assert len(queries.names()) > 10\n"
         "kg = mrag.connect()\nfrom importlib.resources import files, as_file\n"
         "with as_file(files('mrag') / 'ontology' / 'products.ttl') as p: assert kg.load([p]).triples > 2000\n"
@@ -122,7 +122,7 @@ def test_the_public_names_are_complete_sorted_and_there() -> None:
     assert mrag.__all__ == sorted(mrag.__all__, key=lambda n: (not n[0].isupper(), n))
     for name in mrag.__all__:
         assert getattr(mrag, name) is not None
-    assert set(dir(mrag)) >= set(mrag.__all__)
+    assert {"__version__", *dir(mrag)} >= set(mrag.__all__)
     with pytest.raises(AttributeError):
         mrag.nothing  # noqa: B018
 

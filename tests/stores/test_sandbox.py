@@ -27,7 +27,7 @@ NO_NAMESPACE, NO_FILTER = [UNSHARE], [SECCOMP]
 # What a container does: it refuses some calls to all that runs in it.
 REFUSING = """
 import json, sys
-from mrag.stores import sandbox
+from mrag.stores.process import sandbox
 refused = json.loads(sys.argv.pop(1))
 if refused:
     assert sandbox.filter_calls(refused)
