@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -14,6 +15,7 @@ from pydantic import ConfigDict, Field
 from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import Context, Line, render, triple_json
+from mrag.errors import ConfigError, require_known
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
@@ -52,7 +54,10 @@ class TripleStoreRetriever(BaseRetriever):
         index: Name of its similarity index.
         k: Most documents.
         ranker: What ranks; the similarity index by default.
-        settings: The knobs of the context.
+        settings: The knobs of the context; a dictionary of them does, too.
+
+    Raises:
+        ConfigError: If an argument is unknown or of the wrong type.
 
     Each document has the entity's IRI as `id`, its lines of context as text, and JSON metadata:
     `source`, `score`, `rank`, `label`, `types`, `triples` as `[s, p, o, graph, status]`, `lines` (their
@@ -68,13 +73,28 @@ class TripleStoreRetriever(BaseRetriever):
         >>> kg.close()
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    kg: Any = Field(exclude=True, repr=False)
+    kg: KnowledgeGraph = Field(exclude=True, repr=False)
     index: str = "main"
     k: int = Field(default=10, ge=1)
-    ranker: Any = Field(default=None, exclude=True, repr=False)
+    ranker: Ranker | None = Field(default=None, exclude=True, repr=False)
     settings: ContextSettings = ContextSettings()
+
+    def __init__(self, **values: Any) -> None:
+        require_known(values, type(self).model_fields, "TripleStoreRetriever")
+        if not isinstance(values.get("kg"), KnowledgeGraph):
+            raise ConfigError(
+                f"kg is a knowledge graph, not {type(values.get('kg')).__name__}.",
+                hint="Open one by mrag.connect(URL).",
+            )
+        ranker = values.get("ranker")
+        if ranker is not None and not isinstance(ranker, Ranker):
+            raise ConfigError(f"ranker is a Ranker, not {type(ranker).__name__}: it has no method rank.")
+        settings = values.get("settings")
+        if isinstance(settings, Mapping):
+            require_known(settings, [f.name for f in fields(ContextSettings)], "ContextSettings")
+        super().__init__(**values)
 
     def retrieve(self, question: str | Question, k: int | None = None) -> Retrieval:
         """Find hits and their context.
@@ -88,7 +108,7 @@ class TripleStoreRetriever(BaseRetriever):
         """
         asked = question if isinstance(question, Question) else Question(question)
         hits = self._ranker().rank(asked, self.k if k is None else k)
-        context = expand(self._kg(), [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
+        context = expand(self.kg, [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
         documents = tuple(
             _document(hit, name, context, first=at == 0)
             for at, (hit, name) in enumerate(zip(hits, context.names, strict=True))
@@ -103,6 +123,7 @@ class TripleStoreRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
+        require_known(kwargs, ("k",), "TripleStoreRetriever.invoke")
         return list(self.retrieve(query, k).documents)
 
     async def _aget_relevant_documents(
@@ -113,19 +134,17 @@ class TripleStoreRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
+        require_known(kwargs, ("k",), "TripleStoreRetriever.ainvoke")
         # The store and the embedder release the GIL, so a thread is honest asynchrony here.
         return list((await asyncio.to_thread(self.retrieve, query, k)).documents)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         return LangSmithRetrieverParams(
-            ls_retriever_name="triplestore", ls_vector_store_provider=type(self._kg().store).__name__
+            ls_retriever_name="triplestore", ls_vector_store_provider=type(self.kg.store).__name__
         )
 
-    def _kg(self) -> KnowledgeGraph:
-        return self.kg  # type: ignore[no-any-return]
-
     def _ranker(self) -> Ranker:
-        return self.ranker or SimilarityRanker(self._kg(), self.index)
+        return self.ranker or SimilarityRanker(self.kg, self.index)
 
 
 def format_docs(documents: list[Document]) -> str:
