@@ -15,8 +15,8 @@ from rdflib import BNode, Literal, URIRef
 from mrag import untrusted
 from mrag.completion.plan.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
 from mrag.context.display import Display
+from mrag.context.render import Context, Line
 from mrag.generation.answer import answer as generate
-from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import SKOLEM, Term, Triple
@@ -113,9 +113,7 @@ def answer(
     called = _Names(kg, names or {})
     answers = tuple(called.of(term) for term in completion.answers)
     lines, ids = _lines(completion, called)
-    context = RecordedContext(
-        tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
-    )
+    context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
     if not completion.answers:
         text = untrusted.without_ids(_nothing(completion, called))
         given = Answer(completion.question, text, (Sentence(text, (), True),), (), None, None, context)
@@ -156,9 +154,7 @@ class _Names:
         self._kg.labels(sorted({str(t) for t in terms if isinstance(t, URIRef) and not t.startswith(SKOLEM)}))
 
 
-def _lines(
-    completion: Completion, names: _Names
-) -> tuple[list[RecordedLine], dict[tuple[Term, Term, Term], str]]:
+def _lines(completion: Completion, names: _Names) -> tuple[list[Line], dict[tuple[Term, Term, Term], str]]:
     """Return the triples as lines of a context, those of the first answers first."""
     order: dict[tuple[Term, Term, Term], CompletedTriple] = {}
     for found in completion.answers:
@@ -177,7 +173,7 @@ def _lines(
         graph = triple.evidence[0].iri if triple.evidence else ""
         terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
         inferred = triple.status == "inferred"
-        lines.append(RecordedLine(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
+        lines.append(Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
         ids[triple.terms] = f"t{number}"
     return lines, ids
 
@@ -185,9 +181,9 @@ def _lines(
 def _listed(
     completion: Completion,
     answers: tuple[str, ...],
-    lines: list[RecordedLine],
+    lines: list[Line],
     ids: Mapping[tuple[Term, Term, Term], str],
-    context: RecordedContext,
+    context: Context,
 ) -> Answer:
     by_id = {line.id: line for line in lines}
     sentences: list[Sentence] = []

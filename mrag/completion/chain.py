@@ -20,8 +20,9 @@ from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
-from mrag.completion.writeback.runs import Run, written
+from mrag.completion.writeback.runs import Run
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import ntriples_terms
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -75,7 +76,7 @@ class CompletedQuestion:
             **self.answer.to_json(),
             "completed": [
                 {
-                    "triple": [written(term) for term in t.terms],
+                    "triple": ntriples_terms(t.terms),
                     "confidence": t.confidence,
                     "evidence": [
                         {"iri": e.iri, "quote": e.quote, "kind": e.kind, "source": e.source}

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
 from mrag.generation.needs import Reading
 from mrag.generation.selection import Group, Selection
 from mrag.generation.support.mentions import META, NAMING
@@ -34,11 +34,11 @@ class Chooser:
         context: Where to choose from.
     """
 
-    def __init__(self, question: str, context: RecordedContext) -> None:
+    def __init__(self, question: str, context: Context) -> None:
         self._words = bool(question.strip())  # an image may be all that was asked with
         self.asked = Reading(question, context)
         self.classes = self.asked.names.classes
-        self._of: dict[Term, list[RecordedLine]] = {}
+        self._of: dict[Term, list[Line]] = {}
         self._common: dict[Term, int] = {}
         for line in context.lines:
             p, o = str(line.triple.p), str(line.triple.o)
@@ -173,7 +173,7 @@ class Chooser:
                 near[far.id] = 0.6
                 lines.append(far)
         got = [0.0] * len(self.asked.wanted)
-        chosen: list[RecordedLine] = []
+        chosen: list[Line] = []
         done: set[str] = set()
         total = sum(w.weight for w in self.asked.wanted) or 1.0
         joint: set[frozenset[int]] = set()
@@ -218,13 +218,13 @@ class Chooser:
         rest = [(w.weight, g) for w, g in zip(self.asked.wanted, got, strict=True) if subject not in w.terms]
         return sum(w * g for w, g in rest) < 0.5 * sum(w for w, _ in rest)
 
-    def _gain(self, line: RecordedLine, near: float, got: Sequence[float]) -> float:
+    def _gain(self, line: Line, near: float, got: Sequence[float]) -> float:
         return sum(
             wanted.weight * max(0.0, self._told(i, line, near) - got[i])
             for i, wanted in enumerate(self.asked.wanted)
         )
 
-    def _told(self, i: int, line: RecordedLine, near: float) -> float:
+    def _told(self, i: int, line: Line, near: float) -> float:
         """Cover a word as part of an answer about the line's subject.
 
         "When was X released?" is not answered by the year of something that merely has to do with X.
@@ -237,7 +237,7 @@ class Chooser:
             return near * cover / 2  # a name one step away is hardly what was asked for
         return near * cover
 
-    def _key(self, line: RecordedLine) -> tuple[bool, int, bool, int, float, int]:
+    def _key(self, line: Line) -> tuple[bool, int, bool, int, float, int]:
         p = str(line.triple.p)
         common = -self._common.get(line.triple.o, 0)
         strange = self.asked.strangeness(line)
@@ -250,7 +250,7 @@ class Chooser:
             self._order[line.id],
         )
 
-    def _siblings(self, line: RecordedLine, chosen: Sequence[RecordedLine]) -> list[RecordedLine]:
+    def _siblings(self, line: Line, chosen: Sequence[Line]) -> list[Line]:
         """Give the other values of a predicate that was asked for as such: all films, not the first."""
         s, p, o = line.triple
         _, relation, value = self.asked.stems[line.id]
@@ -270,10 +270,10 @@ class Chooser:
 
     def _filled(self, group: Group, max_facts: int) -> Group:
         """Tell what one would tell first of a thing."""
-        predicates: dict[Term, list[RecordedLine]] = {}
+        predicates: dict[Term, list[Line]] = {}
         for line in sorted(self._of[group.subject], key=self._first_told):
             predicates.setdefault(line.triple.p, []).append(line)
-        kept: list[RecordedLine] = []
+        kept: list[Line] = []
         for p in list(predicates)[:max_facts]:
             lines = predicates[p]
             if str(p) == TYPE:
@@ -282,7 +282,7 @@ class Chooser:
             kept.extend(lines[: 1 if describes(lines[0]) else 5])
         return replace(group, lines=tuple(kept))
 
-    def _first_told(self, line: RecordedLine) -> tuple[int, bool, float, int]:
+    def _first_told(self, line: Line) -> tuple[int, bool, float, int]:
         p, o = str(line.triple.p), line.triple.o
         kind = 0 if p == TYPE else 1 if describes(line) else 5 if p in NAMING else 2
         if kind == 2 and isinstance(o, Literal):
@@ -304,7 +304,7 @@ class Chooser:
                 said.update(frozenset([x.triple.s, x.triple.o]) for x in new)
         return kept
 
-    def _unlinked(self, chosen: Sequence[RecordedLine]) -> tuple[str, ...]:
+    def _unlinked(self, chosen: Sequence[Line]) -> tuple[str, ...]:
         names: dict[str, None] = {}
         for wanted in self.asked.wanted:
             if not wanted.terms & self.asked.named:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import NAMING, Mention, Names
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
@@ -94,7 +94,7 @@ class Reading:
         comparing: Whether it asks in what things differ.
     """
 
-    def __init__(self, question: str, context: RecordedContext) -> None:
+    def __init__(self, question: str, context: Context) -> None:
         self.lines = context.lines
         self.names = Names(context.lines)
         self.aliases: dict[Term, set[str]] = {}
@@ -126,7 +126,7 @@ class Reading:
         common = self.names.classes | self.names.properties
         return not (term in common or isinstance(term, Literal))
 
-    def _stems(self, line: RecordedLine) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    def _stems(self, line: Line) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         s, p, o = line.triple
         relation = content(split_identifier(line.labels[1]))
         # "home world" may be asked for as "homeworld"
@@ -185,14 +185,14 @@ class Reading:
             weighed.append(replace(w, weight=max(1.5 * r, most) / same if name else r))
         return weighed
 
-    def asked_for(self, line: RecordedLine) -> bool:
+    def asked_for(self, line: Line) -> bool:
         """Say whether the question names a line's predicate, or the line tells a class."""
         relation = self.stems[line.id][1]
         return str(line.triple.p) == TYPE or any(
             w.stem in relation or w.others & relation for w in self.wanted
         )
 
-    def strangeness(self, line: RecordedLine) -> int:
+    def strangeness(self, line: Line) -> int:
         """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
         small = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
         return len(small - self.small)
@@ -206,7 +206,7 @@ class Reading:
         """Say whether a term's label is one word."""
         return len(self._labels.get(term, ())) == 1
 
-    def joined(self, line: RecordedLine) -> frozenset[int]:
+    def joined(self, line: Line) -> frozenset[int]:
         """Give what a line covers by its predicate and its ends together: "blue" said of eyes."""
         _, relation, value = self.stems[line.id]
         s, _, o = line.triple
@@ -231,9 +231,7 @@ class Reading:
         )
 
 
-def _cover(
-    wanted: Wanted, line: RecordedLine, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]
-) -> float:
+def _cover(wanted: Wanted, line: Line, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]) -> float:
     """Say how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mrag import untrusted
+from mrag.context.render import Context, Line
 from mrag.generation.facts import Chooser
-from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.needs import asks_for_count
 from mrag.generation.selection import Group, Selection
 from mrag.generation.support.citations import Citer
@@ -23,7 +23,7 @@ _MOST_NAMES = 20
 
 
 def plain_sentences(
-    question: str, context: RecordedContext, *, max_entities: int = 6, max_facts: int = 4
+    question: str, context: Context, *, max_entities: int = 6, max_facts: int = 4
 ) -> list[tuple[str, Told]]:
     """Answer a question by the facts of a context.
 
@@ -38,7 +38,7 @@ def plain_sentences(
         space, or the bullet of a list. The same question and context always give the same sentences.
 
     Example:
-        >>> plain_sentences("Who?", RecordedContext((), ()))[0][1].text
+        >>> plain_sentences("Who?", Context((), ()))[0][1].text
         'Nothing was found in the graph for this question.'
     """
     if not context.lines:
@@ -55,7 +55,7 @@ def plain_sentences(
     if many and asks_for_count(question):
         count = len(chosen.groups) + len(chosen.more)
         parts.append((" " if parts else "", Told(f"The context shows {count}:", ())))
-    every: dict[Term, list[RecordedLine]] = {}
+    every: dict[Term, list[Line]] = {}
     for line in context.lines:
         every.setdefault(line.triple.s, []).append(line)
     for group in chosen.groups:
@@ -68,23 +68,21 @@ def plain_sentences(
     return _checked(question, given, parts)
 
 
-def tell_all(
-    question: str, lines: Sequence[RecordedLine], context: RecordedContext
-) -> list[tuple[str, Told]]:
+def tell_all(question: str, lines: Sequence[Line], context: Context) -> list[tuple[str, Told]]:
     """Put lines in words, as they come, each subject's together."""
-    by_subject: dict[Term, list[RecordedLine]] = {}
+    by_subject: dict[Term, list[Line]] = {}
     for line in map(_quiet_line, lines):
         by_subject.setdefault(line.triple.s, []).append(line)
     told = [x for about in by_subject.values() for x in tell(about, person=is_person(about))]
     return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
 
 
-def _quiet(context: RecordedContext) -> RecordedContext:
+def _quiet(context: Context) -> Context:
     """Give a context whose labels write no ids and no marks, since sentences are made of them."""
     return replace(context, lines=tuple(map(_quiet_line, context.lines)))
 
 
-def _quiet_line(line: RecordedLine) -> RecordedLine:
+def _quiet_line(line: Line) -> Line:
     s, p, o = map(untrusted.without_ids, line.labels)
     return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
 
@@ -108,13 +106,13 @@ def _caveats(chosen: Selection, neutral: bool) -> list[str]:
 
 def _of_group(
     group: Group,
-    every: dict[Term, list[RecordedLine]],
+    every: dict[Term, list[Line]],
     classes: Collection[Term],
     neutral: bool,
     wanted: frozenset[str],
 ) -> list[Told]:
     """Tell the lines of a group, those of its own subject first."""
-    by_subject: dict[Term, list[RecordedLine]] = {group.subject: []}
+    by_subject: dict[Term, list[Line]] = {group.subject: []}
     for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
         by_subject.setdefault(line.triple.s, []).append(line)
     return [
@@ -142,9 +140,7 @@ def _also(groups: Sequence[Group]) -> Told:
     return Told(f"Also {join(names)}.", tuple(used))
 
 
-def _checked(
-    question: str, context: RecordedContext, parts: list[tuple[str, Told]]
-) -> list[tuple[str, Told]]:
+def _checked(question: str, context: Context, parts: list[tuple[str, Told]]) -> list[tuple[str, Told]]:
     """Put a fact as the context has it wherever its sentence does not prove itself.
 
     Labels can be anything, even words of the sentence around them; what `verify` could not find again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.generation.lines import RecordedLine
+from mrag.context.render import Line
 from mrag.rdf.terms import Term
 
 
@@ -22,7 +22,7 @@ class Group:
     """
 
     subject: Term
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
     covered: frozenset[int]
     score: float
     joint: frozenset[frozenset[int]] = frozenset()

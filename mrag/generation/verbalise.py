@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedLine
+from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.text.english import words
@@ -69,7 +69,7 @@ class Told:
     """A sentence and the lines it was made of."""
 
     text: str
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class _Clause:
     kind: str  # "phrase" continues a subject, "prose" quotes, "noun" lists values, "whole" stands alone
     text: str
     value: str
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
 
 def tell(
-    lines: Sequence[RecordedLine],
+    lines: Sequence[Line],
     *,
     neutral: bool = False,
     person: bool = False,
@@ -106,7 +106,7 @@ def tell(
         >>> e = "http://example.org/"
         >>> def line(i, p, o):
         ...     triple = Triple(URIRef(e + "GraphDB"), URIRef(e + p.replace(" ", "")), URIRef(e + o))
-        ...     return RecordedLine(i, "", triple, e, False, ("GraphDB", p, o))
+        ...     return Line(i, "", triple, e, False, ("GraphDB", p, o))
         >>> for told in tell([line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]):
         ...     print(told.text)
         GraphDB is developed by Ontotext and has the feature SHACL.
@@ -114,7 +114,7 @@ def tell(
     if not lines:
         return []
     name = lines[0].labels[0]
-    groups: dict[str, list[RecordedLine]] = {}
+    groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(str(line.triple.p), []).append(line)
     clauses = [_clause(p, tuple(group), neutral, wanted) for p, group in groups.items()]
@@ -151,7 +151,7 @@ def tell(
     return found
 
 
-def describes(line: RecordedLine) -> bool:
+def describes(line: Line) -> bool:
     """Say whether a line holds prose about its subject."""
     if str(line.triple.p) in DESCRIBING:
         return True
@@ -170,7 +170,7 @@ def unquoted(label: str) -> str:
     )
 
 
-def value(line: RecordedLine, wanted: frozenset[str] = frozenset()) -> str:
+def value(line: Line, wanted: frozenset[str] = frozenset()) -> str:
     """Write the object of a line: numbers without empty decimals, prose in quotation marks.
 
     Args:
@@ -189,7 +189,7 @@ def value(line: RecordedLine, wanted: frozenset[str] = frozenset()) -> str:
     return label
 
 
-def _clause(p: str, lines: tuple[RecordedLine, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
+def _clause(p: str, lines: tuple[Line, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
     label = " ".join(split_identifier(lines[0].labels[1]).split()) or "has to do with"
     values = [value(line, wanted) for line in lines]
     if neutral:
@@ -227,7 +227,7 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 
-def _marked(values: Sequence[str], lines: Sequence[RecordedLine]) -> str:
+def _marked(values: Sequence[str], lines: Sequence[Line]) -> str:
     """Join values, and say behind which of them reasoning stands."""
     marks = [line.inferred for line in lines]
     if all(marks) and len(marks) > 1:
@@ -235,7 +235,7 @@ def _marked(values: Sequence[str], lines: Sequence[RecordedLine]) -> str:
     return join([v + (" (inferred)" if m else "") for v, m in zip(values, marks, strict=True)])
 
 
-def _mark(lines: Sequence[RecordedLine]) -> str:
+def _mark(lines: Sequence[Line]) -> str:
     return " (inferred)" if all(line.inferred for line in lines) else ""
 
 

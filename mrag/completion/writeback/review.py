@@ -30,14 +30,13 @@ from mrag.completion.writeback.runs import (
     runs_graph,
     stating,
     triples_of,
-    written,
 )
 from mrag.completion.writeback.transaction import Quad, change, commit, completed_graphs, withdraw, writable
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDFS, Triple
+from mrag.rdf.terms import MRAG, RDFS, Triple, ntriples_terms
 from mrag.stores.base import Dataset
 
 _STATE: Final = URIRef(MRAG + "runState")
@@ -67,8 +66,8 @@ class WriteReport:
         """Return the report in types that JSON has."""
         return {
             "run": self.run.to_json(),
-            "entered": [[written(term) for term in t] for t in self.entered],
-            "removed": [[written(term) for term in t] for t in self.removed],
+            "entered": [ntriples_terms(t) for t in self.entered],
+            "removed": [ntriples_terms(t) for t in self.removed],
             "graph": self.graph,
             "caught_up": self.caught_up,
         }

@@ -27,7 +27,7 @@ from mrag.completion.plan.patterns import EvidenceRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple
+from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple, ntriples_terms
 from mrag.stores.base import Dataset
 
 PROV: Final = "http://www.w3.org/ns/prov#"
@@ -73,7 +73,8 @@ class Statement:
     @property
     def key(self) -> tuple[str, str, str]:
         """Return what statements are sorted by."""
-        return written(self.subject), written(self.predicate), written(self.object)
+        s, p, o = ntriples_terms(self.triple)
+        return s, p, o
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,7 @@ class Run:
             "decided": self.decided,
             "statements": [
                 {
-                    "subject": written(s.subject),
-                    "predicate": written(s.predicate),
-                    "object": written(s.object),
+                    **dict(zip(("subject", "predicate", "object"), s.key, strict=True)),
                     "confidence": s.confidence,
                     "verdict": s.verdict,
                     "objections": list(s.objections),
@@ -290,7 +289,7 @@ def stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[
 
 def key_of(triple: Triple) -> str:
     """Return the digest of a triple, under which statements of it are found."""
-    return digest(*map(written, triple))
+    return digest(*ntriples_terms(triple))
 
 
 def _filled(kg: KnowledgeGraph, heads: Sequence[Run]) -> list[Run]:
@@ -327,16 +326,6 @@ def _filled(kg: KnowledgeGraph, heads: Sequence[Run]) -> list[Run]:
         ]
         done.append(replace(run, statements=tuple(sorted(statements, key=lambda s: s.key))))
     return done
-
-
-def written(term: Term) -> str:
-    """Return a term as N-Triples writes it, whether it is well formed or not.
-
-    Example:
-        >>> written(URIRef("no iri"))
-        '<no iri>'
-    """
-    return f"<{term}>" if isinstance(term, URIRef) else term.n3()
 
 
 def now() -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import ContextLike, RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
 from mrag.generation.support.claims import Said
 from mrag.generation.support.coverage import Coverage
 from mrag.generation.support.mentions import Names
@@ -44,7 +44,7 @@ class Support:
         subjects: What a pronoun in the next sentence may point back to.
     """
 
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
     supported: bool
     rejected: tuple[str, ...] = ()
     subjects: frozenset[Term] = frozenset()
@@ -62,19 +62,19 @@ class Citer:
         >>> from mrag.rdf.terms import Triple
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> line = RecordedLine("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", RecordedContext((line,), ()))
+        >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
+        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
         >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
         (['t1'], False)
     """
 
-    def __init__(self, question: str, context: ContextLike) -> None:
-        self.context = RecordedContext.of(context)
-        every = self.context.lines
+    def __init__(self, question: str, context: Context) -> None:
+        self.context = context
+        every = context.lines
         self.lines = list(every)
         self.names = Names(every)
         self._order = {line.id: i for i, line in enumerate(every)}
-        self._touching: dict[Term, list[RecordedLine]] = {}
+        self._touching: dict[Term, list[Line]] = {}
         self._relations: dict[Term, frozenset[str]] = {}
         self._classes = self.names.classes
         for line in every:
@@ -161,7 +161,7 @@ class Citer:
             subjects |= before
         return Support(lines, supported, rejected, subjects)
 
-    def _states(self, line: RecordedLine, said: Said, present: frozenset[Term], *, strict: bool) -> bool:
+    def _states(self, line: Line, said: Said, present: frozenset[Term], *, strict: bool) -> bool:
         """Say whether a line says what the sentence says, given what counts as named."""
         s, _, o = line.triple
         if strict:
@@ -177,7 +177,7 @@ class Citer:
         common = term in self._classes or term in self.names.properties
         return not (common or isinstance(term, Literal))
 
-    def _relation_fits(self, line: RecordedLine, said: Said) -> bool:
+    def _relation_fits(self, line: Line, said: Said) -> bool:
         p = line.triple.p
         own = self._relations[p]
         if not own or str(p) in _COPULAR or describes(line):
@@ -191,7 +191,7 @@ class Citer:
                 return False  # another relation is named, so this is not the one meant
         return True
 
-    def _polarity_fits(self, line: RecordedLine, said: Said) -> bool:
+    def _polarity_fits(self, line: Line, said: Said) -> bool:
         o = line.triple.o
         if isinstance(o, Literal) and o.datatype is not None and str(o.datatype) == XSD + "boolean":
             return said.denies == (str(o).strip().casefold() in ("false", "0"))
@@ -200,7 +200,7 @@ class Citer:
         label = set(self._coverage.keys_of(line))
         return any(k in label for k in (said.words[i].key for i in said.rest) if k in NEGATIONS)
 
-    def _value_overlaps(self, line: RecordedLine, said: Said) -> bool:
+    def _value_overlaps(self, line: Line, said: Said) -> bool:
         """Say whether the sentence uses the object without naming it whole."""
         o = line.triple.o
         if isinstance(o, Literal):
@@ -213,8 +213,8 @@ class Citer:
         return said.names_part(keys(line.labels[2]))
 
     def _anchored(
-        self, said: Said, anchors: frozenset[Term], found: list[RecordedLine], *, every: bool
-    ) -> list[RecordedLine] | None:
+        self, said: Said, anchors: frozenset[Term], found: list[Line], *, every: bool
+    ) -> list[Line] | None:
         """Find lines that join what the sentence names to what it leaves unsaid; None if some does not.
 
         With `every`, each thing named by the question must be joined to each new name, directly or over
@@ -242,7 +242,7 @@ class Citer:
         wanted = set(named)
         return [m.terms for m in self._asked.mentions if m.terms & wanted]
 
-    def _path(self, start: frozenset[Term], goal: frozenset[Term], said: Said) -> list[RecordedLine] | None:
+    def _path(self, start: frozenset[Term], goal: frozenset[Term], said: Said) -> list[Line] | None:
         for ends, begins in ((start, goal), (goal, start)):
             for second in (x for t in sorted(ends, key=str) for x in self._touching.get(t, ())):
                 if second.triple.o not in ends or isinstance(second.triple.s, Literal):
@@ -252,7 +252,7 @@ class Citer:
                         return [first, second]
         return None
 
-    def _object_and_relation(self, line: RecordedLine, said: Said) -> bool:
+    def _object_and_relation(self, line: Line, said: Said) -> bool:
         own = self._relations[line.triple.p]
         return (
             line.triple.o in said.here
@@ -261,11 +261,11 @@ class Citer:
             and self._polarity_fits(line, said)
         )
 
-    def _written(self, written: Sequence[str]) -> list[RecordedLine]:
+    def _written(self, written: Sequence[str]) -> list[Line]:
         wanted = {one.casefold() for one in written}
         return [line for line in self.lines if line.id.casefold() in wanted]
 
-    def _holds(self, line: RecordedLine, said: Said, focus: frozenset[Term]) -> bool:
+    def _holds(self, line: Line, said: Said, focus: frozenset[Term]) -> bool:
         """Say whether an id that the model wrote may stay: its line's words must be in the sentence."""
         s, p, o = line.triple
         if not (self._relation_fits(line, said) and self._polarity_fits(line, said)):
@@ -282,11 +282,11 @@ class Citer:
     # --- The order ---------------------------------------------------------------------------------
 
     def _best(
-        self, found: Iterable[RecordedLine], kept: Sequence[RecordedLine], said: Said, anchored: bool
-    ) -> tuple[RecordedLine, ...]:
+        self, found: Iterable[Line], kept: Sequence[Line], said: Said, anchored: bool
+    ) -> tuple[Line, ...]:
         """Order lines, and of several between the same two things keep those that say it in its words."""
         wording = said.wording | self._asked.wording if anchored or not said.wording else said.wording
-        scores: dict[str, tuple[float, RecordedLine]] = {}
+        scores: dict[str, tuple[float, Line]] = {}
         for line in [*kept, *found]:
             own = self._relations[line.triple.p]
             score = 2.0 * bool(own & wording) + 1.0 * (line in kept) + 0.5 * (not line.inferred)
@@ -303,12 +303,12 @@ class Citer:
         return tuple(line for _, line in sorted(best, key=lambda x: (-x[0], self._order[x[1].id])))
 
 
-def _without(text: str, lines: Sequence[RecordedLine]) -> str:
+def _without(text: str, lines: Sequence[Line]) -> str:
     for line in sorted(lines, key=lambda x: -len(x.text)):
         text = text.replace(line.text, " ")
     return text
 
 
-def _joins(line: RecordedLine, one: frozenset[Term], other: frozenset[Term]) -> bool:
+def _joins(line: Line, one: frozenset[Term], other: frozenset[Term]) -> bool:
     s, _, o = line.triple
     return (s in one and o in other) or (o in one and s in other)

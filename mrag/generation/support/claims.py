@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mrag.generation.lines import Line
+from mrag.context.render import Line
 from mrag.generation.support.mentions import Mention, Names
 from mrag.rdf.terms import Term
 from mrag.text.english import GERMAN_MARKS, NEGATIONS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedLine
+from mrag.context.render import Line
 from mrag.generation.support.claims import Said
 from mrag.generation.support.mentions import Mention, Names
 from mrag.generation.verbalise import describes
@@ -25,7 +25,7 @@ class Coverage:
         asked: The question, taken apart.
     """
 
-    def __init__(self, lines: Sequence[RecordedLine], names: Names, asked: Said) -> None:
+    def __init__(self, lines: Sequence[Line], names: Names, asked: Said) -> None:
         self._names = names
         self._asked = asked
         self._asked_keys = {word.key for word in asked.words}
@@ -39,7 +39,7 @@ class Coverage:
             if describes(line) and isinstance(line.triple.o, Literal)
         ]
 
-    def keys_of(self, line: RecordedLine) -> tuple[str, ...]:
+    def keys_of(self, line: Line) -> tuple[str, ...]:
         """Give the folded words of a line."""
         return self._keys[line.id]
 
@@ -52,7 +52,7 @@ class Coverage:
         one_word = len(mention.keys) == 1 or self.from_question(mention)
         return bool(mention.terms & self._names.classes) and one_word
 
-    def open_mentions(self, said: Said, lines: Iterable[RecordedLine]) -> list[Mention]:
+    def open_mentions(self, said: Said, lines: Iterable[Line]) -> list[Mention]:
         """Give the things that a sentence names and that none of the lines has."""
         lines = list(lines)
         covered = {term for line in lines for term in (line.triple.s, line.triple.o)}
@@ -67,7 +67,7 @@ class Coverage:
             left.append(mention)
         return left
 
-    def is_open(self, said: Said, lines: Iterable[RecordedLine], *, lead: bool = False) -> bool:
+    def is_open(self, said: Said, lines: Iterable[Line], *, lead: bool = False) -> bool:
         """Say whether the sentence names things, numbers or capitalised names that no line has."""
         lines = list(lines)
         if any(not (lead and self.from_question(m)) for m in self.open_mentions(said, lines)):
@@ -86,7 +86,7 @@ class Coverage:
                 return True
         return self._borrowed(said, lines)
 
-    def _borrowed(self, said: Said, lines: Sequence[RecordedLine]) -> bool:
+    def _borrowed(self, said: Said, lines: Sequence[Line]) -> bool:
         """Say whether the sentence uses the prose about one thing to describe another."""
         known = {stem(w.raw) for line in lines for w in tokens(f"{line.labels} {line.triple.o}")}
         loose = said.wording - known - self._asked.wording

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import Line
+from mrag.context.render import Line
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import LEGAL_FORMS, PERSON_WORDS
 from mrag.text.tokens import Token, is_stopword, keys, split_identifier, stem, tokens
