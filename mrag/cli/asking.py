@@ -64,7 +64,7 @@ def ask(
     needed(question, "QUESTION")
     from mrag.config import Settings
     from mrag.context.expand import ContextSettings
-    from mrag.generation.answer import answer
+    from mrag.generation.answering import answer
     from mrag.generation.models.resolve import resolve
     from mrag.retrieval.ask import retrieve
     from mrag.retrieval.retriever import TripleStoreRetriever

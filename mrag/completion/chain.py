@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mrag.completion.answer import CompletedAnswer, answer
+from mrag.completion.answering import CompletedAnswer, answer
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.plan.calibration import Weights
@@ -20,7 +20,7 @@ from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
-from mrag.completion.writeback.runs import Run
+from mrag.completion.writeback.runs import CompletionRun
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import ntriples_terms
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CompleteSettings:
+class CompleterSettings:
     """The knobs of answering with completion.
 
     Attributes:
@@ -57,7 +57,7 @@ class CompletedQuestion:
     """
 
     answer: CompletedAnswer
-    run: Run | None = None
+    run: CompletionRun | None = None
     entered: int = 0
 
     @property
@@ -71,7 +71,7 @@ class CompletedQuestion:
         return [t for t in self.answer.completion.triples if t.status == "completed" and t.evidence]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in types that JSON has."""
+        """Return it as JSON values."""
         return {
             **self.answer.to_json(),
             "completed": [
@@ -109,7 +109,7 @@ class Completer:
         >>> kg = mrag.demo(model="none")
         >>> text = "Stardog was developed by Rainer Weiss."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
-        >>> completer = Completer(kg, evidence, settings=CompleteSettings(always=True))
+        >>> completer = Completer(kg, evidence, settings=CompleterSettings(always=True))
         >>> found = completer.ask("Who is Stardog developed by?")
         >>> found.run.state, [s.verdict for s in found.run.statements]
         ('proposed', ['fits', 'fits'])
@@ -120,7 +120,7 @@ class Completer:
     evidence: Evidence | None = None
     planner: Planner | None = None
     model: BaseChatModel | None = None
-    settings: CompleteSettings = field(default_factory=CompleteSettings)
+    settings: CompleterSettings = field(default_factory=CompleterSettings)
     checks: CheckSettings = field(default_factory=CheckSettings)
     grounding: GroundingSettings | None = None
 

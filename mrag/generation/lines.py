@@ -31,7 +31,7 @@ def recorded(context: Context) -> Context:
 
 
 def line_to_json(line: Line) -> dict[str, Any]:
-    """Return a recorded line in types that JSON has."""
+    """Return a recorded line as JSON values."""
     return {
         "id": line.id,
         "text": line.text,
@@ -45,7 +45,7 @@ def line_to_json(line: Line) -> dict[str, Any]:
 
 
 def context_to_json(context: Context) -> dict[str, Any]:
-    """Return a recorded context in types that JSON has."""
+    """Return a recorded context as JSON values."""
     return {"entities": list(context.entities), "lines": [line_to_json(line) for line in context.lines]}
 
 

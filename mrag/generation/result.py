@@ -49,7 +49,7 @@ class Citation:
         return cls(line.id, line.triple, line.graph, line.inferred, line.text)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the citation in types that JSON has."""
+        """Return the citation as JSON values."""
         return {
             "id": self.line_id,
             "triple": triple_to_json(self.triple),
@@ -109,7 +109,7 @@ class Answer:
         return all(sentence.supported for sentence in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the answer in types that JSON has, with all that `verify` needs.
+        """Return the answer as JSON values, with all that `verify` needs.
 
         Terms are written as in the SPARQL 1.1 JSON results format.
         """

@@ -9,7 +9,7 @@ from mrag.rdf.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FactGroup:
     """What the context says of one subject in answer to the question.
 
     Attributes:
@@ -42,9 +42,9 @@ class Selection:
         unlinked: Names of the question that the context has, but that no chosen line has.
     """
 
-    groups: tuple[Group, ...] = ()
+    groups: tuple[FactGroup, ...] = ()
     many: bool = False
     missing: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
-    more: tuple[Group, ...] = ()
+    more: tuple[FactGroup, ...] = ()
     partial: bool = False

@@ -65,7 +65,7 @@ _CUT = 240  # characters of a description that an answer quotes
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class VerbalisedSentence:
     """A sentence and the lines it was made of."""
 
     text: str
@@ -80,14 +80,14 @@ class _Clause:
     lines: tuple[Line, ...]
 
 
-def tell(
+def verbalise(
     lines: Sequence[Line],
     *,
     neutral: bool = False,
     person: bool = False,
     kind: bool = False,
     wanted: frozenset[str] = frozenset(),
-) -> list[Told]:
+) -> list[VerbalisedSentence]:
     """Write sentences for lines that share their subject.
 
     Args:
@@ -107,7 +107,8 @@ def tell(
         >>> def line(i, p, o):
         ...     triple = Triple(URIRef(e + "GraphDB"), URIRef(e + p.replace(" ", "")), URIRef(e + o))
         ...     return Line(i, "", triple, e, False, ("GraphDB", p, o))
-        >>> for told in tell([line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]):
+        >>> lines = [line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]
+        >>> for told in verbalise(lines):
         ...     print(told.text)
         GraphDB is developed by Ontotext and has the feature SHACL.
     """
@@ -119,10 +120,10 @@ def tell(
         groups.setdefault(str(line.triple.p), []).append(line)
     clauses = [_clause(p, tuple(group), neutral, wanted) for p, group in groups.items()]
     if neutral:
-        return [Told(_sentence(f"{name} — {c.text}: {c.value}"), c.lines) for c in clauses]
+        return [VerbalisedSentence(_sentence(f"{name} — {c.text}: {c.value}"), c.lines) for c in clauses]
     if kind and name[:1].islower():
         name = article(name)
-    found: list[Told] = []
+    found: list[VerbalisedSentence] = []
     phrases = [c for c in clauses if c.kind == "phrase"]
     parts = [phrases[i : i + 3] for i in range(0, len(phrases), 3)]
     if any(c.kind == "prose" for c in clauses):
@@ -133,7 +134,7 @@ def tell(
     for part in parts:
         subject = name if person or not found else "It"
         text = f"{_starting(subject)} {join([c.text for c in part])}"
-        found.append(Told(_sentence(text), tuple(x for c in part for x in c.lines)))
+        found.append(VerbalisedSentence(_sentence(text), tuple(x for c in part for x in c.lines)))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
@@ -145,14 +146,16 @@ def tell(
             ]
         joined = join(texts)
         found.append(
-            Told(_sentence(joined[:1].upper() + joined[1:]), tuple(x for c in part for x in c.lines))
+            VerbalisedSentence(
+                _sentence(joined[:1].upper() + joined[1:]), tuple(x for c in part for x in c.lines)
+            )
         )
-    found.extend(Told(_sentence(c.text), c.lines) for c in clauses if c.kind == "whole")
+    found.extend(VerbalisedSentence(_sentence(c.text), c.lines) for c in clauses if c.kind == "whole")
     return found
 
 
 def describes(line: Line) -> bool:
-    """Say whether a line holds prose about its subject."""
+    """Return whether a line holds prose about its subject."""
     if str(line.triple.p) in DESCRIBING:
         return True
     return isinstance(line.triple.o, Literal) and line.labels[1].casefold() in _PROSE

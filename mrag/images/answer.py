@@ -14,7 +14,7 @@ from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import Context, Line, render
 from mrag.errors import LoadError, ModelError, MragError
-from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
+from mrag.generation.answering import Answer, Sentence, answer, cite, model_name
 from mrag.generation.lines import recorded
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE

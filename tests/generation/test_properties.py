@@ -10,10 +10,10 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, cite
+from mrag.generation.answering import Answer, answer, cite
 from mrag.generation.lines import recorded
 from mrag.generation.support.sentences import split
-from mrag.generation.verify import verify
+from mrag.generation.verification import verify
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
 from mrag.text.tokens import fold, tokens
 from tests.generation.conftest import GRAPH, ask_in

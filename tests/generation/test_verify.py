@@ -11,8 +11,8 @@ import pytest
 
 from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answer import answer, cite
-from mrag.generation.verify import verify
+from mrag.generation.answering import answer, cite
+from mrag.generation.verification import verify
 from mrag.rdf.terms import Term, Triple
 from tests.generation.conftest import E, ask_in
 

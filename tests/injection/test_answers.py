@@ -11,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.answer import answer as completed_answer
+from mrag.completion.answering import answer as completed_answer
 from mrag.completion.plan.patterns import (
     CompletedTriple,
     Completion,
@@ -22,9 +22,9 @@ from mrag.completion.plan.patterns import (
 )
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, stream_answer
-from mrag.generation.verbalise import tell
-from mrag.generation.verify import verify
+from mrag.generation.answering import Answer, answer, stream_answer
+from mrag.generation.verbalise import verbalise
+from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
 from mrag.retrieval.ask import verify as verified
@@ -233,7 +233,7 @@ def test_what_is_altered_is_not_verified() -> None:
 
 def test_braces_in_labels_are_not_filled() -> None:
     context = context_of(("{o}", "sub class of", "{s} and {a s}"), ("{a o}", "disjoint with", "Evil"))
-    told = " ".join(x.text for line in context.lines for x in tell([line]))
+    told = " ".join(x.text for line in context.lines for x in verbalise([line]))
     assert "{o}" in told and "{s} and {a s}" in told and "{a o}" in told
 
 

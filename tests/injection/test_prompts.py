@@ -17,12 +17,12 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import Sought
+from mrag.completion.evidence.reading import SoughtTriple
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.context.display import Display
 from mrag.context.expand import expand
 from mrag.context.render import Context, Line
-from mrag.generation.answer import answer
+from mrag.generation.answering import answer
 from mrag.generation.lines import recorded
 from mrag.generation.prompts import messages, prompt
 from mrag.graph.kg import KnowledgeGraph
@@ -158,7 +158,7 @@ def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     triple = IncompleteTriple(*(Unknown("x") if place == unknown else term for place, term in slots.items()))
     reply = f'{text(rng)} {{"answers": [{{"value": "x", "passage": 1, "quote": {text(rng)!r}}}]'
     model = Recording(responses=[reply])
-    ModelReader(model, structured=False).read(kg, Sought(triple, unknown, names, "?"), some)
+    ModelReader(model, structured=False).read(kg, SoughtTriple(triple, unknown, names, "?"), some)
     for turn in model.asked:
         human = str(turn[1].content)
         wrong = of_block(human, "passages", [str(n) for n in range(1, len(some) + 1)])
@@ -267,7 +267,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
     from mrag.cel.summary import summarise
     from mrag.completion.plan.model_planner import ModelPlanner
     from mrag.errors import ModelError
-    from mrag.evaluation.benchmark import Asking, _ask
+    from mrag.evaluation.benchmark import QuestionSettings, _ask
     from mrag.graphcodes.extract.model import ModelExtractor
 
     model = Recording(responses=[text(rng)])
@@ -276,7 +276,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
         lambda: ModelExtractor(model, structured=False).extract(given[0]),
         lambda: ModelPlanner(model, form="lines").plan(given[0]),
         lambda: summarise(model, given),
-        lambda: _ask(given[0], model, Asking()),
+        lambda: _ask(given[0], model, QuestionSettings()),
     ):
         with suppress(ModelError):
             call()

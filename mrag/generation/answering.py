@@ -13,7 +13,7 @@ from mrag import untrusted
 from mrag.context.render import Context
 from mrag.errors import ModelError, MragError
 from mrag.generation.lines import recorded
-from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, tell_all
+from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer
@@ -202,17 +202,17 @@ def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
     lines = [ids[one] for one in written if one in ids]
     return [
         Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-        for before, told in tell_all(question, lines, context)
+        for before, told in verbalise_all(question, lines, context)
     ]
 
 
 def names_of(context: Context) -> list[str]:
-    """Give the labels of a context that may hold a full stop."""
+    """Return the labels of a context that may hold a full stop."""
     return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
 
 
 def model_name(model: BaseChatModel) -> str:
-    """Give the name under which a chat model runs, as well as it says so."""
+    """Return the name under which a chat model runs, as well as it says so."""
     for attribute in ("model", "model_name", "model_id"):
         name = getattr(model, attribute, None)
         if isinstance(name, str) and name:

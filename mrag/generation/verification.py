@@ -56,7 +56,7 @@ class VerifyReport:
         return not (self.missing or self.unknown or self.altered or self.unsupported)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the report in types that JSON has."""
+        """Return the report as JSON values."""
         return {
             "ok": self.ok,
             "checked": self.checked,
@@ -97,7 +97,7 @@ def verify(
 
     Example:
         >>> from rdflib import URIRef
-        >>> from mrag.generation.answer import cite
+        >>> from mrag.generation.answering import cite
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
         >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
@@ -195,7 +195,7 @@ def _agrees(citation: Mapping[str, Any], line: Line) -> bool:
 
 
 def _wrong_labels(line: Line, labels: Callable[[Term], Collection[str]] | None) -> list[str]:
-    """Say which labels of a line are not names of its terms."""
+    """Return which labels of a line are not names of its terms."""
     wrong = []
     for term, label in zip(line.triple, line.labels, strict=True):
         if isinstance(term, Literal):
@@ -210,7 +210,7 @@ def _wrong_labels(line: Line, labels: Callable[[Term], Collection[str]] | None) 
 
 
 def _wrong_form(line: Line, statuses: Callable[[Triple], Collection[str]] | None) -> list[str]:
-    """Say what a line claims to be and is not: another mark than the graph has, or more than one line."""
+    """Return what a line claims to be and is not: another mark than the graph has, or more than one line."""
     wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
     if len(line.text.splitlines()) > 1:
         wrong.append("its text is more than a line")
