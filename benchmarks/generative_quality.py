@@ -23,7 +23,7 @@ import numpy as np
 from generative_data import Collection, medquad, pseudo, pubmedqa, smollm2
 
 from mrag.evaluation.metrics import judged, per_query
-from mrag.evaluation.running import System, of_index, run_system
+from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Qrels, Run, Scored
 from mrag.evaluation.statistics import compare, interval
 from mrag.generative.decoding.beam import DecodingSettings, decode
@@ -167,13 +167,13 @@ def products() -> Collection:
     import tempfile
 
     import mrag
-    from mrag.evaluation.building import Plan, build
-    from mrag.evaluation.conditions import Shape
+    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.conditions import EntityShape
     from mrag.generative.index.documents import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
-        shape = Shape(cls="https://w3id.org/mrag/demo/products#Product")
-        built = build(kg, Path(folder), Plan(shape=shape, embedder="none"))
+        shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
+        built = build_benchmark(kg, Path(folder), BenchmarkSettings(shape=shape, embedder="none"))
         texts = dict(clue_texts(kg))
     test = {asked.question: asked.text for asked in built.questions}
     exact = {q: dict(grades) for q, grades in built.qrels["target"].items()}
@@ -209,7 +209,7 @@ def measure(args: argparse.Namespace) -> None:
     if not args.only_generative:
         words = DocumentIndex.create(None, embedder=embedder(args.embedder))
         words.sync(collection.documents.items(), extra={})
-        systems += [of_index(words, "bm25"), of_index(words, "dense")]
+        systems += [index_system(words, "bm25"), index_system(words, "dense")]
     for name, model in models.items():
         about = f"{knobs} {args.aggregation} {model.path.stat().st_size} {model.path.stat().st_mtime}"
         systems.append(System(name, constrained(model, index, knobs, args.aggregation), about))

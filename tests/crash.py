@@ -35,7 +35,7 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
-from mrag.completion.writeback.runs import runs, runs_graph
+from mrag.completion.writeback.runs import list_runs, runs_graph
 from mrag.errors import MragError
 from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes
@@ -348,7 +348,7 @@ def graph_state(folder: Path, name: str = "main") -> State:
             "contexts": {graph: lines for graph, lines in contexts.items() if lines},
             "reasoned": kg.reasoned,
             "indexes": {name: (info.documents, info.stale) for name, info in infos.items()},
-            "runs": sorted((run.id, run.state, len(run.statements)) for run in runs(kg)),
+            "runs": sorted((run.id, run.state, len(run.statements)) for run in list_runs(kg)),
             "described": _canonical(q for q in kg.store.edges(runs_graph(kg)) if "runState" not in str(q)),
             "prefixes": json.loads(record.prefixes or "{}"),
         }

@@ -64,7 +64,7 @@ def ask(
     needed(question, "QUESTION")
     from mrag.config import Settings
     from mrag.context.expand import ContextSettings
-    from mrag.generation.answer import answer
+    from mrag.generation.answering import answer
     from mrag.generation.models.resolve import resolve
     from mrag.retrieval.ask import retrieve
     from mrag.retrieval.retriever import TripleStoreRetriever
@@ -252,7 +252,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.rdf.terms import curie
+    from mrag.rdf.terms import curie, term_to_json
 
     if as_json:
         show_json(
@@ -260,7 +260,7 @@ def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
                 "head": {"vars": list(result.variables)},
                 "results": {
                     "bindings": [
-                        {v: _json_term(t) for v, t in binding.items()} for binding in result.bindings()
+                        {v: term_to_json(t) for v, t in binding.items()} for binding in result.bindings()
                     ]
                 },
             }
@@ -279,9 +279,3 @@ def _show_rows(result: Any, prefixes: Any, *, as_json: bool) -> None:
     show("\t".join("?" + v for v in result.variables))
     for row in result:
         show("\t".join(map(cell, row)))
-
-
-def _json_term(term: Any) -> dict[str, str]:
-    from mrag.generation.lines import term_to_json
-
-    return term_to_json(term)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mrag.completion.evidence.passages import PassageSource
     from mrag.completion.writeback.checks import CheckSettings
     from mrag.completion.writeback.review import WriteReport
-    from mrag.completion.writeback.runs import Run
+    from mrag.completion.writeback.runs import CompletionRun
     from mrag.graph.kg import KnowledgeGraph
 
 _DECIDED = (
@@ -132,9 +132,9 @@ def complete(
                 for one in found:
                     _show(graph, one)
         if review:
-            from mrag.completion.writeback.runs import runs
+            from mrag.completion.writeback.runs import list_runs
 
-            listed = runs(graph) if every else runs(graph, "proposed")
+            listed = list_runs(graph) if every else list_runs(graph, "proposed")
             result["runs"] = [run.to_json() for run in listed]
             if not as_json:
                 for run in listed:
@@ -191,17 +191,17 @@ def _asked(
     evidence_settings: dict[str, Any],
     checks: CheckSettings,
 ) -> list[CompletedQuestion]:
-    from mrag.completion.chain import Completer, CompleteSettings
+    from mrag.completion.chain import Completer, CompleterSettings
     from mrag.completion.evidence.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.reading import Reader
-    from mrag.completion.evidence.rule_reader import PlainReader
+    from mrag.completion.evidence.rule_reader import RuleReader
     from mrag.completion.plan.patterns import Planner
     from mrag.generation.models.resolve import resolve
 
     chat = resolve(model) if model else None
     knobs = EvidenceSettings(**evidence_settings)
     source, corpus = _sources(graph, texts, images, image_model or model, embedder)
-    reader: Reader = PlainReader(corpus, new_names=knobs.new_names)
+    reader: Reader = RuleReader(corpus, new_names=knobs.new_names)
     planner: Planner | None = None
     if chat is not None:
         from mrag.completion.evidence.model_reader import ModelReader
@@ -209,7 +209,7 @@ def _asked(
 
         reader, planner = ModelReader(chat), ModelPlanner(chat)
     evidence = None if source is None else Evidence(source, reader, knobs)
-    completer = Completer(graph, evidence, planner, chat, CompleteSettings(**settings), checks)
+    completer = Completer(graph, evidence, planner, chat, CompleterSettings(**settings), checks)
     if len(questions) == 1:
         return [completer.ask(questions[0])]
     with progress("Answering", unit="questions") as note:
@@ -220,7 +220,7 @@ def _sources(
     graph: KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
 ) -> tuple[PassageSource | None, list[Any]]:
     """Bring texts and images into the store, and return where passages are found, and all of them."""
-    from mrag.completion.evidence.passages import Passages, Several, keep_folder
+    from mrag.completion.evidence.passages import CombinedPassages, Passages, store_folder
     from mrag.index.embedders import embedder as resolve_embedder
     from mrag.loaders.snippets import Snippets
 
@@ -231,7 +231,7 @@ def _sources(
     for folder in texts:
         with progress(f"Reading {folder.name}") as note:
             snippets = Snippets(folder, on_progress=note)
-            collection, kept = keep_folder(graph, snippets)
+            collection, kept = store_folder(graph, snippets)
         collections.append(collection)
         say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
         for kind, count in sorted(snippets.report.problems.items()):
@@ -247,20 +247,20 @@ def _sources(
         corpus += found.all
     if not sources:
         return None, []
-    return (sources[0] if len(sources) == 1 else Several(sources)), corpus
+    return (sources[0] if len(sources) == 1 else CombinedPassages(sources)), corpus
 
 
 def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
-    from mrag.completion.evidence.images import keep_pictures, picture_passages
+    from mrag.completion.evidence.images import describe_folder, image_passages
     from mrag.completion.evidence.passages import Passages
 
     with progress("Describing images", unit="images") as note:
-        report = keep_pictures(
+        report = describe_folder(
             graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
         )
     for kind, count in report.kinds().items():
         say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
-    return Passages(picture_passages(graph))
+    return Passages(image_passages(graph))
 
 
 def _show(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
@@ -278,7 +278,7 @@ def _show(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
         say(f"The same was read before; that run, {run.id}, is {run.state}.", style="dim")
 
 
-def _told(graph: KnowledgeGraph, run: Run) -> list[str]:
+def _told(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
     """Put a run in words, its statements with their evidence."""
     lines = [f"Run {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
     for one in run.statements:
@@ -289,7 +289,7 @@ def _told(graph: KnowledgeGraph, run: Run) -> list[str]:
     return lines
 
 
-def _words(graph: KnowledgeGraph, one: Any, run: Run) -> str:
+def _words(graph: KnowledgeGraph, one: Any, run: CompletionRun) -> str:
     from rdflib import RDFS, URIRef
 
     from mrag.context.display import Display

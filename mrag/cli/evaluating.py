@@ -175,13 +175,13 @@ def benchmark(
       mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
     """
     from mrag.config import Settings
-    from mrag.evaluation.building import Plan, build
-    from mrag.evaluation.conditions import TYPE, Shape
+    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.conditions import TYPE, EntityShape
 
     settings = Settings.from_env(model=model)
     with opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
-        shape = Shape(_iri(graph, link), _iri(graph, kind) or TYPE, _iri(graph, cls))
-        plan = Plan(
+        shape = EntityShape(_iri(graph, link), _iri(graph, kind) or TYPE, _iri(graph, cls))
+        plan = BenchmarkSettings(
             model=settings.model,
             shape=shape,
             limit=limit,
@@ -191,7 +191,7 @@ def benchmark(
             seed=seed,
             index=index,
         )
-        report = build(graph, out, plan, on_progress=note)
+        report = build_benchmark(graph, out, plan, on_progress=note)
     if as_json:
         show_json(report.to_json())
         return
@@ -212,7 +212,7 @@ def _ranked(
     """Rank the documents of a collection, or the entities of a graph for its queries."""
     from mrag.config import Settings
     from mrag.evaluation.conditions import instances
-    from mrag.evaluation.running import of_index, of_ranker
+    from mrag.evaluation.running import index_system, ranker_system
     from mrag.index.embedders import embedder
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
     from mrag.retrieval.rankers import SimilarityRanker
@@ -226,19 +226,19 @@ def _ranked(
             files.sync(collection.documents.items(), extra={}, on_progress=note)
         _note_missing(collection, files, None, notes)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
-        return _runs([of_index(files, kind) for kind in wanted], collection, k, out)
+        return _runs([index_system(files, kind) for kind in wanted], collection, k, out)
     store, kg, index, lang, cls = graph_options
     with opened(store, kg, lang) as graph:
         known = SimilarityIndexes.of(graph).get(index)
         if not isinstance(known, SimilarityIndex):
             # An index of the server's own: it ranks in its one way.
             about = f"{graph.store.url} {graph.iri} {graph.revision}"
-            return _runs([of_ranker("server", SimilarityRanker(graph, index), about)], collection, k, out)
+            return _runs([ranker_system("server", SimilarityRanker(graph, index), about)], collection, k, out)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
         named = _iri(graph, cls)
         only = None if named is None else instances(graph, named)
         _note_missing(collection, known.files, only, notes)
-        return _runs([of_index(known.files, kind, only) for kind in wanted], collection, k, out)
+        return _runs([index_system(known.files, kind, only) for kind in wanted], collection, k, out)
 
 
 def _note_missing(

@@ -8,7 +8,7 @@ from typing import Any
 
 from mrag import untrusted
 from mrag.graph.record import Status, status_of
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, ntriples_terms
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Line:
     graph: str
     inferred: bool
     labels: tuple[str, str, str]
-    entity: str
-    score: float
+    entity: str = ""
+    score: float = 0.0
     hop: int = 1
     path: tuple[str, ...] = ()
 
@@ -113,16 +113,17 @@ def render(line: Line) -> str:
     Example:
         >>> from rdflib import URIRef
         >>> t = Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))
-        >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c"), "urn:a", 1.0))
+        >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c")))
         '[t1] (a, b, c) inferred'
+        >>> render(Line("t2", "(a, b, c)", t, "urn:mrag:kg:x:enriched:2", False, ("a", "b", "c")))
+        '[t2] (a, b, c) enriched'
     """
     return untrusted.line(line.id, line.text, "" if line.status == "asserted" else line.status)
 
 
 def triple_json(line: Line) -> list[str]:
     """Return `[s, p, o, graph, status]`, the terms in N-Triples form."""
-    t = line.triple
-    return [t.s.n3(), t.p.n3(), t.o.n3(), line.graph, line.status]
+    return [*ntriples_terms(line.triple), line.graph, line.status]
 
 
 def tokens(texts: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
-__all__ = ["Condition", "Facts", "Shape", "Wanted", "facts", "instances", "satisfying"]
+__all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
 
 TYPE = RDF + "type"
 _BATCH = 500
@@ -36,7 +36,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Shape:
+class EntityShape:
     """How the entities of a graph hang together with what is said of them.
 
     Args:
@@ -51,7 +51,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Demand:
     """What a question demands.
 
     Args:
@@ -73,7 +73,7 @@ class Wanted:
         }
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Wanted:
+    def from_json(cls, given: Mapping[str, Any]) -> Demand:
         """Read what `to_json` gave."""
         return cls(
             tuple(Condition(p, v) for p, v in given["own"]),
@@ -82,7 +82,7 @@ class Wanted:
 
 
 @dataclass
-class Facts:
+class EntityFacts:
     """What a graph says of one entity: its own conditions, and those of each of its parts."""
 
     own: list[Condition] = field(default_factory=list)
@@ -95,7 +95,7 @@ def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
     return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
 
 
-def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str, Facts]:
+def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> dict[str, EntityFacts]:
     """Read what a graph says of entities.
 
     That they belong to the class of the shape is no news and is left out, and so are terms of OWL and the
@@ -106,7 +106,7 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str
         entities: Their IRIs.
         shape: Whether they have parts.
     """
-    found = {entity: Facts() for entity in entities}
+    found = {entity: EntityFacts() for entity in entities}
     # A graph says the same of many things.
     condition = cache(Condition)
     for batch in _batches(entities):
@@ -128,7 +128,7 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str
     return found
 
 
-def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
+def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[str]:
     """List the entities that meet all conditions, by one SPARQL query, in order of IRI.
 
     Args:
@@ -145,7 +145,7 @@ def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
         >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:colour"), URIRef("urn:red"))])
-        >>> satisfying(kg, Wanted(own=(Condition("urn:colour", "urn:red"),)), Shape())
+        >>> satisfying(kg, Demand(own=(Condition("urn:colour", "urn:red"),)), EntityShape())
         ['urn:a']
         >>> kg.close()
     """

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
+from mrag.context.render import Context, Line, render
 from mrag.errors import LoadError, ModelError, MragError
-from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
-from mrag.generation.lines import RecordedContext, RecordedLine, prompt_line
+from mrag.generation.answering import Answer, Sentence, answer, cite, model_name
+from mrag.generation.lines import recorded
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.graph.kg import KnowledgeGraph
@@ -81,7 +82,7 @@ class ShownImage:
     score: float
     rank: int
     reasons: tuple[str, ...]
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
@@ -185,7 +186,7 @@ def ask_pictures(
         files, _ = files_of(kg, Path(folder), vocabulary, iris)
     shown = _shown(kg, hits, files, asked, settings, vocabulary)
     lines = [line for image in shown for line in image.lines]
-    context = RecordedContext(tuple(lines), tuple(iris))
+    context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
     if shown and not lines and (chat is None or not send):
         found_only = Sentence(FOUND_ONLY, (), True)
@@ -195,7 +196,7 @@ def ask_pictures(
         return PictureAnswer(answer(words, context, chat), shown)
     blocks = [_block(image.path, settings.limits) for image in shown[:send]]
     found = [
-        (image.name, "\n".join(map(prompt_line, image.lines)), block)
+        (image.name, "\n".join(map(render, image.lines)), block)
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
@@ -232,9 +233,9 @@ def _shown(
     seeds += [(region, hit.score) for hit in hits for region in parts.get(hit.iri, ())[:_PARTS]]
     denied = (*settings.context.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
     knobs = replace(settings.context, denied=denied)
-    recorded = RecordedContext.of(expand(kg, seeds, knobs, question=asked.text))
-    by_image: dict[str, list[RecordedLine]] = {}
-    for line in recorded.lines:
+    context = recorded(expand(kg, seeds, knobs, question=asked.text))
+    by_image: dict[str, list[Line]] = {}
+    for line in context.lines:
         image = of.get(line.entity, line.entity)
         by_image.setdefault(image, []).append(_named(line, image, names[image]) if image in names else line)
     return tuple(
@@ -251,7 +252,7 @@ def _shown(
     )
 
 
-def _named(line: RecordedLine, image: str, name: str) -> RecordedLine:
+def _named(line: Line, image: str, name: str) -> Line:
     """Call an image in a line what people call it, so that sentences about it can be held against it."""
     subject = str(line.triple.s)
     rest = subject.removeprefix(image)
@@ -320,7 +321,7 @@ def _html(text: str) -> str:
     return escape(visible(text), quote=True)
 
 
-def _origin(line: RecordedLine) -> str:
+def _origin(line: Line) -> str:
     if line.inferred:
         return " (inferred)"
     return " (said by a model)" if status_of(line.graph) == "enriched" else ""

@@ -11,8 +11,7 @@ from typing import Any
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
-from mrag.generation.lines import term_to_json
-from mrag.rdf.terms import XSD, Term, Triple, curie
+from mrag.rdf.terms import XSD, Term, Triple, curie, term_to_json
 from mrag.stores.base import SelectResult
 
 _ENDS = re.compile("[\x85\u2028\u2029]")

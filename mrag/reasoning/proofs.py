@@ -18,7 +18,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
 from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
-from mrag.rdf.terms import Term, Triple, from_ox, to_ox
+from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
 from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import Rule, Ruleset, replace
@@ -96,12 +96,12 @@ class Proof:
 
     def to_json(self) -> dict[str, Any]:
         """Return the tree as values of JSON; terms are written as in N-Triples."""
-        tree: dict[str, Any] = {"triple": [t.n3() for t in self.triple], "asserted": self.asserted}
+        tree: dict[str, Any] = {"triple": ntriples_terms(self.triple), "asserted": self.asserted}
         if not self.asserted:
             tree |= {
                 "rule": self.rule,
                 "axiom": self.axiom,
-                "source": [t.n3() for t in self.source] if self.source else None,
+                "source": ntriples_terms(self.source) if self.source else None,
                 "premises": [premise.to_json() for premise in self.premises],
             }
         return tree

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rdflib import Literal, URIRef
 
 from mrag.context.display import Display
-from mrag.generation.answer import Answer, answer, stream_answer
+from mrag.generation.answering import Answer, answer, stream_answer
 from mrag.generation.models.resolve import resolve
-from mrag.generation.verify import VerifyReport
-from mrag.generation.verify import verify as _verify
+from mrag.generation.verification import VerifyReport
+from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.rdf import queries

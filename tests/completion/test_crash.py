@@ -10,7 +10,7 @@ import pytest
 
 import mrag
 from mrag.completion.writeback.review import accept, propose, rollback
-from mrag.completion.writeback.runs import runs
+from mrag.completion.writeback.runs import list_runs
 from mrag.graph.kg import KnowledgeGraph
 from tests.completion.towns import TURTLE, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program
@@ -93,7 +93,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
     def written(folder: Path) -> None:
         proposed(folder)
         with opened(folder) as kg:
-            [run] = runs(kg)
+            [run] = list_runs(kg)
             accept(kg, run, update=False)
 
     def reasoned(folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
 
     def again(folder: Path) -> None:
         with opened(folder) as kg:
-            assert [run.state for run in runs(kg)] == ["accepted"]
+            assert [run.state for run in list_runs(kg)] == ["accepted"]
         mrag_in(folder, *words, "--accept-all")
 
     for number, bring in enumerate((written, reasoned)):

@@ -16,7 +16,7 @@ from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.journal import Journal
+from mrag.images.enrichment.journal import DescriptionJournal
 from mrag.images.enrichment.requests import refuses
 from mrag.images.enrichment.runners import ThreadRunner
 from mrag.images.enrichment.settings import EnrichSettings, Progress
@@ -108,13 +108,13 @@ def test_nothing_is_described_twice(wardrobe: KnowledgeGraph, photos: Path, seei
 def test_another_prompt_describes_again_when_asked(
     wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
 ) -> None:
-    journal = Journal(None)
+    journal = DescriptionJournal(None)
     describe(wardrobe, folder=photos, settings=QUICK, journal=journal)
     other = EnrichSettings(prompt="general", again=True)
     seeing.say = lambda data: "Something else."
     assert describe(wardrobe, folder=photos, settings=other, journal=journal).described == 6
     assert describe(wardrobe, folder=photos, settings=other, journal=journal).described == 0
-    assert describe(wardrobe, folder=photos, settings=other, journal=Journal(None)).described == 0
+    assert describe(wardrobe, folder=photos, settings=other, journal=DescriptionJournal(None)).described == 0
     assert all(len(found) == 2 for found in texts(wardrobe).values())
     assert len(wardrobe.select(queries.get("image/provenance").text)) == 12
 
@@ -123,7 +123,7 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(
     wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "journal" / "descriptions.jsonl"
-    describe(wardrobe, folder=photos, settings=EnrichSettings(workers=1), journal=Journal(path))
+    describe(wardrobe, folder=photos, settings=EnrichSettings(workers=1), journal=DescriptionJournal(path))
     data = path.read_bytes()
     lines = data.splitlines(keepends=True)
     # The last line was cut off by a crash, one in the middle was damaged, and one picture is another now.
@@ -134,7 +134,7 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(
     first = said_of((photos / "red.png").read_bytes())
     assert lines[0].decode().count("red garment") == 1
     Image.new("RGB", (60, 40), "purple").save(photos / "red.png")
-    journal = Journal(path)
+    journal = DescriptionJournal(path)
     report = describe(wardrobe, folder=photos, settings=QUICK, journal=journal)
     assert (report.recovered, report.described, journal.damaged) == (3, 3, 1)
     assert len(seeing.asked) == 9

@@ -37,7 +37,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import Term, Triple, curie, iri
+from mrag.rdf.terms import Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
 
 Label = Callable[[str], str]
@@ -282,7 +282,7 @@ def _none(x: Term, p: Property) -> Absence:
 
 
 def _evidence_json(e: Evidence) -> dict[str, Any]:
-    return {"triple": [t.n3() for t in e.triple], "inferred": e.inferred}
+    return {"triple": ntriples_terms(e.triple), "inferred": e.inferred}
 
 
 def in_words(terms: Sequence[Term | None], label: Label) -> str:

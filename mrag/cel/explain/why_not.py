@@ -23,7 +23,7 @@ from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import curie, iri
+from mrag.rdf.terms import curie, iri, ntriples_terms
 from mrag.terminal import inline
 
 __all__ = ["Change", "GaveUp", "WhyNot", "why_not"]
@@ -84,7 +84,7 @@ class WhyNot:
         changes = None
         if self.changes is not None:
             changes = [
-                {"triple": [t.n3() for t in c.triple], "add": c.add, "inferred": c.inferred}
+                {"triple": ntriples_terms(c.triple), "add": c.add, "inferred": c.inferred}
                 for c in self.changes
             ]
         return {

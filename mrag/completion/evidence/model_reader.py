@@ -18,9 +18,9 @@ from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import PLACES, Finding, Sought, locate
+from mrag.completion.evidence.reading import PLACES, Extraction, SoughtTriple, locate
 from mrag.completion.plan.names import normalised
-from mrag.completion.plan.relations import Relation, Relations
+from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError, MragError
@@ -85,7 +85,7 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The form of an answer, for models whose servers can be held to one."""
 
-_MOST_CHARACTERS: Final = 6000
+_MAX_CHARACTERS: Final = 6000
 _COMMA: Final = re.compile(r",\s*(?=[}\]])")
 _HOLE: Final = re.compile(r"\{(passages|subject|predicate|object)\}")
 _START: Final = re.compile(r"[{\[]")
@@ -117,11 +117,11 @@ class ModelReader:
     @property
     def name(self) -> str:
         """Return the name of the model, for provenance."""
-        from mrag.generation.answer import model_name
+        from mrag.generation.answering import model_name
 
         return self.model if isinstance(self.model, str) else model_name(self.model) or "model"
 
-    def read(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[Finding]:
+    def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
         """Return what the model finds in the passages, each with its quote.
 
         An answer that cannot be used is asked for once more, with what was wrong; what is wrong then is left
@@ -149,7 +149,9 @@ class ModelReader:
                 logger.info("after one repair the model's answer is still wrong: %s", problem)
         return findings
 
-    def _messages(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[BaseMessage]:
+    def _messages(
+        self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]
+    ) -> list[BaseMessage]:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         shown = "\n".join(
@@ -202,13 +204,13 @@ def _fitting(passages: Sequence[Passage]) -> list[Passage]:
     size = 0
     for passage in passages:
         size += len(passage.text)
-        if kept and size > _MOST_CHARACTERS:
+        if kept and size > _MAX_CHARACTERS:
             break
         kept.append(passage)
     return kept
 
 
-def _frequent(kg: KnowledgeGraph) -> list[Relation]:
+def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
     """Return the relations that a model may choose from, the most frequent ones first."""
     counts = kg.profile().predicates
     every = [r for r in Relations.of(kg).all if not str(r.iri).startswith(SCHEMA_TERMS)]
@@ -216,20 +218,20 @@ def _frequent(kg: KnowledgeGraph) -> list[Relation]:
 
 
 def _read(
-    sought: Sought,
+    sought: SoughtTriple,
     passages: Sequence[Passage],
     relations: dict[str, URIRef],
     text: str,
     value: Any,
     confidence: float,
-) -> tuple[list[Finding], str]:
+) -> tuple[list[Extraction], str]:
     """Return what can be used of an answer, and what is wrong with the rest, in words."""
     rows = _rows(value) if value is not None else None
     if rows is None:
         rows = next((found for one in _json_values(text) if (found := _rows(one)) is not None), None)
     if rows is None:
         return ([], "") if _NOTHING.search(text) else ([], "it is not JSON of the form asked for.")
-    findings: list[Finding] = []
+    findings: list[Extraction] = []
     problem = ""
     for row in rows:
         finding, wrong = _finding(sought, passages, relations, row, confidence)
@@ -240,12 +242,12 @@ def _read(
 
 
 def _finding(
-    sought: Sought,
+    sought: SoughtTriple,
     passages: Sequence[Passage],
     relations: dict[str, URIRef],
     row: dict[str, Any],
     confidence: float,
-) -> tuple[Finding | None, str]:
+) -> tuple[Extraction | None, str]:
     said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
     if not said or normalised(said) in ("unknown", "none", "n a"):
         return None, ""
@@ -260,10 +262,10 @@ def _finding(
         relation = relations.get(normalised(said))
         if relation is None:
             return None, f"{said!r} is none of the relations."
-        return Finding("predicate", str(relation), passage, quote, confidence, relation), ""
+        return Extraction("predicate", str(relation), passage, quote, confidence, relation), ""
     if not mentioned(quote, [[said]]):
         return None, f"the value {said!r} does not stand in its quote."
-    return Finding(sought.place, said, passage, quote, confidence), ""
+    return Extraction(sought.place, said, passage, quote, confidence), ""
 
 
 def _rows(value: Any) -> list[dict[str, Any]] | None:

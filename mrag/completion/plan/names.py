@@ -15,7 +15,7 @@ from typing import cast
 
 from rdflib import URIRef
 
-from mrag.completion.plan.patterns import Candidate
+from mrag.completion.plan.patterns import TermCandidate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
@@ -51,14 +51,14 @@ def normalised(text: str) -> str:
     return " ".join(_WORD.findall(bare)) or " ".join(bare.split())
 
 
-class Names:
+class EntityNames:
     """Names and what they name.
 
     Args:
         pairs: IRI and name of each.
 
     Example:
-        >>> names = Names([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
+        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
         >>> [(str(c.term), c.score) for c in names.exact("Beau Geste")]
         [('urn:x', 1.0), ('urn:y', 0.98)]
         >>> [(str(c.term), c.found) for c in names.fuzzy("Bau Geste", 1)]
@@ -76,37 +76,37 @@ class Names:
         self._sizes: list[int] = []
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph) -> Names:
+    def of(cls, kg: KnowledgeGraph) -> EntityNames:
         """Return the names of a knowledge graph, read once for each state of it."""
         known = kg.cache.get("completion names")
         if known is None:
             properties = [p for p in (*kg.profile().labels, *ALTERNATIVE) if p in kg.profile().predicates]
             known = kg.cache["completion names"] = cls(_read(kg, properties) if properties else ())
-        return cast(Names, known)
+        return cast(EntityNames, known)
 
     def __len__(self) -> int:
         return len(self._names)
 
     def has(self, key: str) -> bool:
-        """Tell whether a normalised text is a name."""
+        """Return whether a normalised text is a name."""
         return key in self._names
 
-    def exact(self, text: str) -> list[Candidate]:
+    def exact(self, text: str) -> list[TermCandidate]:
         """Return what a text names, as written first, then as normalised; ties in order of IRI."""
-        best: dict[str, Candidate] = {}
+        best: dict[str, TermCandidate] = {}
         for entity, name in self._names.get(normalised(text), ()):
             score = 1.0 if name.strip() == text.strip() else NEARLY
             if entity not in best or score > best[entity].score:
-                best[entity] = Candidate(URIRef(entity), score, name, "exact")
+                best[entity] = TermCandidate(URIRef(entity), score, name, "exact")
         return ranked(best)
 
-    def fuzzy(self, text: str, k: int, least: float = 0.0) -> list[Candidate]:
+    def fuzzy(self, text: str, k: int, min_score: float = 0.0) -> list[TermCandidate]:
         """Return what names similar to a text name, most similar first, ties in order of IRI.
 
         Args:
             text: A name, perhaps misspelt.
             k: Most candidates.
-            least: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
+            min_score: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
                 those of both (Ratcliff and Obershelp, 1988).
         """
         key = normalised(text)
@@ -116,14 +116,14 @@ class Names:
         postings = self._postings()
         shared = Counter(at for gram in grams for at in postings.get(gram, ()))
         pool = sorted(shared, key=lambda at: (-shared[at] / (len(grams) + self._sizes[at]), at))[:_POOL]
-        best: dict[str, Candidate] = {}
+        best: dict[str, TermCandidate] = {}
         for at in pool:
             score = SequenceMatcher(None, key, self._keys[at], autojunk=False).ratio()
-            if score < least:
+            if score < min_score:
                 continue
             for entity, name in self._names[self._keys[at]]:
                 if entity not in best or score > best[entity].score:
-                    best[entity] = Candidate(URIRef(entity), min(score, NEARLY), name, "fuzzy")
+                    best[entity] = TermCandidate(URIRef(entity), min(score, NEARLY), name, "fuzzy")
         return ranked(best)[:k]
 
     def _postings(self) -> Mapping[str, list[int]]:
@@ -139,7 +139,7 @@ class Names:
         return self._trigrams
 
 
-def ranked(best: Mapping[str, Candidate]) -> list[Candidate]:
+def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
     """Return candidates best first, ties in order of IRI."""
     return sorted(best.values(), key=lambda c: (-c.score, str(c.term)))
 

@@ -14,12 +14,12 @@ from typing import Any
 from mrag.completion.plan.patterns import IncompleteTriple, Plan, Slot, Unknown, is_text
 from mrag.errors import ModelError
 
-MOST_TRIPLES = 12
+MAX_TRIPLES = 12
 """Triples of a plan after which it is refused: a model that repeats itself has no plan."""
 
 _LONGEST = 300
-_MOST_READ = 20_000
-_MOST_TRIED = 64
+_MAX_READ = 20_000
+_MAX_TRIED = 64
 _FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*\s*$", re.MULTILINE)
 _NUMBERING = re.compile(
     r"^\s*(?:[-*•+]|\(?\d+[.):]|\(?[a-zA-Z][.)]|(?:triples?|step)\s*\d*\s*[:.])\s*", re.IGNORECASE
@@ -47,7 +47,7 @@ def read_plan(question: str, text: str, planner: str) -> Plan:
         >>> plan.triples[0].subject, plan.triples[0].predicate, str(plan.answer)
         ('Crouching Tiger, Hidden Dragon', 'directed by', '?who')
     """
-    bare = _FENCE.sub("", text[:_MOST_READ])
+    bare = _FENCE.sub("", text[:_MAX_READ])
     values = list(_json_values(bare))
     for value in values:
         if _holds_triples(value):
@@ -124,7 +124,7 @@ def _json_values(text: str) -> Iterator[Any]:
     """Yield the outermost JSON objects and lists that a text holds."""
     decoder = json.JSONDecoder()
     at = 0
-    for _ in range(_MOST_TRIED):
+    for _ in range(_MAX_TRIED):
         starts = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
         if not starts:
             return
@@ -234,8 +234,8 @@ def _plan(
         raise ModelError(
             "There is no triple in it.", hint="Write at least one (subject, relation, ?unknown)."
         )
-    if len(triples) > MOST_TRIPLES:
-        raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MOST_TRIPLES}.")
+    if len(triples) > MAX_TRIPLES:
+        raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MAX_TRIPLES}.")
     unknowns = list(dict.fromkeys(u for triple in triples for u in triple.unknowns()))
     if not unknowns:
         raise ModelError(

@@ -24,7 +24,7 @@ _ALIKE: Final = 0.12
 
 
 @dataclass(frozen=True)
-class Shape:
+class NameShape:
     """How the names at one end of a property look, from a sample.
 
     Attributes:
@@ -44,10 +44,10 @@ class Shape:
     whole: bool = False
 
     def fits(self, name: str) -> bool:
-        """Tell whether a name that the graph does not know may stand there.
+        """Return whether a name that the graph does not know may stand there.
 
         Example:
-            >>> people = Shape(100, 0.0, 1.0, 0.0)
+            >>> people = NameShape(100, 0.0, 1.0, 0.0)
             >>> people.fits("Rolf de Heer"), people.fits("1994"), people.fits("somebody")
             (True, False, False)
         """
@@ -62,7 +62,7 @@ class Shape:
         return self.numbers < 0.9 and (self.capitals < 0.8 or text[0].isupper() or not text[0].isalpha())
 
 
-class Roles:
+class PropertyEnds:
     """The ends of a graph's properties, looked up when they are asked for and kept.
 
     Args:
@@ -72,16 +72,16 @@ class Roles:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
         self._ends: dict[tuple[End, str, str], bool] = {}
-        self._shapes: dict[tuple[End, str], Shape] = {}
+        self._shapes: dict[tuple[End, str], NameShape] = {}
         self._kinds: dict[tuple[End, str], dict[tuple[End, str], float]] = {}
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph) -> Roles:
+    def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
         """Return the roles of a knowledge graph, kept for each state of it."""
         known = kg.cache.get("completion roles")
         if known is None:
             known = kg.cache["completion roles"] = cls(kg)
-        return cast(Roles, known)
+        return cast(PropertyEnds, known)
 
     def learn(self, end: End, properties: Iterable[str], entities: Iterable[str]) -> None:
         """Look up at once which entities stand at an end of which properties."""
@@ -95,12 +95,12 @@ class Roles:
                 self._ends[end, str(p), str(e)] = True
 
     def has(self, end: End, property: str, entity: str) -> bool:
-        """Tell whether an entity stands at an end of a property."""
+        """Return whether an entity stands at an end of a property."""
         self.learn(end, [property], [entity])
         return self._ends[end, property, entity]
 
     def alike(self, end: End, property: str, entity: str) -> bool:
-        """Tell whether an entity is of the kind of those at an end of a property, by what else they do.
+        """Return whether an entity is of the kind of those at an end of a property, by what else they do.
 
         A kind is told by the other properties that its entities stand at an end of. What only ever is the
         subject of what the others are never the subject of is of another kind. Of an entity without any
@@ -147,14 +147,14 @@ class Roles:
         entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_SAMPLE))]
         return frozenset(normalised(label) for label in self.kg.labels(entities).values() if label)
 
-    def shape(self, end: End, property: str) -> Shape:
+    def shape(self, end: End, property: str) -> NameShape:
         """Return how the names at an end of a property look."""
         known = self._shapes.get((end, property))
         if known is None:
             known = self._shapes[end, property] = self._look(end, property)
         return known
 
-    def _look(self, end: End, property: str) -> Shape:
+    def _look(self, end: End, property: str) -> NameShape:
         texts: list[str] = []
         kinds: dict[str, int] = {}
         literals = 0
@@ -173,7 +173,7 @@ class Roles:
         numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
         words = [text for text in texts if text[:1].isalpha()]
         capitals = sum(text[0].isupper() for text in words)
-        return Shape(
+        return NameShape(
             len(texts),
             numbers / len(texts) if texts else 0.0,
             capitals / len(words) if words else 0.0,

@@ -22,7 +22,7 @@ _SAME: Final = URIRef(OWL + "sameAs")
 Key = tuple[str, str, str]
 
 
-def clashing(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Key, str]:
+def contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Key, str]:
     """Return why some statements cannot join the graph, by what they are sorted by.
 
     All are tried at once; where that leads to a contradiction they are tried one after the other, the most

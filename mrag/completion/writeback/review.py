@@ -18,26 +18,25 @@ from mrag.completion.writeback.checks import CheckSettings, check
 from mrag.completion.writeback.refresh import catch_up
 from mrag.completion.writeback.runs import (
     PROV,
-    Run,
+    CompletionRun,
     State,
     Statement,
+    datetime_literal,
     find_run,
-    heads,
-    moment,
     new_run,
     now,
     ntriples,
+    run_heads,
     runs_graph,
-    stating,
+    runs_stating,
     triples_of,
-    written,
 )
 from mrag.completion.writeback.transaction import Quad, change, commit, completed_graphs, withdraw, writable
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDFS, Triple
+from mrag.rdf.terms import MRAG, RDFS, Triple, ntriples_terms
 from mrag.stores.base import Dataset
 
 _STATE: Final = URIRef(MRAG + "runState")
@@ -57,18 +56,18 @@ class WriteReport:
         caught_up: Whether reasoning and indexes were brought up to date afterwards.
     """
 
-    run: Run
+    run: CompletionRun
     entered: tuple[Triple, ...] = ()
     removed: tuple[Triple, ...] = ()
     graph: str = ""
     caught_up: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report in types that JSON has."""
+        """Return the report as JSON values."""
         return {
             "run": self.run.to_json(),
-            "entered": [[written(term) for term in t] for t in self.entered],
-            "removed": [[written(term) for term in t] for t in self.removed],
+            "entered": [ntriples_terms(t) for t in self.entered],
+            "removed": [ntriples_terms(t) for t in self.removed],
             "graph": self.graph,
             "caught_up": self.caught_up,
         }
@@ -82,7 +81,7 @@ def propose(
     model: str = "",
     names: Mapping[str, str] | None = None,
     settings: CheckSettings | None = None,
-) -> Run | None:
+) -> CompletionRun | None:
     """Check what was read for a question, and describe it as a run that can be reviewed.
 
     Args:
@@ -109,14 +108,18 @@ def propose(
     if not any(one.verdict != "known" for one in checked):
         return None
     run = new_run(question, model, checked)
-    if any(known.iri == run.iri for known in heads(kg)):
+    if any(known.iri == run.iri for known in run_heads(kg)):
         return find_run(kg, run.iri)
     kg.store.insert(ntriples(triples_of(kg, run)), runs_graph(kg))
     return run
 
 
 def accept(
-    kg: KnowledgeGraph, run: Run | str, *, settings: CheckSettings | None = None, update: bool = True
+    kg: KnowledgeGraph,
+    run: CompletionRun | str,
+    *,
+    settings: CheckSettings | None = None,
+    update: bool = True,
 ) -> WriteReport:
     """Put the triples of a run into the graph, all that pass the checks, in one transaction.
 
@@ -154,12 +157,12 @@ def resume(kg: KnowledgeGraph) -> bool:
     """
     # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
     owed = any(status_of(graph) == "completed" for graph in kg.record.added)
-    if not owed and not any(run.state == "accepted" for run in heads(kg)):
+    if not owed and not any(run.state == "accepted" for run in run_heads(kg)):
         return False
     return catch_up(kg, owed)
 
 
-def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
+def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
     """Note that a run is not wanted; the same is not proposed again.
 
     Raises:
@@ -173,7 +176,7 @@ def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
     return _run(kg, found.iri)
 
 
-def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> WriteReport:
+def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
     """Take the triples of an accepted run out of the graph, in one transaction.
 
     What another accepted run states too stays, and so does the label of an entity that others speak of. Of a
@@ -231,18 +234,18 @@ def _with_their_entities(checked: list[Statement], names: Mapping[str, str]) -> 
     ]
 
 
-def _state_rows(kg: KnowledgeGraph, run: Run, state: State) -> tuple[list[Quad], list[Quad]]:
+def _state_rows(kg: KnowledgeGraph, run: CompletionRun, state: State) -> tuple[list[Quad], list[Quad]]:
     graph, node = URIRef(runs_graph(kg)), URIRef(run.iri)
     out: list[Quad] = [(graph, node, _STATE, Literal(run.state))]
     if run.decided:
-        out.append((graph, node, _ENDED, moment(run.decided)))
-    return out, [(graph, node, _STATE, Literal(state)), (graph, node, _ENDED, moment(now()))]
+        out.append((graph, node, _ENDED, datetime_literal(run.decided)))
+    return out, [(graph, node, _STATE, Literal(state)), (graph, node, _ENDED, datetime_literal(now()))]
 
 
-def _only_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
+def _only_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
     """Return the triples of a run that no other accepted run states, labels that are still used left out."""
     mine = [s.triple for s in run.statements if s.verdict != "refused"]
-    by = stating(kg, mine)
+    by = runs_stating(kg, mine)
 
     def others(triple: Triple) -> bool:
         states = by.get(triple, {})
@@ -273,6 +276,6 @@ def _was_reasoned(kg: KnowledgeGraph) -> bool:
     return kg.reasoned or bool(kg.record.inferred)
 
 
-def _run(kg: KnowledgeGraph, run: Run | str, state: State | None = None) -> Run:
+def _run(kg: KnowledgeGraph, run: CompletionRun | str, state: State | None = None) -> CompletionRun:
     """Return a run as the store has it; `last` is the newest of a state."""
-    return find_run(kg, run.iri if isinstance(run, Run) else run, state)
+    return find_run(kg, run.iri if isinstance(run, CompletionRun) else run, state)

@@ -27,7 +27,7 @@ from mrag.completion.plan.patterns import EvidenceRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple
+from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple, ntriples_terms
 from mrag.stores.base import Dataset
 
 PROV: Final = "http://www.w3.org/ns/prov#"
@@ -73,11 +73,12 @@ class Statement:
     @property
     def key(self) -> tuple[str, str, str]:
         """Return what statements are sorted by."""
-        return written(self.subject), written(self.predicate), written(self.object)
+        s, p, o = ntriples_terms(self.triple)
+        return s, p, o
 
 
 @dataclass(frozen=True)
-class Run:
+class CompletionRun:
     """What was read for one question.
 
     Attributes:
@@ -114,7 +115,7 @@ class Run:
         return tuple(s for s in self.statements if s.verdict == "refused")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the run in types that JSON has; terms as N-Triples writes them."""
+        """Return the run as JSON values; terms as N-Triples writes them."""
         return {
             "run": self.iri,
             "id": self.id,
@@ -125,9 +126,7 @@ class Run:
             "decided": self.decided,
             "statements": [
                 {
-                    "subject": written(s.subject),
-                    "predicate": written(s.predicate),
-                    "object": written(s.object),
+                    **dict(zip(("subject", "predicate", "object"), s.key, strict=True)),
                     "confidence": s.confidence,
                     "verdict": s.verdict,
                     "objections": list(s.objections),
@@ -149,7 +148,7 @@ def runs_graph(kg: KnowledgeGraph) -> str:
     )
 
 
-def new_run(question: str, model: str, statements: Iterable[Statement]) -> Run:
+def new_run(question: str, model: str, statements: Iterable[Statement]) -> CompletionRun:
     """Return a proposed run; its IRI follows from what it says, its time apart.
 
     Example:
@@ -163,10 +162,10 @@ def new_run(question: str, model: str, statements: Iterable[Statement]) -> Run:
     if any("\n" in part for part in parts):
         # Joined by line feeds alone, a quote with line feeds could pass for the statements of another run.
         parts = ["", json.dumps(parts)]
-    return Run("urn:mrag:run:" + digest(*parts), question, "proposed", model, now(), "", ordered)
+    return CompletionRun("urn:mrag:run:" + digest(*parts), question, "proposed", model, now(), "", ordered)
 
 
-def triples_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
+def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
     """Return what a run's description says."""
     node = URIRef(run.iri)
     software = f"mrag {version('mrag')}"
@@ -180,7 +179,7 @@ def triples_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
         (node, MRAG + "question", _hidden(run.question)),
         (node, MRAG + "runState", RdfLiteral(run.state)),
         (node, DCTERMS + "isPartOf", URIRef(kg.iri)),
-        (node, PROV + "startedAtTime", moment(run.started)),
+        (node, PROV + "startedAtTime", datetime_literal(run.started)),
         (node, PROV + "wasAssociatedWith", next(iter(agents))),
         (node, PROV + "wasInfluencedBy", list(agents)[1]),
     ]
@@ -201,7 +200,7 @@ def triples_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
             (statement, MRAG + "confidence", RdfLiteral(Decimal(f"{one.confidence:.4f}"))),
             (statement, MRAG + "verdict", RdfLiteral(one.verdict)),
             (statement, PROV + "wasGeneratedBy", node),
-            (statement, PROV + "generatedAtTime", moment(run.started)),
+            (statement, PROV + "generatedAtTime", datetime_literal(run.started)),
         ]
         rows += [(statement, MRAG + "objection", _hidden(text)) for text in one.objections]
         for ref in one.evidence:
@@ -217,17 +216,17 @@ def triples_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
     return [Triple(s, URIRef(p), o) for s, p, o in dict.fromkeys(rows)]
 
 
-def runs(kg: KnowledgeGraph, *states: State) -> list[Run]:
+def list_runs(kg: KnowledgeGraph, *states: State) -> list[CompletionRun]:
     """List the runs of a knowledge graph, in order of their time.
 
     Args:
         kg: The knowledge graph.
         states: Only runs that stand here; all by default.
     """
-    return _filled(kg, [run for run in heads(kg) if not states or run.state in states])
+    return _filled(kg, [run for run in run_heads(kg) if not states or run.state in states])
 
 
-def heads(kg: KnowledgeGraph) -> list[Run]:
+def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
     """List the runs of a knowledge graph without their statements, in order of their time."""
     said: dict[str, dict[str, str]] = {}
     seen = Dataset((runs_graph(kg),))
@@ -240,7 +239,7 @@ def heads(kg: KnowledgeGraph) -> list[Run]:
         rows = kg.store.select(queries.get("label/labels").bind(entity_property=pairs), seen)
         names.update((str(agent), str(label)) for agent, _, label in rows)
     found = [
-        Run(
+        CompletionRun(
             iri,
             one[MRAG + "question"],
             cast(State, one[MRAG + "runState"]),
@@ -253,7 +252,7 @@ def heads(kg: KnowledgeGraph) -> list[Run]:
     return sorted(found, key=lambda run: (run.started, run.iri))
 
 
-def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Run:
+def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> CompletionRun:
     """Return the run of an IRI, of the beginning of an id, or `last`.
 
     Args:
@@ -264,7 +263,7 @@ def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Run:
     Raises:
         ConfigError: If there is none, or more than one.
     """
-    every = heads(kg)
+    every = run_heads(kg)
     short = name.removeprefix("urn:mrag:run:")
     found = [run for run in every if short and run.iri.removeprefix("urn:mrag:run:").startswith(short)]
     if name == "last":
@@ -275,7 +274,7 @@ def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Run:
     return _filled(kg, found)[0]
 
 
-def stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[str, State]]:
+def runs_stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[str, State]]:
     """Return, for each triple that runs state and do not refuse, those runs with their states."""
     by_key = {key_of(t): t for t in triples}
     found: dict[Triple, dict[str, State]] = {}
@@ -290,15 +289,15 @@ def stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[
 
 def key_of(triple: Triple) -> str:
     """Return the digest of a triple, under which statements of it are found."""
-    return digest(*map(written, triple))
+    return digest(*ntriples_terms(triple))
 
 
-def _filled(kg: KnowledgeGraph, heads: Sequence[Run]) -> list[Run]:
+def _filled(kg: KnowledgeGraph, run_heads: Sequence[CompletionRun]) -> list[CompletionRun]:
     seen = Dataset((runs_graph(kg),))
-    stated: dict[str, dict[str, Statement]] = {run.iri: {} for run in heads}
+    stated: dict[str, dict[str, Statement]] = {run.iri: {} for run in run_heads}
     quotes: dict[str, list[EvidenceRef]] = {}
-    for start in range(0, len(heads), _BATCH):
-        names = [run.iri for run in heads[start : start + _BATCH]]
+    for start in range(0, len(run_heads), _BATCH):
+        names = [run.iri for run in run_heads[start : start + _BATCH]]
         for row in kg.store.select(queries.get("completion/run-statements").bind(run=names), seen):
             iri, statement, s, p, o, confidence, verdict, objection = row
             if s is None or p is None or o is None:
@@ -321,22 +320,12 @@ def _filled(kg: KnowledgeGraph, heads: Sequence[Run]) -> list[Run]:
             if ref not in quotes.setdefault(node, []):
                 quotes[node].append(ref)
     done = []
-    for run in heads:
+    for run in run_heads:
         statements = [
             replace(one, evidence=tuple(quotes.get(node, ()))) for node, one in stated[run.iri].items()
         ]
         done.append(replace(run, statements=tuple(sorted(statements, key=lambda s: s.key))))
     return done
-
-
-def written(term: Term) -> str:
-    """Return a term as N-Triples writes it, whether it is well formed or not.
-
-    Example:
-        >>> written(URIRef("no iri"))
-        '<no iri>'
-    """
-    return f"<{term}>" if isinstance(term, URIRef) else term.n3()
 
 
 def now() -> str:
@@ -346,7 +335,7 @@ def now() -> str:
     return time.replace(microsecond=time.microsecond | 1).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def moment(text: str) -> RdfLiteral:
+def datetime_literal(text: str) -> RdfLiteral:
     """Return a time as a literal."""
     return RdfLiteral(text, datatype=URIRef(XSD + "dateTime"), normalize=False)
 

@@ -120,7 +120,7 @@ class SchemaFacts:
         return types - wider - {OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"} or types
 
     def used(self, predicate: str, literal: bool | None) -> bool:
-        """Tell whether the graph has a triple of a property whose value is a literal, or an entity."""
+        """Return whether the graph has a triple of a property whose value is a literal, or an entity."""
         kept = cast(dict[tuple[str, bool], bool], self.kg.cache.setdefault("completion used", {}))
         query = queries.get("completion/check-predicate")
         for kind in (True, False) if literal is None else (literal,):

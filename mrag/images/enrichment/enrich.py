@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import Entry, Journal
+from mrag.images.enrichment.journal import Description, DescriptionJournal
 from mrag.images.enrichment.requests import Outcome, Task, Work, default_model
 from mrag.images.enrichment.runners import Runner, ThreadRunner
 from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Failure, Progress
@@ -38,10 +38,10 @@ _FLUSH_ENTRIES = 64
 _FLUSH_SECONDS = 30.0
 
 
-def journal_of(kg: KnowledgeGraph) -> Journal:
+def journal_of(kg: KnowledgeGraph) -> DescriptionJournal:
     """Return the journal of a knowledge graph: beside its store, or in memory for a store in memory."""
     folder = home(kg)
-    return Journal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
+    return DescriptionJournal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
 
 
 def describe(
@@ -52,7 +52,7 @@ def describe(
     settings: EnrichSettings | None = None,
     vocabulary: Vocabulary | None = None,
     boxes_from: KnowledgeGraph | None = None,
-    journal: Journal | None = None,
+    journal: DescriptionJournal | None = None,
     runner: Runner | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
@@ -159,7 +159,7 @@ class _Run:
     def __init__(
         self,
         settings: EnrichSettings,
-        journal: Journal,
+        journal: DescriptionJournal,
         graph: EnrichedGraph,
         same: tuple[str, str, str],
         tasks: Sequence[Task],
@@ -178,7 +178,7 @@ class _Run:
         self.interrupted = False
         self._tries: Counter[Task] = Counter()
         self._later: list[tuple[float, int, Task]] = []
-        self._unwritten: list[Entry] = []
+        self._unwritten: list[Description] = []
         self._in_a_row = 0
         self._began = self._flushed = time.monotonic()
 
@@ -259,10 +259,10 @@ class _Run:
         self._flushed = time.monotonic()
 
 
-def _entry(outcome: Outcome, same: tuple[str, str, str]) -> Entry:
+def _entry(outcome: Outcome, same: tuple[str, str, str]) -> Description:
     task, now = outcome.task, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     model, prompt, options = same
-    return Entry(
+    return Description(
         task.image,
         task.region,
         outcome.text,

@@ -22,7 +22,7 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import graph_name, joined, record_update
-from mrag.images.enrichment.journal import Entry
+from mrag.images.enrichment.journal import Description
 from mrag.images.graph import Vocabulary
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple
@@ -34,7 +34,7 @@ _ROWS: Final = 400
 """Most triples of one transaction; servers limit VALUES."""
 
 
-def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list[Triple], list[Triple]]:
+def triples_of(entry: Description, vocabulary: Vocabulary | None = None) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others.
 
     Args:
@@ -42,7 +42,7 @@ def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list
         vocabulary: How the graph speaks of images.
 
     Example:
-        >>> entry = Entry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> entry = Description("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         >>> own, shared = triples_of(entry)
         >>> own[0].o.value, len(own), len(shared)
         ('A coat.', 6, 11)
@@ -121,7 +121,7 @@ class EnrichedGraph:
         """Return the IRI of the graph; None before anything is in it."""
         return enriched_graph(self.kg)
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[Description]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
 
         Entries that are there already change nothing but the revision.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Line
-    from mrag.generation.answer import Answer
+    from mrag.generation.answering import Answer
     from mrag.retrieval.retriever import Retrieval
 
 _IMAGES = 60
@@ -43,7 +43,7 @@ def events(
     Raises:
         ModelError: If the model breaks off.
     """
-    from mrag.generation.answer import stream_answer
+    from mrag.generation.answering import stream_answer
 
     display = Display(kg)
     hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in found.hits]

@@ -11,10 +11,20 @@ from rdflib import URIRef
 from mrag.context.display import Display
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.neighbours import Direction, Statement, read
-from mrag.generation.lines import term_to_json
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status, status_of
-from mrag.rdf.terms import RDF, RDFS, SKOLEM, OxTerm, Term, Triple, curie, from_ox
+from mrag.rdf.terms import (
+    RDF,
+    RDFS,
+    SKOLEM,
+    OxTerm,
+    Term,
+    Triple,
+    curie,
+    from_ox,
+    term_to_json,
+    triple_to_json,
+)
 from mrag.reasoning.proofs import Proof
 
 SCAN = 400
@@ -195,7 +205,7 @@ def proof_json(proof: Proof, display: Display, predicates: Iterable[str]) -> dic
     def tree(step: Proof) -> dict[str, Any]:
         s, p, o = step.triple
         return {
-            "triple": {"s": term_to_json(s), "p": term_to_json(p), "o": term_to_json(o)},
+            "triple": triple_to_json(step.triple),
             "labels": [shown(s), display.predicate(p), shown(o)],
             "status": status(not step.asserted),
             "rule": step.rule,

@@ -15,8 +15,8 @@ from rdflib import BNode, Literal, URIRef
 from mrag import untrusted
 from mrag.completion.plan.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
 from mrag.context.display import Display
-from mrag.generation.answer import answer as generate
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
+from mrag.generation.answering import answer as generate
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import SKOLEM, Term, Triple
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CompletedAnswer", "answer"]
 
-_MOST_LINES = 160
-_MOST_ANSWERS = 50
-_MOST_CITED = 6
-_MOST_MISSING = 5
+_MAX_LINES = 160
+_MAX_ANSWERS = 50
+_MAX_CITED = 6
+_MAX_MISSING = 5
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CompletedAnswer:
         return self.answer.text
 
     def to_json(self) -> dict[str, Any]:
-        """Give the answer in types that JSON has."""
+        """Return the answer as JSON values."""
         return {
             **self.answer.to_json(),
             "answers": list(self.answers),
@@ -113,9 +113,7 @@ def answer(
     called = _Names(kg, names or {})
     answers = tuple(called.of(term) for term in completion.answers)
     lines, ids = _lines(completion, called)
-    context = RecordedContext(
-        tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef))
-    )
+    context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
     if not completion.answers:
         text = untrusted.without_ids(_nothing(completion, called))
         given = Answer(completion.question, text, (Sentence(text, (), True),), (), None, None, context)
@@ -156,9 +154,7 @@ class _Names:
         self._kg.labels(sorted({str(t) for t in terms if isinstance(t, URIRef) and not t.startswith(SKOLEM)}))
 
 
-def _lines(
-    completion: Completion, names: _Names
-) -> tuple[list[RecordedLine], dict[tuple[Term, Term, Term], str]]:
+def _lines(completion: Completion, names: _Names) -> tuple[list[Line], dict[tuple[Term, Term, Term], str]]:
     """Return the triples as lines of a context, those of the first answers first."""
     order: dict[tuple[Term, Term, Term], CompletedTriple] = {}
     for found in completion.answers:
@@ -166,7 +162,7 @@ def _lines(
             order.setdefault(triple.terms, triple)
     for triple in completion.triples:
         order.setdefault(triple.terms, triple)
-    kept = list(order.values())[:_MOST_LINES]
+    kept = list(order.values())[:_MAX_LINES]
     names.prepare(term for triple in kept for term in triple.terms)
     lines, ids = [], {}
     for number, triple in enumerate(kept, start=1):
@@ -177,7 +173,7 @@ def _lines(
         graph = triple.evidence[0].iri if triple.evidence else ""
         terms = Triple(cast(URIRef, triple.subject), cast(URIRef, triple.predicate), triple.object)
         inferred = triple.status == "inferred"
-        lines.append(RecordedLine(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
+        lines.append(Line(f"t{number}", text, terms, graph, inferred, labels, str(triple.subject)))
         ids[triple.terms] = f"t{number}"
     return lines, ids
 
@@ -185,20 +181,20 @@ def _lines(
 def _listed(
     completion: Completion,
     answers: tuple[str, ...],
-    lines: list[RecordedLine],
+    lines: list[Line],
     ids: Mapping[tuple[Term, Term, Term], str],
-    context: RecordedContext,
+    context: Context,
 ) -> Answer:
     by_id = {line.id: line for line in lines}
     sentences: list[Sentence] = []
-    for term, name in list(zip(completion.answers, answers, strict=True))[:_MOST_ANSWERS]:
-        ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MOST_CITED]
+    for term, name in list(zip(completion.answers, answers, strict=True))[:_MAX_ANSWERS]:
+        ways = [ids[t.terms] for t in completion.support.get(term, ()) if t.terms in ids][:_MAX_CITED]
         cited = tuple(Citation.of(by_id[one]) for one in ways)
         said = untrusted.without_ids(name.rstrip("."))
         sentences.append(Sentence(f"{said}.", cited, True, "\n" if sentences else ""))
     notice = None
-    if len(answers) > _MOST_ANSWERS:
-        notice = f"{len(answers) - _MOST_ANSWERS} more answers are not shown."
+    if len(answers) > _MAX_ANSWERS:
+        notice = f"{len(answers) - _MAX_ANSWERS} more answers are not shown."
     if completion.truncated:
         notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
     text = "".join(sentence.before + str(sentence) for sentence in sentences)
@@ -207,9 +203,9 @@ def _listed(
 
 
 def _nothing(completion: Completion, names: _Names) -> str:
-    """Say what is missing."""
+    """Return what is missing."""
     said = [f"The graph knows nothing called “{text}”." for text, _ in completion.ungrounded]
-    shown = [_shown(triple, names) for triple in completion.missing[:_MOST_MISSING]]
+    shown = [_shown(triple, names) for triple in completion.missing[:_MAX_MISSING]]
     if shown:
         more = len(completion.missing) - len(shown)
         said.append("Nothing was found for " + ", ".join(shown) + (f" and {more} more." if more else "."))

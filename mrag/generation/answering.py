@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
+from mrag.context.render import Context
 from mrag.errors import ModelError, MragError
-from mrag.generation.lines import ContextLike, RecordedContext
-from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, tell_all
+from mrag.generation.lines import recorded
+from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer
@@ -37,7 +38,7 @@ __all__ = [
 
 
 def answer(
-    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
 ) -> Answer:
     """Answer a question from a context, and cite what each sentence rests on.
 
@@ -55,45 +56,45 @@ def answer(
 
     Example:
         >>> from rdflib import URIRef
-        >>> from mrag.generation.lines import RecordedLine
+        >>> from mrag.context.render import Line
         >>> from mrag.rdf.terms import Triple
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
         >>> labels = ("GraphDB", "developed by", "Ontotext")
-        >>> line = RecordedLine("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
-        >>> print(answer("Who develops GraphDB?", RecordedContext((line,), ())).text)
+        >>> line = Line("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
+        >>> print(answer("Who develops GraphDB?", Context((line,), ())).text)
         GraphDB is developed by Ontotext [t1].
     """
-    recorded = RecordedContext.of(context)
-    if model is None or not recorded.lines:
-        return _plain(question, recorded, model, notice)
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        return _plain(question, kept, model, notice)
     try:
-        text = _text(model.invoke(messages(question, recorded.text())))
+        text = _text(model.invoke(messages(question, kept.text())))
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer
         raise _failed(model, error) from error
-    return cite(question, text, recorded, model=model_name(model), notice=notice)
+    return cite(question, text, kept, model=model_name(model), notice=notice)
 
 
 async def aanswer(
-    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
 ) -> Answer:
     """Answer as `answer` does, without blocking while the model writes."""
-    recorded = RecordedContext.of(context)
-    if model is None or not recorded.lines:
-        return _plain(question, recorded, model, notice)
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        return _plain(question, kept, model, notice)
     try:
-        text = _text(await model.ainvoke(messages(question, recorded.text())))
+        text = _text(await model.ainvoke(messages(question, kept.text())))
     except MragError:
         raise
     except Exception as error:
         raise _failed(model, error) from error
-    return cite(question, text, recorded, model=model_name(model), notice=notice)
+    return cite(question, text, kept, model=model_name(model), notice=notice)
 
 
 def stream_answer(
-    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
 ) -> Iterator[str | Answer]:
     """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
 
@@ -103,15 +104,15 @@ def stream_answer(
     Raises:
         ModelError: If the model cannot be reached, breaks off or gives no text.
     """
-    recorded = RecordedContext.of(context)
-    if model is None or not recorded.lines:
-        whole = _plain(question, recorded, model, notice)
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        whole = _plain(question, kept, model, notice)
         yield from (sentence.before + str(sentence) for sentence in whole.sentences)
         yield whole
         return
     said, thoughts = "", Thoughts()
     try:
-        for chunk in model.stream(messages(question, recorded.text())):
+        for chunk in model.stream(messages(question, kept.text())):
             piece = _text(chunk)
             said += piece
             shown = thoughts.feed(piece)
@@ -121,21 +122,21 @@ def stream_answer(
         raise
     except Exception as error:
         raise _failed(model, error) from error
-    yield cite(question, said, recorded, model=model_name(model), notice=notice)
+    yield cite(question, said, kept, model=model_name(model), notice=notice)
 
 
 async def astream_answer(
-    question: str, context: ContextLike, model: BaseChatModel | None = None, *, notice: str | None = None
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
 ) -> AsyncIterator[str | Answer]:
     """Stream as `stream_answer` does, without blocking while the model writes."""
-    recorded = RecordedContext.of(context)
-    if model is None or not recorded.lines:
-        for part in stream_answer(question, recorded, None, notice=notice):
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        for part in stream_answer(question, kept, None, notice=notice):
             yield part
         return
     said, thoughts = "", Thoughts()
     try:
-        async for chunk in model.astream(messages(question, recorded.text())):
+        async for chunk in model.astream(messages(question, kept.text())):
             piece = _text(chunk)
             said += piece
             shown = thoughts.feed(piece)
@@ -145,11 +146,11 @@ async def astream_answer(
         raise
     except Exception as error:
         raise _failed(model, error) from error
-    yield cite(question, said, recorded, model=model_name(model), notice=notice)
+    yield cite(question, said, kept, model=model_name(model), notice=notice)
 
 
 def cite(
-    question: str, text: str, context: ContextLike, *, model: str | None = None, notice: str | None = None
+    question: str, text: str, context: Context, *, model: str | None = None, notice: str | None = None
 ) -> Answer:
     """Compute the citations of a text that answers a question from a context.
 
@@ -163,10 +164,10 @@ def cite(
     Raises:
         ModelError: If the text has neither a word nor the id of a line in it.
     """
-    recorded = RecordedContext.of(context)
-    citer = Citer(question, recorded)
+    kept = recorded(context)
+    citer = Citer(question, kept)
     pieces: list[tuple[str, str, tuple[str, ...]]] = []
-    for before, sentence in split(without_thoughts(text), names_of(recorded)):
+    for before, sentence in split(without_thoughts(text), names_of(kept)):
         bare, ids = take_ids(sentence)
         if tokens(bare):
             bare = untrusted.without_ids(bare, marks=False)
@@ -175,10 +176,10 @@ def cite(
         elif pieces and ids:
             pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
     if not pieces:
-        pointed = _pointed_to(question, text, recorded)
+        pointed = _pointed_to(question, text, kept)
         if pointed:
             only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
-            return _assembled(question, pointed, model, only, recorded)
+            return _assembled(question, pointed, model, only, kept)
         raise ModelError(
             "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
         )
@@ -191,27 +192,27 @@ def cite(
             bare = untrusted.without_ids(bare)
         cited = tuple(Citation.of(line) for line in support.lines)
         sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
-    return _assembled(question, sentences, model, notice, recorded)
+    return _assembled(question, sentences, model, notice, kept)
 
 
-def _pointed_to(question: str, text: str, context: RecordedContext) -> list[Sentence]:
+def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
     """Put in words the lines whose ids are all that a model wrote, as very small ones do."""
     _, written = take_ids(text)
     ids = {line.id.casefold(): line for line in context.lines}
     lines = [ids[one] for one in written if one in ids]
     return [
         Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-        for before, told in tell_all(question, lines, context)
+        for before, told in verbalise_all(question, lines, context)
     ]
 
 
-def names_of(context: RecordedContext) -> list[str]:
-    """Give the labels of a context that may hold a full stop."""
+def names_of(context: Context) -> list[str]:
+    """Return the labels of a context that may hold a full stop."""
     return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
 
 
 def model_name(model: BaseChatModel) -> str:
-    """Give the name under which a chat model runs, as well as it says so."""
+    """Return the name under which a chat model runs, as well as it says so."""
     for attribute in ("model", "model_name", "model_id"):
         name = getattr(model, attribute, None)
         if isinstance(name, str) and name:
@@ -219,9 +220,7 @@ def model_name(model: BaseChatModel) -> str:
     return type(model).__name__
 
 
-def _plain(
-    question: str, context: RecordedContext, model: BaseChatModel | None, notice: str | None
-) -> Answer:
+def _plain(question: str, context: Context, model: BaseChatModel | None, notice: str | None) -> Answer:
     if not context.lines:
         sentences = [Sentence(NOTHING_FOUND, (), True)]
     else:
@@ -239,7 +238,7 @@ def _assembled(
     sentences: list[Sentence],
     model: str | None,
     notice: str | None,
-    context: RecordedContext,
+    context: Context,
 ) -> Answer:
     cited = {c.line_id: c for sentence in sentences for c in sentence.citations}
     text = "".join(sentence.before + str(sentence) for sentence in sentences)

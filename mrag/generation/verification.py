@@ -16,15 +16,16 @@ from typing import Any
 from rdflib import Literal
 
 from mrag import untrusted
-from mrag.errors import ModelError
-from mrag.generation.lines import RecordedContext, RecordedLine, triple_from_json
+from mrag.context.render import Context, Line
+from mrag.errors import ModelError, TermError
+from mrag.generation.lines import context_from_json, line_to_json
 from mrag.generation.result import FORMAT, Answer
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import value_forms
 from mrag.generation.support.sentences import items_after, with_ids
 from mrag.generation.verbalise import unquoted
 from mrag.graph.record import status_of
-from mrag.rdf.terms import Term, Triple
+from mrag.rdf.terms import Term, Triple, triple_from_json
 from mrag.terminal import inline
 from mrag.text.tokens import keys
 
@@ -44,7 +45,7 @@ class VerifyReport:
     """
 
     checked: int = 0
-    missing: tuple[RecordedLine, ...] = ()
+    missing: tuple[Line, ...] = ()
     unknown: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
@@ -55,11 +56,11 @@ class VerifyReport:
         return not (self.missing or self.unknown or self.altered or self.unsupported)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the report in types that JSON has."""
+        """Return the report as JSON values."""
         return {
             "ok": self.ok,
             "checked": self.checked,
-            "missing": [line.to_json() for line in self.missing],
+            "missing": [line_to_json(line) for line in self.missing],
             "unknown": list(self.unknown),
             "altered": list(self.altered),
             "unsupported": list(self.unsupported),
@@ -96,11 +97,11 @@ def verify(
 
     Example:
         >>> from rdflib import URIRef
-        >>> from mrag.generation.answer import cite
+        >>> from mrag.generation.answering import cite
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> line = RecordedLine("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
-        >>> answer = cite("Who develops GraphDB?", "Ontotext does.", RecordedContext((line,), ()))
+        >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
+        >>> answer = cite("Who develops GraphDB?", "Ontotext does.", Context((line,), ()))
         >>> verify(answer, lambda triple, graph: True).ok
         True
         >>> print(verify(answer, lambda triple, graph: False))
@@ -110,7 +111,7 @@ def verify(
     value = answer.to_json() if isinstance(answer, Answer) else answer
     context, sentences, citations = _parts(value)
     altered: list[str] = []
-    lines: dict[str, RecordedLine] = {}
+    lines: dict[str, Line] = {}
     for line in context.lines:
         if line.id in lines:
             altered.append(f"two lines have the id {line.id}")
@@ -124,7 +125,7 @@ def verify(
         if one in lines and not _agrees(citation, lines[one]):
             altered.append(f"the citation {one} is not the line {one}")
     present: set[str] = set()
-    missing: list[RecordedLine] = []
+    missing: list[Line] = []
     for one in cited:
         if one not in lines:
             continue
@@ -152,17 +153,14 @@ def verify(
 
 def _parts(
     value: Mapping[str, Any],
-) -> tuple[RecordedContext, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
+) -> tuple[Context, list[dict[str, Any]], Sequence[Mapping[str, Any]]]:
     """Read the parts of an answer in JSON form that are to be checked."""
     try:
         if value["format"] != FORMAT:
             raise ModelError(
                 f"This answer has format {value['format']!r}.", hint=f"Only format {FORMAT} can be checked."
             )
-        context = RecordedContext(
-            tuple(RecordedLine.from_json(line) for line in value["context"]["lines"]),
-            tuple(str(entity) for entity in value["context"]["entities"]),
-        )
+        context = context_from_json(value["context"])
         sentences = [
             {
                 "text": str(s["text"]),
@@ -184,7 +182,7 @@ def _parts(
         raise ModelError("Not the JSON form of an answer.", hint=f"Missing or malformed: {error}.") from error
 
 
-def _agrees(citation: Mapping[str, Any], line: RecordedLine) -> bool:
+def _agrees(citation: Mapping[str, Any], line: Line) -> bool:
     try:
         return (
             triple_from_json(citation["triple"]) == line.triple
@@ -192,12 +190,12 @@ def _agrees(citation: Mapping[str, Any], line: RecordedLine) -> bool:
             and citation["inferred"] is line.inferred
             and citation["text"] == line.text
         )
-    except (ModelError, KeyError, TypeError):
+    except (TermError, KeyError, TypeError):
         return False
 
 
-def _wrong_labels(line: RecordedLine, labels: Callable[[Term], Collection[str]] | None) -> list[str]:
-    """Say which labels of a line are not names of its terms."""
+def _wrong_labels(line: Line, labels: Callable[[Term], Collection[str]] | None) -> list[str]:
+    """Return which labels of a line are not names of its terms."""
     wrong = []
     for term, label in zip(line.triple, line.labels, strict=True):
         if isinstance(term, Literal):
@@ -211,8 +209,8 @@ def _wrong_labels(line: RecordedLine, labels: Callable[[Term], Collection[str]] 
     return wrong
 
 
-def _wrong_form(line: RecordedLine, statuses: Callable[[Triple], Collection[str]] | None) -> list[str]:
-    """Say what a line claims to be and is not: another mark than the graph has, or more than one line."""
+def _wrong_form(line: Line, statuses: Callable[[Triple], Collection[str]] | None) -> list[str]:
+    """Return what a line claims to be and is not: another mark than the graph has, or more than one line."""
     wrong = [] if _LINE_ID.fullmatch(line.id) else ["that is no id of a line"]
     if len(line.text.splitlines()) > 1:
         wrong.append("its text is more than a line")
@@ -231,7 +229,7 @@ def _begins(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 def _unsupported(
     question: str,
-    context: RecordedContext,
+    context: Context,
     sentences: Sequence[Mapping[str, Any]],
     present: set[str],
     altered: list[str],
