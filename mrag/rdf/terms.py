@@ -7,7 +7,7 @@ part of a query passes through them (RDF 1.1 Concepts, section 3).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 import pyoxigraph as ox
@@ -54,6 +54,10 @@ class Triple(NamedTuple):
     s: URIRef | BNode
     p: URIRef
     o: Term
+
+
+Quad: TypeAlias = tuple[Term, Term, Term, Term]
+"""A triple with its graph before it."""
 
 
 def to_ox(term: Node | str) -> OxTerm:
@@ -121,6 +125,25 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
     if isinstance(term, ox.BlankNode):
         return BNode(term.value)
     raise TermError("Triple terms are not supported here.", term=str(term))
+
+
+def to_ntriples(triples: Iterable[Triple]) -> bytes:
+    """Print triples as N-Triples; every term passes through a class that validates it.
+
+    Raises:
+        TermError: If a term is not well formed, or is a blank node.
+
+    Example:
+        >>> to_ntriples([Triple(URIRef("urn:s"), URIRef("urn:p"), Literal("a"))])
+        b'<urn:s> <urn:p> "a" .\\n'
+    """
+    return "".join(f"{' '.join(map(_printed, triple))} .\n" for triple in triples).encode()
+
+
+def _printed(term: Node) -> str:
+    if isinstance(term, BNode):
+        raise TermError("A blank node cannot be stored; name it by an IRI.", term=str(term))
+    return str(to_ox(term))
 
 
 def iri(value: str | URIRef, prefixes: Mapping[str, str] | None = None) -> URIRef:
