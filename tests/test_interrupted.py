@@ -112,7 +112,7 @@ def test_a_part_of_a_load_is_no_load_where_parts_can_land() -> None:
     with KnowledgeGraph(store) as kg:
         kg.insert([ONE])
         pending = f'{{"load": ["a.nt"], "graph": "{graph}", "triples": 0, "prefixes": "{{}}"}}'
-        kg._write(Record(kg.record.asserted, revision=1, triples=1, pending=pending))
+        kg.commit(Record(kg.record.asserted, revision=1, triples=1, pending=pending))
         store.insert(b"<urn:a> <urn:b> <urn:part> .\n", graph)
         store.capabilities = type(store.capabilities)(edges=True, ordered=True, atomic=False)
         again = KnowledgeGraph(store)

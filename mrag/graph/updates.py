@@ -137,7 +137,7 @@ def apply(
         QueryRefused: If one is not allowed, or the store cannot be updated.
         QueryTimeout: At the deadline; nothing has changed.
     """
-    from mrag.graph.record import record_update
+    from mrag.rdf.patterns import to_data
     from mrag.stores.oxigraph import OxigraphStore
 
     store = kg.store
@@ -154,8 +154,7 @@ def apply(
     record = _record_after(kg.record, layout, outcome)
     with commit or nullcontext():
         before = kg.record.contexts
-        store.change(outcome, record_update(kg.iri, record))
-        kg.written(record)
+        kg.commit(record, to_data(outcome.removed, outcome.added))
         for graph in before:
             if graph not in record.contexts:
                 kg.store.clear(graph)  # the engine would go on listing its name
@@ -163,7 +162,6 @@ def apply(
     inferred = (
         "none" if not kg.record.inferred and not layout.inferred else "kept" if record.inferred else "dropped"
     )
-    kg.written(record)
     return UpdateReport(
         sum(_graph(q) not in here for q in outcome.added),
         sum(_graph(q) not in here for q in outcome.removed),

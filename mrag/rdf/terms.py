@@ -56,6 +56,10 @@ class Triple(NamedTuple):
     o: Term
 
 
+Quad: TypeAlias = tuple[Term, Term, Term, Term]
+"""A triple with its graph before it."""
+
+
 def to_ox(term: Node | str) -> OxTerm:
     r"""Turn a term of rdflib into one of pyoxigraph, validating it.
 
@@ -195,6 +199,25 @@ def ntriples_terms(terms: Iterable[Term]) -> list[str]:
         ['<no iri>', '"Wien"@de']
     """
     return [f"<{term}>" if isinstance(term, URIRef) else term.n3() for term in terms]
+
+
+def to_ntriples(triples: Iterable[Triple]) -> bytes:
+    """Print triples as N-Triples; every term passes through a class that validates it.
+
+    Raises:
+        TermError: If a term is not well formed, or is a blank node.
+
+    Example:
+        >>> to_ntriples([Triple(URIRef("urn:s"), URIRef("urn:p"), Literal("a"))])
+        b'<urn:s> <urn:p> "a" .\\n'
+    """
+    return "".join(f"{' '.join(map(_printed, triple))} .\n" for triple in triples).encode()
+
+
+def _printed(term: Node) -> str:
+    if isinstance(term, BNode):
+        raise TermError("A blank node cannot be stored; name it by an IRI.", term=str(term))
+    return str(to_ox(term))
 
 
 def iri(value: str | URIRef, prefixes: Mapping[str, str] | None = None) -> URIRef:

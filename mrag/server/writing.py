@@ -24,7 +24,6 @@ from mrag.errors import (
     QueryTimeout,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import write_record
 from mrag.graph.updates import UpdateReport, apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
@@ -197,8 +196,7 @@ class Writer:
         def work() -> None:
             with self.commit:
                 record = replace(kg.record, prefixes=json.dumps(dict(own), sort_keys=True))
-                write_record(kg.store, kg.iri, record)
-                kg.written(record, changed=False)
+                kg.commit(record, changed=False)
                 for prefix in before:
                     kg.prefixes.pop(prefix, None)
                 kg.prefixes.update({**own, **DEFAULT_PREFIXES})

@@ -23,7 +23,7 @@ from rdflib import URIRef
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, to_data, to_sparql
+from mrag.rdf.patterns import Construct, to_sparql
 from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
@@ -211,15 +211,6 @@ class OxigraphStore(AsyncReads):
         if reply[0] != "changes":
             raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
         return Outcome.unpacked(reply[1])
-
-    def change(self, outcome: Outcome, update: str) -> None:
-        """Write the net of an update, and an update of our own, in one transaction.
-
-        Args:
-            outcome: What `work_out` returned.
-            update: Changes what describes the triples, such as a record.
-        """
-        self.update(f"{update};\n{to_data(outcome.removed, outcome.added)}")
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rdflib import RDF, URIRef
@@ -26,9 +25,8 @@ from mrag.cel.syntax.expressions import Expression, Named, walk
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import write_record
 from mrag.rdf import queries
-from mrag.rdf.terms import Term, Triple, iri
+from mrag.rdf.terms import Term, Triple, iri, to_ntriples
 
 __all__ = [
     "CONCEPTS",
@@ -132,7 +130,11 @@ def keep(
     if before is not None:
         _owned(kg, before)
     key = "concept-" + hashlib.blake2b(concept.encode(), digest_size=8).hexdigest()
-    graph = _graph(kg, key)
+    kg.require_writable()
+    served = kg.store.capabilities.reasoning
+    if not served:
+        kg.collect()
+    graph = kg.server_graph(key) if served else kg.new_graph()
     now = datetime.now(UTC).replace(microsecond=0)
     kept = KeptConcept(
         concept,
@@ -148,7 +150,14 @@ def keep(
     )
     triples = [*described(kg.iri, kept, key, seconds), *definition(concept, expression, key)]
     triples += [Triple(URIRef(m), RDF.type, URIRef(concept)) for m in members]
-    _put(kg, graph, triples, before.graph if before else "")
+    old = before.graph if before else ""
+    if served and old:
+        kg.store.clear(old)
+    kg.store.insert(to_ntriples(triples), graph)
+    if served:
+        kg.recount()
+    else:
+        kg.exchange(into=graph, out=old)
     return kept
 
 
@@ -188,14 +197,12 @@ def remove(kg: KnowledgeGraph, name: str) -> bool:
     concept = find(kg, name)
     if concept is None:
         return False
-    graph = concept.graph
     if kg.store.capabilities.reasoning:
-        kg.store.clear(graph)
-        _recount(kg)
-        return True
-    _owned(kg, concept)
-    _flip(kg, out=graph)
-    kg.store.clear(graph)
+        kg.store.clear(concept.graph)
+        kg.recount()
+    else:
+        _owned(kg, concept)
+        kg.exchange(out=concept.graph)
     return True
 
 
@@ -225,57 +232,3 @@ def _owned(kg: KnowledgeGraph, concept: KeptConcept) -> None:
 
 def _stale(kg: KnowledgeGraph, concept: KeptConcept) -> bool:
     return concept.world == "closed" and bool(differences(kg, concept))
-
-
-def _graph(kg: KnowledgeGraph, key: str) -> str:
-    if kg.store.capabilities.reasoning:
-        return f"urn:graph:{kg.name}:{key}"
-    if kg.as_found:
-        raise ConfigError(
-            "The triples are in the store's default graph, which is read only here.",
-            endpoint=kg.store.url,
-            hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
-        )
-    return f"{kg.iri}:asserted:{kg.revision + 1}"
-
-
-def _put(kg: KnowledgeGraph, graph: str, triples: Sequence[Triple], old: str) -> None:
-    """Fill a graph that no one reads yet, then put it in sight in one transaction, in place of an old one."""
-    text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
-    if kg.store.capabilities.reasoning:
-        if old:
-            kg.store.clear(old)
-        kg.store.insert(text.encode(), graph)
-        _recount(kg)
-        return
-    kg.collect()
-    kg.store.insert(text.encode(), graph)
-    _flip(kg, out=old, into=graph)
-    if old:
-        kg.store.clear(old)
-
-
-def _flip(kg: KnowledgeGraph, *, out: str = "", into: str = "") -> None:
-    """Take a graph out of the asserted ones, or put one in, or both."""
-    before = kg.record
-    # Nothing was inferred yet from a graph that came since the last reasoning.
-    untouched = not out or out in before.added
-    usable = bool(before.inferred) and untouched and (kg.reasoned or bool(before.added))
-    added = tuple(g for g in (*before.added, into) if g and g != out)
-    revision = before.revision + 1
-    after = replace(
-        before,
-        asserted=tuple(g for g in (*before.asserted, into) if g and g != out),
-        inferred=before.inferred if usable else (),
-        added=added if usable else (),
-        revision=revision,
-        reasoned=revision if usable and not added else before.reasoned,
-        triples=before.triples + (kg.store.count(into) if into else 0) - (kg.store.count(out) if out else 0),
-    )
-    write_record(kg.store, kg.iri, after)
-    kg.written(replace(after, kept=True))
-
-
-def _recount(kg: KnowledgeGraph) -> None:
-    count = sum(kg.store.count(g) for g in kg.record.asserted)
-    kg.written(replace(kg.record, triples=count, revision=count, reasoned=count))

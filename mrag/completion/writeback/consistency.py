@@ -11,10 +11,10 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.writeback.runs import Statement, ntriples
+from mrag.completion.writeback.runs import Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, Triple
+from mrag.rdf.terms import OWL, Triple, to_ntriples
 from mrag.reasoning.materialise import Clash, Closure, extend, materialise
 from mrag.stores.base import Dataset
 
@@ -67,7 +67,7 @@ def _tried(
     trial = f"{kg.iri}:trial:{record.revision + 1}"
     try:
         if statements:
-            store.insert(ntriples(one.triple for one in statements), trial)
+            store.insert(to_ntriples(one.triple for one in statements), trial)
         asserted = kg.dataset("asserted")
         if kg.reasoned and statements:
             closure = extend(

@@ -25,18 +25,17 @@ from mrag.completion.writeback.runs import (
     find_run,
     new_run,
     now,
-    ntriples,
     run_heads,
     runs_graph,
     runs_stating,
     triples_of,
 )
-from mrag.completion.writeback.transaction import Quad, change, commit, completed_graphs, withdraw, writable
+from mrag.completion.writeback.transaction import change, commit, withdraw
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDFS, Triple, ntriples_terms
+from mrag.rdf.terms import MRAG, RDFS, Quad, Triple, ntriples_terms, to_ntriples
 from mrag.stores.base import Dataset
 
 _STATE: Final = URIRef(MRAG + "runState")
@@ -99,7 +98,7 @@ def propose(
     Raises:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
-    writable(kg)
+    kg.require_writable()
     read = [t for t in triples if t.status == "completed"]
     labels = names or {}
     statements = [Statement(*t.terms, t.confidence, t.evidence) for t in read]
@@ -110,7 +109,7 @@ def propose(
     run = new_run(question, model, checked)
     if any(known.iri == run.iri for known in run_heads(kg)):
         return find_run(kg, run.iri)
-    kg.store.insert(ntriples(triples_of(kg, run)), runs_graph(kg))
+    kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
     return run
 
 
@@ -136,7 +135,7 @@ def accept(
     Raises:
         ConfigError: If there is no such run, or the graph cannot be written.
     """
-    writable(kg)
+    kg.require_writable()
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
         return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
@@ -191,7 +190,7 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     Raises:
         ConfigError: If there is no such run, or it has not been accepted.
     """
-    writable(kg)
+    kg.require_writable()
     found = _run(kg, run, "accepted")
     if found.state == "rolled back":
         # What was inferred went out of sight with the run.
@@ -263,7 +262,7 @@ def _only_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
             if live and predicate != _LABEL:
                 used.add(str(entity))
     values = queries.get("completion/check-values")
-    graphs = tuple(completed_graphs(kg))
+    graphs = kg.graphs_of("completed")
     for start in range(0, len(entities), 200) if graphs else ():
         pairs = [(entity, _LABEL) for entity in entities[start : start + 200]]
         for s, p, o in kg.store.select(values.bind(subject_predicate=pairs), Dataset(graphs)):

@@ -345,13 +345,6 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def ntriples(triples: Iterable[Triple]) -> bytes:
-    """Print triples as N-Triples; every term passes through a class that validates it."""
-    return "".join(
-        f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples
-    ).encode()
-
-
 def _hidden(text: str) -> RdfLiteral:
     # A datatype of its own keeps such texts out of indexes of texts and of labels.
     return RdfLiteral(text, datatype=URIRef(MRAG + "verbatim"))
