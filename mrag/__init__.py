@@ -1,4 +1,4 @@
-"""Ask a knowledge graph in words or pictures and see which triples made each answer right.
+"""Ask a knowledge graph in words or pictures and see which triples support each answer.
 
 Example:
     >>> import mrag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -89,6 +90,19 @@ def test_a_question_is_answered_end_to_end(browser: Browser, base: str, size: tu
         page.wait_for_selector("#context tbody tr")
         assert page.locator("#context tbody tr").count() > 20
         assert seen.overflow() <= 0
+
+
+def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
+    """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
+    path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")
+    with watched(browser, base, (1280, 800), reduced_motion="reduce", color_scheme="light") as seen:
+        page = seen.open("/#/ask?q=What+database+products+are+linked+to+RDF%3F")
+        page.wait_for_selector("#answer .cite")
+        page.locator("#ask-hits").get_by_role("button", name="GraphDB", exact=True).click()
+        page.wait_for_selector("#ask-drawing .node.centre")
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=path)
+    assert 20_000 < path.stat().st_size < 200_000
 
 
 def test_text_appears_while_it_is_written_and_can_be_stopped(
