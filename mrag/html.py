@@ -109,6 +109,16 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, caption
     return tag("table", above, tag("thead", head) if head else "", tag("tbody", *body))
 
 
+def bullets(items: Iterable[object]) -> Html:
+    """Return a list.
+
+    Example:
+        >>> bullets(["a", "<b>"])
+        '<ul><li>a</li><li>&lt;b&gt;</li></ul>'
+    """
+    return tag("ul", *(tag("li", item) for item in items))
+
+
 def details(summary: object, *inside: object, opened: bool = False) -> Html:
     """Return a part that can be folded.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag import untrusted
+from mrag import html, untrusted
 from mrag.completion.plan.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
@@ -67,6 +67,18 @@ class CompletedAnswer:
             "ungrounded": [text for text, _ in self.completion.ungrounded],
             "truncated": self.completion.truncated,
         }
+
+    def _repr_html_(self) -> str:
+        """Return the answer as HTML for a notebook, with the evidence that was read."""
+        rows = [
+            (line, ref.kind, ref.source, ref.quote) for line, refs in self.evidence.items() for ref in refs
+        ]
+        quoted = html.table(("", "evidence", "source", "words"), rows) if rows else ""
+        missing = [str(triple) for triple in self.completion.missing]
+        lacking = html.details("Missing triples", html.bullets(missing)) if missing else ""
+        return html.tag(
+            "div", html.Html(self.answer._repr_html_()), quoted, lacking, class_="mrag-completion"
+        )
 
     def __str__(self) -> str:
         quoted = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mrag import untrusted
+from mrag import html, untrusted
 from mrag.graph.record import Status, status_of
 from mrag.rdf.terms import Triple, ntriples_terms
 
@@ -85,6 +85,28 @@ class Context:
     def of(self, entity: str) -> tuple[Line, ...]:
         """Return the lines of one hit."""
         return tuple(line for line in self.lines if line.entity == entity)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Return the context as HTML for a notebook: a table for each hit, and what was left out."""
+        groups = [(iri, name, self.of(iri)) for iri, name in zip(self.entities, self.names, strict=False)]
+        shown = {line.id for _, _, lines in groups for line in lines}
+        groups.append(("", "Schema", tuple(line for line in self.lines if line.id not in shown)))
+        parts = [
+            html.table(
+                ("", "triple", "layer"),
+                [(line.id, line.text, html.badge(line.status)) for line in lines],
+                caption=name,
+            )
+            for _, name, lines in groups
+            if lines
+        ]
+        if self.dropped:
+            left = [f"{d.count}{'+' if d.more else ''} {d.reason}" for d in self.dropped]
+            parts.append(html.details("Left out", html.bullets(left)))
+        return html.tag("div", *parts, class_="mrag-context")
 
     def to_json(self) -> dict[str, Any]:
         """Return the context as JSON values."""

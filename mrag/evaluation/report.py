@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrag import html
 from mrag.errors import ConfigError
 from mrag.evaluation.metrics import DEFAULT, Measure, judged, of_ranks, per_query
 from mrag.evaluation.runs import FirstRanks, Qrels, Run
@@ -101,6 +102,31 @@ class Evaluation:
             ],
             "notes": list(self.notes),
         }
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Return the tables as HTML for a notebook."""
+        systems = html.table(
+            ("system", "queries", *self.measures),
+            [(s.name, self._queries(s), *(self._cell(s, m) for m in self.measures)) for s in self.systems],
+            caption=self.title,
+        )
+        pairs = [
+            (p.system, p.measure, f"{p.found.difference.mean:+.4f}", f"{p.found.p:.4g}", f"{p.adjusted:.4g}")
+            for p in self.pairs
+        ]
+        beside = (
+            html.table(
+                ("system", "measure", "difference", "p", "p (Holm)"),
+                pairs,
+                caption=f"Beside {self.pairs[0].baseline}",
+            )
+            if pairs
+            else ""
+        )
+        return html.tag("div", systems, beside, html.bullets(self.notes), class_="mrag-evaluation")
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""

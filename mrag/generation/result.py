@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mrag import untrusted
+from mrag import html, untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.lines import context_from_json, context_to_json
@@ -160,6 +160,21 @@ class Answer:
             raise ModelError(
                 "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
             ) from error
+
+    def _repr_html_(self) -> str:
+        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph."""
+        unsupported = [s.text for s in self.sentences if not s.supported]
+        cited = {c.line_id for c in self.citations}
+        edges = [line.labels for line in self.context.lines if line.id in cited]
+        parts = [html.tag("p", html.lines(self.text))]
+        if self.citations:
+            rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
+            parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
+        if unsupported:
+            parts += [html.tag("p", "Not supported by the graph:"), html.bullets(unsupported)]
+        if self.notice:
+            parts.append(html.tag("p", html.tag("small", self.notice)))
+        return html.tag("div", *parts, class_="mrag-answer")
 
     def __str__(self) -> str:
         parts = [self.text]
