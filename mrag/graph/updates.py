@@ -137,7 +137,7 @@ def apply(
         QueryRefused: If one is not allowed, or the store cannot be updated.
         QueryTimeout: At the deadline; nothing has changed.
     """
-    from mrag.rdf.patterns import to_data
+    from mrag.rdf.printing import to_data
     from mrag.stores.oxigraph import OxigraphStore
 
     store = kg.store

@@ -10,7 +10,7 @@ from rdflib.term import Variable
 
 from mrag.errors import QueryRefused
 from mrag.rdf.lexer import CALLING, EXPECTED, WRITING, Tokens
-from mrag.rdf.patterns import as_insert_data, as_select
+from mrag.rdf.printing import as_insert_data, as_select
 from mrag.rdf.queries import term
 from mrag.rdf.query_parser import QueryParser
 from mrag.rdf.tree import Term, Triple

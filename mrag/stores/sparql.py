@@ -32,7 +32,8 @@ from mrag.errors import (
 )
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, to_insert
+from mrag.rdf.patterns import Construct
+from mrag.rdf.printing import to_insert
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult

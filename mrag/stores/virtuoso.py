@@ -14,7 +14,8 @@ import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation, query_form
-from mrag.rdf.patterns import Group, Select, TriplePattern, to_sparql, var
+from mrag.rdf.patterns import Group, Select, TriplePattern, var
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
