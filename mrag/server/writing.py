@@ -29,8 +29,8 @@ from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import Judges
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import close_all, warm
-from mrag.stores.process.parsing import parsed
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from mrag.errors import ConfigError
 from mrag.stores.base import Layers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.http import Access, host
+from mrag.stores.wire.access import Access, host
 from mrag.stores.wire.results import lines_of
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"

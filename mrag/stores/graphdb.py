@@ -17,8 +17,9 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import to_ox
 from mrag.stores.base import Capabilities, Dataset, Layers
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.sparql import DEFAULT, SparqlStore
-from mrag.stores.wire.http import Access, host
+from mrag.stores.endpoint import DEFAULT
+from mrag.stores.sparql import SparqlStore
+from mrag.stores.wire.access import Access, host
 from mrag.stores.wire.results import lines_of
 
 RULESETS = (

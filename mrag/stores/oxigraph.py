@@ -20,7 +20,7 @@ from typing import IO, cast
 import pyoxigraph as ox
 from rdflib import URIRef
 
-from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
+from mrag.errors import LoadError, QueryRefused, StoreError
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
@@ -31,10 +31,11 @@ from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
 from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
 from mrag.stores.changes import Changes, Layout, Outcome, Refused
+from mrag.stores.embedded import load_sources, open_error, write_error
 from mrag.stores.operations import Operation, carry_out, needs_queries
 from mrag.stores.process.channel import timed_out
+from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import Bounds
-from mrag.stores.process.parsing import Joined, bounds_of, ntriples, parsed
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ class OxigraphStore(AsyncReads):
                 self._store = ox.Store(str(self.path))
                 narrow(self.path, self._left)
         except OSError as error:
-            raise self._open_error(error) from error
+            raise open_error(error, self.path) from error
         if self.path is not None:
             # The lock is held, so these are what a process that was killed left behind.
             collect(self.path.parent, prefix=snapshot_prefix(self.path))
@@ -177,7 +178,7 @@ class OxigraphStore(AsyncReads):
             except SyntaxError as error:
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def work_out(self, layout: Layout, operations: Sequence[Operation], seconds: float) -> Outcome:
         """Return what an update would change, without changing it.
@@ -233,7 +234,7 @@ class OxigraphStore(AsyncReads):
             except SyntaxError as error:
                 raise LoadError(f"Not valid N-Triples: {error.args[0]}.", line=error.lineno) from error
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def bulk_load(
         self,
@@ -257,28 +258,13 @@ class OxigraphStore(AsyncReads):
         Raises:
             LoadError: If a file is not well formed or the disk is full; nothing has been stored.
         """
-        notes, node = LoadNotes(), ox.NamedNode(graph)
         with self._writing():
             try:
-                if len(sources) == 1 and not skip_bad_lines and self._is_plain(sources[0]):
-                    try:
-                        total, seconds = sources[0].size(), bounds_of(sources).seconds
-                        note = None if on_progress is None else lambda done: on_progress(done, total)
-                        with sources[0].checked(note, seconds) as stream:
-                            self._store.bulk_load(stream, sources[0].format, to_graph=node)
-                        return notes
-                    except SyntaxError:
-                        logger.debug("reading %s again, statement by statement", sources[0].path)
-                parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
-                # Lenient, because what is odd has been noted or refused already.
-                self._store.bulk_load(
-                    cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
-                )
+                return load_sources(self._store, sources, graph, on_progress, skip_bad_lines=skip_bad_lines)
             except (OSError, EOFError, MemoryError) as error:
                 if not isinstance(error, OSError) or "gzip" in str(error).lower():
                     raise sources[0].error(error) from error
-                raise self._disk_error(error) from error
-        return notes
+                raise write_error(error, self.path) from error
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
@@ -286,7 +272,7 @@ class OxigraphStore(AsyncReads):
             try:
                 self._store.remove_graph(ox.NamedNode(graph))
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -303,7 +289,7 @@ class OxigraphStore(AsyncReads):
                 self._store.flush()
                 narrow(self.path, self._left)
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def optimize(self) -> None:
         """Rewrite the files for faster reading; worth it once after a large load."""
@@ -359,7 +345,7 @@ class OxigraphStore(AsyncReads):
                     self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
                 narrow(target)
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
             return self._generation
 
     # -- inside ------------------------------------------------------------------------------------
@@ -393,42 +379,6 @@ class OxigraphStore(AsyncReads):
                 self._generation += 1
                 if self.path is not None:
                     narrow(self.path, self._left)
-
-    @staticmethod
-    def _is_plain(source: Source) -> bool:
-        """Tell whether a file needs no more than to be copied, line by line."""
-        return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
-
-    def _open_error(self, error: OSError) -> StoreError:
-        if "lock" in str(error).lower():
-            return StoreLocked(
-                "Another process has this store open.",
-                file=str(self.path),
-                hint="End that process, or open a copy of the folder.",
-            )
-        full = _full(error)
-        return StoreError(
-            "The store cannot be opened: the disk is full."
-            if full
-            else f"The store cannot be opened: {error}.",
-            file=str(self.path),
-            hint="Free some space; what is stored is safe." if full else "Check path and rights.",
-        )
-
-    def _disk_error(self, error: OSError) -> LoadError:
-        full = _full(error)
-        return LoadError(
-            "The disk is full." if full else f"The store could not write: {error}.",
-            file=str(self.path or "in memory"),
-            hint="Nothing of this operation was stored."
-            + (" Free some space and run it again." if full else " Check the disk and run it again."),
-        )
-
-
-def _full(error: OSError) -> bool:
-    """Tell whether a disk, or what may be written to it, has come to its end."""
-    text = str(error).lower()
-    return any(words in text for words in ("no space", "file too large", "quota"))
 
 
 def _names(folder: Path) -> frozenset[str]:

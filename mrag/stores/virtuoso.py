@@ -20,7 +20,7 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Layers, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",
