@@ -8,9 +8,10 @@ is its asserted triples, and a graph that the client names becomes one of its `c
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.record import Record
-    from mrag.stores.changes import Layout, Outcome
+    from mrag.stores.changes import Layout, UpdateOutcome
     from mrag.stores.operations import Operation
+    from mrag.stores.oxigraph import OxigraphStore
 
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
-_WORKING_OUT = 0.4
+_SHARE = 0.4
 """Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
 
 
@@ -148,7 +150,7 @@ def apply(
         )
     layout = layout_of(kg, union=union, most=most)
     steps = [_placed(operation, kg, layout) for operation in operations]
-    outcome = store.work_out(layout, steps, seconds * _WORKING_OUT)
+    outcome = work_out(store, layout, steps, seconds * _SHARE)
     if not outcome.added and not outcome.removed:
         return UpdateReport(inferred="kept" if kg.record.inferred else "none")
     record = _record_after(kg.record, layout, outcome)
@@ -167,6 +169,50 @@ def apply(
         sum(_graph(q) not in here for q in outcome.removed),
         inferred,
     )
+
+
+def work_out(
+    store: OxigraphStore, layout: Layout, operations: Sequence[Operation], seconds: float
+) -> UpdateOutcome:
+    """Return what an update would change, without changing it.
+
+    Args:
+        store: The store.
+        layout: The graphs of the knowledge graph.
+        operations: The update, with the names that graphs have inside.
+        seconds: Deadline of the whole.
+
+    Raises:
+        QueryRefused: If an operation is not allowed, or the engine rejects it.
+        QueryTimeout: At the deadline.
+    """
+    from mrag.stores.changes import Changes, Refused, UpdateOutcome
+    from mrag.stores.operations import carry_out, needs_queries
+    from mrag.stores.process.channel import timed_out
+    from mrag.stores.process.documents import parsed
+    from mrag.stores.process.limited import Bounds
+
+    until = time.monotonic() + seconds
+    steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
+    if not needs_queries(steps):
+        changes = Changes(store.engine, layout, until=until)
+        try:
+            carry_out(changes, steps)
+        except Refused as error:
+            raise QueryRefused(f"{str(error).rstrip('.')}.") from error
+        except TimeoutError as error:
+            raise timed_out("") from error
+        return changes.outcome()
+    # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
+    worker = store.workers.take(fresh=True)
+    try:
+        request = {"do": "update", "layout": asdict(layout), "operations": tuple(steps)}
+        reply = worker.ask(request, until)
+    finally:
+        store.workers.discard(worker)
+    if reply[0] != "changes":
+        raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
+    return UpdateOutcome.unpacked(reply[1])
 
 
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) -> Layout:
@@ -236,7 +282,7 @@ def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operati
     )
 
 
-def _record_after(before: Record, layout: Layout, outcome: Outcome) -> Record:
+def _record_after(before: Record, layout: Layout, outcome: UpdateOutcome) -> Record:
     asserted = [*before.asserted]
     written = {_graph(quad) for quad in outcome.added}
     asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]

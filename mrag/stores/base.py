@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Protocol, runtime_checkable
+from typing import IO, Protocol, Self, runtime_checkable
 
 import pyoxigraph as ox
 
@@ -210,8 +210,14 @@ class TripleStore(Protocol):
         """Release files, connections and worker processes."""
 
 
-class AsyncReads:
-    """Async twins of the reads, for stores that release the GIL or wait on a socket; keeps no prefixes."""
+class BaseStore:
+    """What stores share: async twins of the reads, for they release the GIL or wait on a socket."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self: TripleStore, *exc: object) -> None:
+        self.close()
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the prefixes that the store keeps itself: none."""

@@ -61,7 +61,7 @@ class Layout:
 
 
 @dataclass
-class Outcome:
+class UpdateOutcome:
     """The net of an update.
 
     Attributes:
@@ -85,7 +85,7 @@ class Outcome:
         return {**vars(self), "added": _nquads(self.added), "removed": _nquads(self.removed)}
 
     @classmethod
-    def unpacked(cls, values: dict[str, Any]) -> Outcome:
+    def unpacked(cls, values: dict[str, Any]) -> UpdateOutcome:
         """Return what `packed` packed."""
         quads = {name: _parsed(values[name]) for name in ("added", "removed")}
         return cls(**{**values, **quads})
@@ -189,14 +189,14 @@ class Changes:
         names = [v.value for v in solutions.variables]
         return [{name: row[name] for name in names} for row in solutions]
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> UpdateOutcome:
         """Return the net of all changes."""
         base = {*self._base, self.layout.merged}
         added = [quad for quad, there in self._log.items() if there]
         removed = [quad for quad, there in self._log.items() if not there]
         gone = {q.triple for q in removed if _graph(q) in base}
         come = {q.triple for q in added if _graph(q) in base}
-        return Outcome(
+        return UpdateOutcome(
             added,
             removed,
             tuple(sorted(self.contexts())),

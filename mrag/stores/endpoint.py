@@ -21,7 +21,7 @@ from mrag.errors import (
 )
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
-from mrag.stores.base import AsyncReads, Capabilities, Dataset, Limits, Row, SelectResult
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
@@ -35,7 +35,7 @@ JSON_RESULTS = "application/sparql-results+json"
 _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
 
-class SparqlEndpoint(AsyncReads):
+class SparqlEndpoint(BaseStore):
     """The queries of the SPARQL 1.1 Protocol.
 
     Args:

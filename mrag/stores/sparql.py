@@ -213,12 +213,6 @@ class SparqlStore(SparqlEndpoint):
             self.clear(graph)
         return len(old)
 
-    def __enter__(self) -> SparqlStore:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
     # -- health ------------------------------------------------------------------------------------
 
     def server(self) -> str:
