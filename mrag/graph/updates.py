@@ -56,7 +56,7 @@ def update(
     *,
     union: bool = True,
     seconds: float = 30.0,
-    most: int = 1_000_000,
+    max_changes: int = 1_000_000,
 ) -> UpdateReport:
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 
@@ -65,7 +65,7 @@ def update(
         text: The update. `LOAD` and `SERVICE` are refused.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
 
     Raises:
         QueryRefused: If it does not parse, or asks for what is not allowed.
@@ -82,7 +82,7 @@ def update(
         [2, 3]
         >>> kg.close()
     """
-    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, most=most)
+    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, max_changes=max_changes)
 
 
 def parse(
@@ -122,7 +122,7 @@ def apply(
     *,
     union: bool = True,
     seconds: float = 30.0,
-    most: int = 1_000_000,
+    max_changes: int = 1_000_000,
     commit: AbstractContextManager[Any] | None = None,
 ) -> UpdateReport:
     """Carry out operations that `parse` read, whole or not at all.
@@ -132,7 +132,7 @@ def apply(
         operations: The operations.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
         commit: Held while triples and record are not of the same state.
 
     Raises:
@@ -148,7 +148,7 @@ def apply(
             "Only a graph in an embedded store can be updated here.",
             hint="Send the update to the server that holds it.",
         )
-    layout = layout_of(kg, union=union, most=most)
+    layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_placed(operation, kg, layout) for operation in operations]
     outcome = work_out(store, layout, steps, seconds * _SHARE)
     if not outcome.added and not outcome.removed:
@@ -215,7 +215,7 @@ def work_out(
     return UpdateOutcome.unpacked(reply[1])
 
 
-def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) -> Layout:
+def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
     """Return the graphs of a knowledge graph as an update sees them.
 
     What is inserted into the default graph after reasoning goes to a graph of its own, so that the next
@@ -224,7 +224,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) 
     Args:
         kg: The knowledge graph.
         union: Whether the default graph holds the triples of named graphs too.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
     """
     from mrag.stores.changes import Layout
 
@@ -244,7 +244,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) 
         record.inferred,
         frozenset(g for g in kg.store.graphs() if g not in mine and any(kg.store.edges(g))),
         union,
-        most,
+        max_changes,
     )
 
 

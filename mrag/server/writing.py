@@ -121,7 +121,7 @@ class Writer:
                 steps,
                 union=self.settings.union,
                 seconds=max(until - time.monotonic(), 0.001),
-                most=limits.rows,
+                max_changes=limits.rows,
                 commit=self.commit,
             )
             if self.settings.reason and (report.added or report.removed):

@@ -67,7 +67,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True)
-class Layers:
+class StoreLayers:
     """The graphs of data that a store holds already.
 
     Attributes:
@@ -197,7 +197,7 @@ class TripleStore(Protocol):
     def remember(self, prefixes: Mapping[str, str]) -> None:
         """Have the store keep prefixes, where it does that."""
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the graphs of data that was not loaded by mrag; None if there is none or none is read."""
 
     def clear(self, graph: str) -> None:

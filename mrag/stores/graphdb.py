@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import to_ox
-from mrag.stores.base import Capabilities, Dataset, Layers
+from mrag.stores.base import Capabilities, Dataset, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.endpoint import DEFAULT
 from mrag.stores.sparql import SparqlStore
@@ -61,9 +61,9 @@ class GraphDBStore(SparqlStore):
 
     # -- layers ------------------------------------------------------------------------------------
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the server's asserted and inferred triples, also while there are none."""
-        return Layers((EXPLICIT,), (IMPLICIT,))
+        return StoreLayers((EXPLICIT,), (IMPLICIT,))
 
     def count(self, graph: str) -> int:
         """Count the triples of a graph or layer, by the server's own count where it has one."""

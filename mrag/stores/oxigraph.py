@@ -27,7 +27,7 @@ from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
-from mrag.stores.base import BaseStore, Capabilities, Dataset, Layers, Limits, Row, SelectResult
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult, StoreLayers
 from mrag.stores.embedded import load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
@@ -141,7 +141,7 @@ class OxigraphStore(BaseStore):
         names = (g.value for g in self.engine.named_graphs() if isinstance(g, ox.NamedNode))
         return sorted(name for name in names if not name.startswith(SCRATCH))
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return None: whatever is in this store has been loaded by mrag."""
         return None
 

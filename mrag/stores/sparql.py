@@ -27,7 +27,7 @@ from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
 from mrag.rdf.printing import to_insert
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Dataset, Layers, Limits, SelectResult
+from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.dialect import NT
 from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
 from mrag.stores.process.parsing import PART, ntriples
@@ -97,7 +97,7 @@ class SparqlStore(SparqlEndpoint):
         left_out = (SCRATCH, *self.dialect.system_graphs)
         return sorted({str(g) for g in rows.column("g") if g is not None and not str(g).startswith(left_out)})
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the graphs of data that is in the store already, None if it is empty."""
         has = queries.get("explore/any").text
         default = self.dialect.default_graphs or (DEFAULT,)
@@ -105,8 +105,8 @@ class SparqlStore(SparqlEndpoint):
         if self.ask(has, Dataset(default)):
             if named and not self.dialect.default_graphs:
                 logger.info("the default graph is read; named graphs are left out unless they are named")
-            return Layers(default)
-        return Layers(named) if named else None
+            return StoreLayers(default)
+        return StoreLayers(named) if named else None
 
     # -- writing -----------------------------------------------------------------------------------
 
