@@ -18,6 +18,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
 __all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
@@ -166,7 +167,7 @@ def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[s
         body += [sparql.TriplePattern(y, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(part)]
         body.append(sparql.TriplePattern(x, sparql.Alternative((link, sparql.Inverse(link))), y))
     query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
-    rows = kg.select(sparql.to_sparql(query))
+    rows = kg.select(to_sparql(query))
     return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
 
 

@@ -28,9 +28,9 @@ import pyoxigraph as ox
 from mrag.errors import ConfigError, QueryTimeout
 from mrag.graph.record import Record, Status, joined, parted, read_record, record_update, status_of
 from mrag.rdf import queries
-from mrag.rdf.patterns import to_data
+from mrag.rdf.printing import to_data
 from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, to_ox
-from mrag.stores.base import Dataset, Layers, TripleStore
+from mrag.stores.base import Dataset, StoreLayers, TripleStore
 
 logger = logging.getLogger(__name__)
 
@@ -278,7 +278,7 @@ class GraphLayers:
             )
         if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
             return replace(record, kept=True)
-        layers = Layers(tuple(graphs)) if graphs else layers or Layers(())
+        layers = StoreLayers(tuple(graphs)) if graphs else layers or StoreLayers(())
         if not graphs and not set(layers.asserted) <= set(self.store.graphs()):
             self._found = layers.asserted
         return self._counted(Record(layers.asserted, layers.inferred, kept=False))

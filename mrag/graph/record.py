@@ -13,7 +13,7 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.rdf import queries
-from mrag.rdf.patterns import to_data
+from mrag.rdf.printing import to_data
 from mrag.rdf.terms import MRAG, RDF, Term, to_ox
 from mrag.stores.base import Dataset, TripleStore
 

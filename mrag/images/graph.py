@@ -14,6 +14,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files.folder import Box, file_in
 from mrag.rdf import patterns, queries
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import RDF
 from mrag.stores.base import Limits, SelectResult
 
@@ -265,7 +266,7 @@ def of_pattern(
     """
     variable = image or patterns.var("image")
     group = patterns.Group(tuple(pattern))
-    text = patterns.to_sparql(patterns.Select((variable,), group, distinct=True))
+    text = to_sparql(patterns.Select((variable,), group, distinct=True))
     return lambda: {str(found) for (found,) in kg.select(text)}
 
 

@@ -29,8 +29,8 @@ from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import Judges
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import close_all, warm
-from mrag.stores.process.parsing import parsed
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class Writer:
                 steps,
                 union=self.settings.union,
                 seconds=max(until - time.monotonic(), 0.001),
-                most=limits.rows,
+                max_changes=limits.rows,
                 commit=self.commit,
             )
             if self.settings.reason and (report.added or report.removed):

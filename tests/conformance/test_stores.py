@@ -11,7 +11,7 @@ from mrag.graph.connection import open_store
 from mrag.stores.base import TripleStore
 from mrag.stores.conformance import StoreConformance
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 from tests.fuseki_server import fuseki_server
 from tests.servers import free_port, oxigraph_server, running, virtuoso_server
 

@@ -24,8 +24,8 @@ from mrag.rdf.patterns import (
     TriplePattern,
     Union,
     Values,
-    to_sparql,
 )
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.queries import term
 from mrag.rdf.terms import Triple, to_ox
 from mrag.stores.base import Limits, SelectResult

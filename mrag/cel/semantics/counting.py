@@ -48,6 +48,7 @@ from mrag.rdf.patterns import (
     Filter,
     Group,
     In,
+    Negation,
     Pattern,
     Select,
     SubSelect,
@@ -55,10 +56,9 @@ from mrag.rdf.patterns import (
     Union,
     Values,
     iri,
-    to_sparql,
     var,
 )  # fmt: skip
-from mrag.rdf.patterns import Not as Negated
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS
 
 _LABEL, _N, _H = var("label"), var("n"), var("h")
@@ -209,17 +209,17 @@ def _layer(
     given: list[str], batch: list[tuple[str, int]], e: Expression, inverse: bool, nominals: bool
 ) -> str:
     p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
-    told = Filter(Negated(In(kind, VOCABULARY)))
+    told = Filter(Negation(In(kind, VOCABULARY)))
     # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
     held = SubSelect(Select((X,), Group(tuple(members(e, given))), distinct=True))
     start: tuple[Pattern, ...] = (_rows(batch), held)
     branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), told))]
     for name, edge in ((p, TriplePattern(X, p, y)), (q, TriplePattern(y, q, X)))[: 1 + inverse]:
-        plain = Filter(Both(tuple(Negated(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
+        plain = Filter(Both(tuple(Negation(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, edge, plain)))
         branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, told)))
     if nominals:
-        plain = Filter(Both(tuple(Negated(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
+        plain = Filter(Both(tuple(Negation(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, TriplePattern(X, p, value), plain)))
     columns = (p, q, kind, value, _LABEL, (Count(X, distinct=True), _N))
     return to_sparql(Select(columns, Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))

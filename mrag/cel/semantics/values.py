@@ -18,7 +18,7 @@ from rdflib import Literal
 
 from mrag.cel.syntax.expressions import DataRange
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Not, iri, var
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, var
 from mrag.rdf.terms import RDF, XSD, to_ox
 from mrag.reasoning.ranges import within
 
@@ -129,7 +129,7 @@ def _truth(e: Expression, value: Literal) -> bool | None:
         case AnyOf(conditions):
             found = [_truth(c, value) for c in conditions]
             return True if True in found else None if None in found else False
-        case Not(inner):
+        case Negation(inner):
             truth = _truth(inner, value)
             return None if truth is None else not truth
         case In(Call("datatype"), members):

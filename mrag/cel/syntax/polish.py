@@ -22,6 +22,7 @@ from mrag.cel.syntax.verbalise import Language, counted, names_of, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
+from mrag.rdf.printing import to_sparql
 
 __all__ = ["Polished", "objection", "polish", "vocabulary"]
 
@@ -222,7 +223,7 @@ def vocabulary(kg: KnowledgeGraph, most: int = _LABELS) -> frozenset[str]:
     rows = tuple((sparql.iri(name),) for name in properties)
     body = sparql.Group((sparql.Values((p,), rows), sparql.TriplePattern(s, p, label)))
     query = sparql.Select((label,), body, distinct=True, order_by=(label,), limit=most)
-    return frozenset(str(row[0]) for row in kg.select(sparql.to_sparql(query)))
+    return frozenset(str(row[0]) for row in kg.select(to_sparql(query)))
 
 
 def _literals(expression: Expression) -> list[str]:

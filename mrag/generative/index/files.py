@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mrag.generative.index.segments import Segment
-from mrag.storage.files import Entry
+from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Folder, Kind
 
 __all__ = ["KIND", "ClueFolder", "ClueManifest"]
@@ -31,7 +31,7 @@ class ClueManifest:
     generation: int
     vocabulary: int
     end: int | None
-    segments: Mapping[str, Entry] = field(default_factory=dict)
+    segments: Mapping[str, FileEntry] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,7 +62,7 @@ class ClueFolder(Folder):
         )
         return manifest, [Segment(self.opened(name, committed)) for name in committed.files]
 
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
+    def write_segment(self, segment: Segment, generation: int) -> tuple[str, FileEntry]:
         """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
         name = f"clues-{generation:08d}.seg"
         return name, self.write(name, segment.arrays())

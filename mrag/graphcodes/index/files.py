@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.graphcodes.index.segment import Segment
-from mrag.storage.files import Entry
+from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Folder, Kind
 
 __all__ = ["KIND", "CodeFolder", "Manifest"]
@@ -39,7 +39,7 @@ class Manifest:
     """
 
     generation: int = 0
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
     relations: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ class CodeFolder(Folder):
         known = before.files if before is not None else {}
         generation = self.next_generation()
         with self.refusals():
-            files: dict[str, Entry] = {}
+            files: dict[str, FileEntry] = {}
             for at, (segment, name) in enumerate(segments):
                 if name is None:
                     name = f"codes-{generation + at:08d}.seg"

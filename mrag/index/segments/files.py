@@ -20,7 +20,7 @@ from mrag.errors import IndexMismatch
 from mrag.index.bm25 import Bm25Params
 from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import Segment
-from mrag.storage.files import Entry
+from mrag.storage.files import FileEntry
 from mrag.storage.folder import Committed, Folder, Kind
 from mrag.text.analysis import ANALYSIS_VERSION
 
@@ -53,7 +53,7 @@ class Manifest:
     segments: tuple[tuple[str, int], ...] = ()
     deleted: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
 
     def committed(self) -> Committed:
         """Return it as it is written."""
@@ -132,7 +132,7 @@ class DocumentFolder(Folder):
             raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
         return segment
 
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
+    def write_segment(self, segment: Segment, generation: int) -> tuple[str, FileEntry]:
         """Write a segment, sync it to disk, and return the name of its file and what is known of it.
 
         Raises:
@@ -141,7 +141,7 @@ class DocumentFolder(Folder):
         name = f"segment-{generation:08d}.seg"
         return name, self.write(name, segment.arrays())
 
-    def write_deleted(self, live: Mask, generation: int) -> tuple[str, Entry]:
+    def write_deleted(self, live: Mask, generation: int) -> tuple[str, FileEntry]:
         """Write which rows are deleted, as `write_segment` does.
 
         Raises:

@@ -16,7 +16,7 @@ from mrag.server.engine import Engine
 from mrag.server.protocols.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
 from mrag.server.protocols.sparql import Document, done, has, many, pairs
 from mrag.stores.base import Limits
-from mrag.stores.process.parsing import parts_of
+from mrag.stores.process.documents import parts_of
 
 _WITH_GRAPHS = ("nquads", "trig")
 _QUADS = ("application/n-quads", "application/trig", "text/x-nquads", "application/x-trig")
