@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, Literal, Protocol, TypeVar, cast
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.labels import fetch_labels, language_rank
@@ -38,6 +38,7 @@ from mrag.stores.process.parsing import prefixes as declared
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Layer = Literal["all", "asserted", "inferred"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
@@ -198,12 +199,12 @@ class KnowledgeGraph:
         Raises:
             TermError: If a term is not well formed, or is a blank node.
         """
-        text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
+        text = queries.ntriples(triples)
         if not text:
             return 0
 
         def put(graph: str) -> None:
-            self.store.insert(text.encode(), graph)
+            self.store.insert(text, graph)
 
         return self._assert(["triples"], put, apart=True)
 
@@ -262,6 +263,13 @@ class KnowledgeGraph:
     def count(self, layer: Layer = "asserted") -> int:
         """Count the triples of a layer, by a scan."""
         return sum(self.store.count(graph) for graph in self.dataset(layer).default)
+
+    def cached(self, key: str, make: Callable[[], T]) -> T:
+        """Return what is derived from the present triples, made when it is first asked for."""
+        cache = self.cache
+        if key not in cache:
+            cache[key] = make()
+        return cast(T, cache[key])
 
     def select(self, query: str, layer: Layer = "all") -> SelectResult:
         """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""

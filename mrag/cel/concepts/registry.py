@@ -241,15 +241,15 @@ def _graph(kg: KnowledgeGraph, key: str) -> str:
 
 def _put(kg: KnowledgeGraph, graph: str, triples: Sequence[Triple], old: str) -> None:
     """Fill a graph that no one reads yet, then put it in sight in one transaction, in place of an old one."""
-    text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
+    text = queries.ntriples(triples)
     if kg.store.capabilities.reasoning:
         if old:
             kg.store.clear(old)
-        kg.store.insert(text.encode(), graph)
+        kg.store.insert(text, graph)
         _recount(kg)
         return
     kg.collect()
-    kg.store.insert(text.encode(), graph)
+    kg.store.insert(text, graph)
     _flip(kg, out=old, into=graph)
     if old:
         kg.store.clear(old)

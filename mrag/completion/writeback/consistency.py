@@ -11,9 +11,10 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.writeback.runs import Statement, ntriples
+from mrag.completion.writeback.runs import Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
+from mrag.rdf.queries import ntriples
 from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.materialise import Clash, Closure, extend, materialise
 from mrag.stores.base import Dataset

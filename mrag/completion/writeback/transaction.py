@@ -13,11 +13,11 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.writeback.runs import ntriples
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, graph_name, joined, record_update, status_of
 from mrag.rdf import queries
+from mrag.rdf.queries import ntriples
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Dataset
 

@@ -13,7 +13,7 @@ writes them and however often. Of a description stand there:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -156,7 +156,7 @@ class EnrichedGraph:
         kg = self.kg
         if kg.store.capabilities.reasoning:
             # Such a server has no record: all its graphs are in sight.
-            kg.store.insert(_ntriples(rows), f"urn:graph:{kg.name}:enriched")
+            kg.store.insert(queries.ntriples(rows), f"urn:graph:{kg.name}:enriched")
             count = kg.record.triples + len(rows)
             kg.written(replace(kg.record, triples=count, revision=count, reasoned=count))
             return
@@ -170,7 +170,7 @@ class EnrichedGraph:
         else:
             # Cut off in between, the descriptions are there and the record is not: the next run, which
             # takes them from the journal, gives the graph the same name and writes it.
-            kg.store.insert(_ntriples(rows), graph)
+            kg.store.insert(queries.ntriples(rows), graph)
             kg.store.update(record_update(kg.iri, after))
         kg.written(after)
 
@@ -187,10 +187,6 @@ def enriched_graph(kg: KnowledgeGraph) -> str | None:
         return f"urn:graph:{kg.name}:enriched"
     start = f"{kg.iri}:enriched:"
     return next((g for g in kg.record.asserted if g.startswith(start)), None)
-
-
-def _ntriples(rows: Iterable[Triple]) -> bytes:
-    return "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in rows).encode()
 
 
 def _digest(*parts: str) -> str:
