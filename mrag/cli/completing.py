@@ -132,7 +132,7 @@ def complete(
                 for one in found:
                     _show(graph, one)
         if review:
-            from mrag.completion.writeback.runs import list_runs
+            from mrag.completion.writeback.run_store import list_runs
 
             listed = list_runs(graph) if every else list_runs(graph, "proposed")
             result["runs"] = [run.to_json() for run in listed]

@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from mrag.completion.writeback.checks import CheckSettings, check
     from mrag.completion.writeback.refresh import catch_up
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
-    from mrag.completion.writeback.runs import CompletionRun, Statement, find_run, list_runs
+    from mrag.completion.writeback.run_store import find_run, list_runs
+    from mrag.completion.writeback.runs import CompletionRun, Statement
 
 __all__ = [
     "CheckSettings",
@@ -188,12 +189,12 @@ __getattr__, __dir__ = lazy(
         "contained": "metrics",
         "describe_folder": "evidence.images",
         "exact_match": "metrics",
-        "find_run": "writeback.runs",
+        "find_run": "writeback.run_store",
         "from_langchain": "evidence.passages",
         "ground": "plan.grounding",
         "hits_at_1": "metrics",
         "image_passages": "evidence.images",
-        "list_runs": "writeback.runs",
+        "list_runs": "writeback.run_store",
         "open_planner": "chain",
         "passages_of": "evidence.passages",
         "propose": "writeback.review",

@@ -7,7 +7,7 @@ alone. Either way citations are computed: each sentence is held against the trip
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import BNode, Literal, URIRef
@@ -59,10 +59,7 @@ class CompletedAnswer:
         return {
             **self.answer.to_json(),
             "answers": list(self.answers),
-            "evidence": {
-                line: [{"iri": r.iri, "quote": r.quote, "kind": r.kind, "source": r.source} for r in refs]
-                for line, refs in self.evidence.items()
-            },
+            "evidence": {line: [asdict(ref) for ref in refs] for line, refs in self.evidence.items()},
             "missing": [str(triple) for triple in self.completion.missing],
             "ungrounded": [text for text, _ in self.completion.ungrounded],
             "truncated": self.completion.truncated,
@@ -128,7 +125,7 @@ def answer(
     context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
     if not completion.answers:
         text = untrusted.without_ids(_nothing(completion, called))
-        given = Answer(completion.question, text, (Sentence(text, (), True),), (), None, None, context)
+        given = Answer.of(completion.question, [Sentence(text, (), True)], context)
     elif model is None:
         given = _listed(completion, answers, lines, ids, context)
     else:
@@ -209,9 +206,7 @@ def _listed(
         notice = f"{len(answers) - _MAX_ANSWERS} more answers are not shown."
     if completion.truncated:
         notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
-    text = "".join(sentence.before + str(sentence) for sentence in sentences)
-    every = {c.line_id: c for sentence in sentences for c in sentence.citations}
-    return Answer(completion.question, text, tuple(sentences), tuple(every.values()), None, notice, context)
+    return Answer.of(completion.question, sentences, context, notice=notice)
 
 
 def _nothing(completion: Completion, names: _Names) -> str:

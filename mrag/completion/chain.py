@@ -7,7 +7,7 @@ itself: what it found is proposed as a run, to be accepted (`mrag.completion.wri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mrag.completion.answering import CompletedAnswer, answer
@@ -78,10 +78,7 @@ class CompletedQuestion:
                 {
                     "triple": ntriples_terms(t.terms),
                     "confidence": t.confidence,
-                    "evidence": [
-                        {"iri": e.iri, "quote": e.quote, "kind": e.kind, "source": e.source}
-                        for e in t.evidence
-                    ],
+                    "evidence": [asdict(e) for e in t.evidence],
                 }
                 for t in self.read
             ],

@@ -22,6 +22,7 @@ from mrag.errors import ConfigError, ModelError
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.questions import BenchmarkQuestion, question_id, single_questions
 from mrag.evaluation.runs import Qrels, write_qrels
+from mrag.generation.models.calls import model_errors
 from mrag.storage.saving import saved_text
 
 if TYPE_CHECKING:
@@ -179,10 +180,10 @@ def _ask(document: str, model: BaseChatModel, knobs: QuestionSettings) -> dict[s
     error = ""
     for _ in range(knobs.attempts):
         try:
-            question = _say(model, ASK, document[: knobs.length])
+            question = _asked(model, ASK, document[: knobs.length])
             questions = single_questions(question)
             if knobs.split and questions:
-                questions = single_questions(_say(model, SPLIT, "\n".join(questions))) or questions
+                questions = single_questions(_asked(model, SPLIT, "\n".join(questions))) or questions
         except ModelError as failure:
             error = failure.message
             continue
@@ -192,11 +193,9 @@ def _ask(document: str, model: BaseChatModel, knobs: QuestionSettings) -> dict[s
     return {"error": error}
 
 
-def _say(model: BaseChatModel, task: str, text: str) -> str:
-    try:
+def _asked(model: BaseChatModel, task: str, text: str) -> str:
+    with model_errors(model):
         return str(model.invoke([("system", task), ("human", untrusted.lines(text))]).text)
-    except Exception as error:  # each client has errors of its own
-        raise ModelError(f"The model failed: {str(error) or type(error).__name__}") from error
 
 
 def _concurrently(

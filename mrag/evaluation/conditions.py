@@ -7,7 +7,7 @@ entity and its parts, the link, may run either way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -24,7 +24,6 @@ from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 __all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
 
 TYPE = RDF + "type"
-_BATCH = 500
 _DULL = (OWL, RDF, RDFS)
 
 
@@ -110,16 +109,13 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> di
     found = {entity: EntityFacts() for entity in entities}
     # A graph says the same of many things.
     condition = cache(Condition)
-    for batch in _batches(entities):
-        for entity, p, value in kg.select(queries.get("evaluation/facts").bind(entity=batch)):
+    for text in queries.get("evaluation/facts").batches("entity", entities):
+        for entity, p, value in kg.select(text):
             if str(p) != shape.link and str(value) != shape.cls and not _dull(p, value):
                 found[str(entity)].own.append(condition(str(p), str(value)))
-        if shape.link is None:
-            continue
-        query = queries.get("evaluation/part-facts").bind(
-            entity_link=[(entity, shape.link) for entity in batch]
-        )
-        for entity, part, p, value in kg.select(query):
+    pairs = [] if shape.link is None else [(entity, shape.link) for entity in entities]
+    for text in queries.get("evaluation/part-facts").batches("entity_link", pairs):
+        for entity, part, p, value in kg.select(text):
             if str(p) != shape.link and not _dull(p, value):
                 of_part = found[str(entity)].parts.setdefault(str(part), [])
                 of_part.append(condition(str(p), str(value)))
@@ -169,11 +165,6 @@ def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[s
     query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
     rows = kg.select(to_sparql(query))
     return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
-
-
-def _batches(entities: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(entities), _BATCH):
-        yield list(entities[start : start + _BATCH])
 
 
 def _dull(predicate: Node | None, value: Node | None) -> bool:

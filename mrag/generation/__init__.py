@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.generation.answering import aanswer, answer, astream_answer, cite, model_name, stream_answer
+    from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
+    from mrag.generation.models.calls import model_name
     from mrag.generation.models.llama_cpp import LocalServer
     from mrag.generation.models.ollama import ModelStatus
     from mrag.generation.models.resolve import resolve, status
@@ -57,7 +58,7 @@ __getattr__, __dir__ = lazy(
         "astream_answer": "answering",
         "cite": "answering",
         "messages": "prompts",
-        "model_name": "answering",
+        "model_name": "models.calls",
         "prompt": "prompts",
         "resolve": "models.resolve",
         "status": "models.resolve",

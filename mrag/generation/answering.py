@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
 from mrag.context.render import Context
-from mrag.errors import ModelError, MragError
+from mrag.errors import ModelError
 from mrag.generation.lines import recorded
+from mrag.generation.models.calls import invoke, model_errors, model_name
 from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
@@ -32,7 +33,6 @@ __all__ = [
     "answer",
     "astream_answer",
     "cite",
-    "model_name",
     "stream_answer",
 ]
 
@@ -68,12 +68,7 @@ def answer(
     kept = recorded(context)
     if model is None or not kept.lines:
         return _plain(question, kept, model, notice)
-    try:
-        text = _text(model.invoke(messages(question, kept.text())))
-    except MragError:
-        raise
-    except Exception as error:  # each client has its own errors; all mean that the model gave no answer
-        raise _failed(model, error) from error
+    text = invoke(model, messages(question, kept.text()))
     return cite(question, text, kept, model=model_name(model), notice=notice)
 
 
@@ -84,12 +79,8 @@ async def aanswer(
     kept = recorded(context)
     if model is None or not kept.lines:
         return _plain(question, kept, model, notice)
-    try:
+    with model_errors(model):
         text = _text(await model.ainvoke(messages(question, kept.text())))
-    except MragError:
-        raise
-    except Exception as error:
-        raise _failed(model, error) from error
     return cite(question, text, kept, model=model_name(model), notice=notice)
 
 
@@ -111,17 +102,12 @@ def stream_answer(
         yield whole
         return
     said, thoughts = "", Thoughts()
-    try:
+    with model_errors(model):
         for chunk in model.stream(messages(question, kept.text())):
             piece = _text(chunk)
             said += piece
-            shown = thoughts.feed(piece)
-            if shown:
+            if shown := thoughts.feed(piece):
                 yield shown
-    except MragError:
-        raise
-    except Exception as error:
-        raise _failed(model, error) from error
     yield cite(question, said, kept, model=model_name(model), notice=notice)
 
 
@@ -135,17 +121,12 @@ async def astream_answer(
             yield part
         return
     said, thoughts = "", Thoughts()
-    try:
+    with model_errors(model):
         async for chunk in model.astream(messages(question, kept.text())):
             piece = _text(chunk)
             said += piece
-            shown = thoughts.feed(piece)
-            if shown:
+            if shown := thoughts.feed(piece):
                 yield shown
-    except MragError:
-        raise
-    except Exception as error:
-        raise _failed(model, error) from error
     yield cite(question, said, kept, model=model_name(model), notice=notice)
 
 
@@ -179,7 +160,7 @@ def cite(
         pointed = _pointed_to(question, text, kept)
         if pointed:
             only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
-            return _assembled(question, pointed, model, only, kept)
+            return Answer.of(question, pointed, kept, model, only)
         raise ModelError(
             "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
         )
@@ -192,7 +173,7 @@ def cite(
             bare = untrusted.without_ids(bare)
         cited = tuple(Citation.of(line) for line in support.lines)
         sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
-    return _assembled(question, sentences, model, notice, kept)
+    return Answer.of(question, sentences, kept, model, notice)
 
 
 def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
@@ -211,15 +192,6 @@ def names_of(context: Context) -> list[str]:
     return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
 
 
-def model_name(model: BaseChatModel) -> str:
-    """Return the name under which a chat model runs, as well as it says so."""
-    for attribute in ("model", "model_name", "model_id"):
-        name = getattr(model, attribute, None)
-        if isinstance(name, str) and name:
-            return name
-    return type(model).__name__
-
-
 def _plain(question: str, context: Context, model: BaseChatModel | None, notice: str | None) -> Answer:
     if not context.lines:
         sentences = [Sentence(NOTHING_FOUND, (), True)]
@@ -229,28 +201,9 @@ def _plain(question: str, context: Context, model: BaseChatModel | None, notice:
             for before, told in plain_sentences(question, context)
         ]
     if model is not None:
-        return _assembled(question, sentences, model_name(model), notice, context)
-    return _assembled(question, sentences, None, notice or NO_MODEL_NOTICE, context)
-
-
-def _assembled(
-    question: str,
-    sentences: list[Sentence],
-    model: str | None,
-    notice: str | None,
-    context: Context,
-) -> Answer:
-    cited = {c.line_id: c for sentence in sentences for c in sentence.citations}
-    text = "".join(sentence.before + str(sentence) for sentence in sentences)
-    return Answer(question, text, tuple(sentences), tuple(cited.values()), model, notice, context)
+        return Answer.of(question, sentences, context, model_name(model), notice)
+    return Answer.of(question, sentences, context, None, notice or NO_MODEL_NOTICE)
 
 
 def _text(message: Any) -> str:
     return str(message.text)
-
-
-def _failed(model: BaseChatModel, error: Exception) -> ModelError:
-    return ModelError(
-        f"The language model {model_name(model)} did not answer: {error}",
-        hint="Run `mrag doctor` to see which models can be had, or use --model none.",
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,21 @@ class Answer:
     model: str | None
     notice: str | None
     context: Context
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        sentences: Iterable[Sentence],
+        context: Context,
+        model: str | None = None,
+        notice: str | None = None,
+    ) -> Answer:
+        """Return the answer that some sentences make."""
+        every = tuple(sentences)
+        cited = {c.line_id: c for sentence in every for c in sentence.citations}
+        text = "".join(sentence.before + str(sentence) for sentence in every)
+        return cls(question, text, every, tuple(cited.values()), model, notice, context)
 
     @property
     def supported(self) -> bool:

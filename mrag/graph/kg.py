@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeVar, cast
 
 from mrag.errors import StoreError
 from mrag.graph import loading
@@ -28,6 +28,8 @@ from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleSt
 __all__ = ["KnowledgeGraph", "Layer", "Searcher"]
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _MAX_LABELS = 100_000
 """Labels that are held, so that memory does not grow with what a server has been asked for."""
@@ -145,6 +147,13 @@ class KnowledgeGraph(GraphLayers):
     def count(self, layer: Layer = "asserted") -> int:
         """Count the triples of a layer, by a scan."""
         return self.counted(self.dataset(layer).default)
+
+    def cached(self, key: str, make: Callable[[], T]) -> T:
+        """Return what is derived from the present triples, made when it is first asked for."""
+        cache = self.cache
+        if key not in cache:
+            cache[key] = make()
+        return cast(T, cache[key])
 
     def select(self, query: str, layer: Layer = "all") -> SelectResult:
         """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""

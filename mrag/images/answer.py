@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from mrag import untrusted
 from mrag.context.expand import ContextSettings, expand
 from mrag.context.render import Context, Line, render
-from mrag.errors import LoadError, ModelError, MragError
-from mrag.generation.answering import Answer, Sentence, answer, cite, model_name
+from mrag.errors import LoadError, ModelError
+from mrag.generation.answering import Answer, Sentence, answer, cite
 from mrag.generation.lines import recorded
+from mrag.generation.models.calls import model_errors, model_name
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.graph.kg import KnowledgeGraph
@@ -189,9 +190,9 @@ def ask_pictures(
     context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
     if shown and not lines and (chat is None or not send):
-        found_only = Sentence(FOUND_ONLY, (), True)
         notice = None if chat is not None else NO_MODEL_NOTICE
-        return PictureAnswer(Answer(words, FOUND_ONLY, (found_only,), (), None, notice, context), shown)
+        found_only = Answer.of(words, [Sentence(FOUND_ONLY, (), True)], context, notice=notice)
+        return PictureAnswer(found_only, shown)
     if chat is None or not shown:
         return PictureAnswer(answer(words, context, chat), shown)
     blocks = [_block(image.path, settings.limits) for image in shown[:send]]
@@ -269,15 +270,8 @@ def _said(
     found: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None,
 ) -> str:
-    try:
+    with model_errors(model, "A model that does not see can be asked with send=0, or use --model none."):
         text = str(model.invoke(answer_messages(question, found, asked)).text)
-    except MragError:
-        raise
-    except Exception as error:  # each client has its own errors; all mean that there is no answer
-        raise ModelError(
-            f"The language model {model_name(model)} did not answer: {error}",
-            hint="A model that does not see can be asked with send=0, or use --model none.",
-        ) from error
     # Models speak of images by their number in the prompt, which says nothing to a reader.
     names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
     return _NUMBER.sub(lambda m: names.get(m[1], m[0]), text)

@@ -27,7 +27,7 @@ from mrag.completion.plan.grounding import GroundingSettings
 from mrag.completion.plan.model_planner import ModelPlanner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, rollback
-from mrag.completion.writeback.runs import list_runs, runs_graph
+from mrag.completion.writeback.run_store import list_runs, runs_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets

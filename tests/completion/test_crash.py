@@ -10,7 +10,7 @@ import pytest
 
 import mrag
 from mrag.completion.writeback.review import accept, propose, rollback
-from mrag.completion.writeback.runs import list_runs
+from mrag.completion.writeback.run_store import list_runs
 from mrag.graph.kg import KnowledgeGraph
 from tests.completion.towns import TURTLE, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program

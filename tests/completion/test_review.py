@@ -10,7 +10,7 @@ import pytest
 import mrag
 from mrag.completion.evidence.passages import passages_of, store_folder
 from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.runs import find_run, list_runs
+from mrag.completion.writeback.run_store import find_run, list_runs
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from tests.completion.towns import TURTLE, E, iri, read

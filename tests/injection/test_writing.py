@@ -18,7 +18,8 @@ from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.plan.patterns import EvidenceRef, IncompleteTriple, Unknown
 from mrag.completion.writeback.review import accept, propose
-from mrag.completion.writeback.runs import Statement, list_runs, new_run, runs_graph
+from mrag.completion.writeback.run_store import list_runs, runs_graph
+from mrag.completion.writeback.runs import Statement, new_run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.stores.base import Dataset
@@ -179,9 +180,9 @@ def test_a_description_is_only_a_text() -> None:
             "urn:i", "", said, text(rng), text(rng), "{}", "2026-01-01T00:00:00Z", "mrag", "00"
         )
         own, shared = triples_of(entry)
-        from mrag.images.enrichment.writing import _ntriples
+        from mrag.rdf.terms import to_ntriples
 
-        rows = _ntriples([*own, *shared]).decode()
+        rows = to_ntriples([*own, *shared]).decode()
         if rows.count("\n") != len(own) + len(shared) or own[0].o != Literal(said):
             return f"another number of triples: {rows}"
         others = {str(t.s) for t in (*own, *shared)} - {"urn:i"}

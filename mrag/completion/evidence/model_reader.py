@@ -7,10 +7,9 @@ orders can at most make it quote itself.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -23,7 +22,8 @@ from mrag.completion.plan.names import normalised
 from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
-from mrag.errors import ModelError, MragError
+from mrag.errors import ModelError
+from mrag.generation.models.calls import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ SCHEMA: Final[dict[str, Any]] = {
 """The form of an answer, for models whose servers can be held to one."""
 
 _MAX_CHARACTERS: Final = 6000
-_COMMA: Final = re.compile(r",\s*(?=[}\]])")
 _HOLE: Final = re.compile(r"\{(passages|subject|predicate|object)\}")
-_START: Final = re.compile(r"[{\[]")
 _NOTHING: Final = re.compile(
     r"\b(?:no evidence|none of the passages|not (?:stated|mentioned))\b", re.IGNORECASE
 )
@@ -117,8 +115,6 @@ class ModelReader:
     @property
     def name(self) -> str:
         """Return the name of the model, for provenance."""
-        from mrag.generation.answering import model_name
-
         return self.model if isinstance(self.model, str) else model_name(self.model) or "model"
 
     def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
@@ -138,11 +134,8 @@ class ModelReader:
         text, value = self._ask(messages)
         findings, problem = _read(sought, some, relations, text, value, self.confidence)
         if problem:
-            from langchain_core.messages import AIMessage, HumanMessage
-
             told = REPAIR.replace("{error}", untrusted.one_line(problem))
-            again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
-            text, value = self._ask(again)
+            text, value = self._ask(repair_messages(messages, text, told))
             better, problem = _read(sought, some, relations, text, value, self.confidence)
             findings = better or findings
             if problem:
@@ -168,25 +161,9 @@ class ModelReader:
         return [SystemMessage(SYSTEM), HumanMessage(text)]
 
     def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:
-        """Return what the model said, as text and, where it was held to the form, as a value."""
-        model = self._model()
         if self.structured:
-            try:
-                held = model.with_structured_output(SCHEMA, include_raw=True)
-                given = cast("dict[str, Any]", held.invoke(messages))
-                return str(given["raw"].text), given.get("parsed")
-            except Exception as error:  # not to be had, or cut off by the limit of tokens: asked as text then
-                logger.debug("no structured output: %s", error)
-        try:
-            return str(model.invoke(messages).text), None
-        except MragError:
-            raise
-        except Exception as error:  # each client has its own errors; all mean that there is no answer
-            what = " ".join(str(error).split())[:200]
-            raise ModelError(
-                f"The language model {self.name} gave no answer: {what}",
-                hint="Run `mrag doctor` to see which models can be had.",
-            ) from error
+            return invoke_json(self._model(), messages, SCHEMA)
+        return invoke(self._model(), messages), None
 
     def _model(self) -> BaseChatModel:
         if self._opened is None:
@@ -228,7 +205,9 @@ def _read(
     """Return what can be used of an answer, and what is wrong with the rest, in words."""
     rows = _rows(value) if value is not None else None
     if rows is None:
-        rows = next((found for one in _json_values(text) if (found := _rows(one)) is not None), None)
+        rows = next(
+            (found for one in json_values(text, quotes=True) if (found := _rows(one)) is not None), None
+        )
     if rows is None:
         return ([], "") if _NOTHING.search(text) else ([], "it is not JSON of the form asked for.")
     findings: list[Extraction] = []
@@ -283,18 +262,3 @@ def _rows(value: Any) -> list[dict[str, Any]] | None:
         return None
     rows = [cast(dict[str, Any], row) for row in value if isinstance(row, dict) and "value" in row]
     return rows if rows or not value else None
-
-
-def _json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and lists in a text, whatever stands around them."""
-    plain = _COMMA.sub("", text.replace("“", '"').replace("”", '"'))
-    for source in (text, plain):
-        at = 0
-        while (found := _START.search(source, at)) is not None:
-            try:
-                value, end = json.JSONDecoder().raw_decode(source, found.start())
-            except (ValueError, RecursionError):
-                at = found.start() + 1
-                continue
-            yield value
-            at = end

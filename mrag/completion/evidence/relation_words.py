@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
-from typing import Final, cast
+from typing import Final
 
 from rdflib import URIRef
 
@@ -32,7 +32,6 @@ _MAX_PASSAGES: Final = 4000
 _MAX_WORDS: Final = 60
 _MAX_SPANS: Final = 8
 _BETWEEN: Final = 12
-_BATCH: Final = 500
 WINDOW: Final = 5
 """How many words beside two names may say how they are related, where none between them does."""
 
@@ -96,13 +95,10 @@ class RelationWords:
         step = max(1, len(passages) // _MAX_PASSAGES)
         some = list(passages[::step])
         name = "completion cues " + hashlib.sha256("\n".join(p.iri for p in some).encode()).hexdigest()
-        known = kg.cache.get(name)
-        if known is None:
-            known = kg.cache[name] = cls._made(kg, some)
-        return cast(RelationWords, known)
+        return kg.cached(name, lambda: cls._build(kg, some))
 
     @classmethod
-    def _made(cls, kg: KnowledgeGraph, passages: Sequence[Passage]) -> RelationWords:
+    def _build(cls, kg: KnowledgeGraph, passages: Sequence[Passage]) -> RelationWords:
         cues = cls()
         lexical: defaultdict[str, set[str]] = defaultdict(set)
         relations = [r for r in Relations.of(kg).all if not str(r.iri).startswith(SCHEMA)]
@@ -250,10 +246,9 @@ def _linked(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, 
     """Return which relations the graph has between entities, in their direction."""
     both = sorted(pairs | {(b, a) for a, b in pairs})
     query = queries.get("completion/predicates")
-    name = query.params[0]
+    rows = [(URIRef(a), URIRef(b)) for a, b in both]
     found: dict[tuple[str, str], set[str]] = {}
-    for start in range(0, len(both), _BATCH):
-        rows = [(URIRef(a), URIRef(b)) for a, b in both[start : start + _BATCH]]
-        for s, p, o in kg.select(query.bind(**{name: rows}, limit=1_000_000)):
+    for text in query.batches(query.params[0], rows, limit=1_000_000):
+        for s, p, o in kg.select(text):
             found.setdefault((str(s), str(o)), set()).add(str(p))
     return found

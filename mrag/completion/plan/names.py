@@ -11,7 +11,6 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
-from typing import cast
 
 from rdflib import URIRef
 
@@ -78,11 +77,7 @@ class EntityNames:
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> EntityNames:
         """Return the names of a knowledge graph, read once for each state of it."""
-        known = kg.cache.get("completion names")
-        if known is None:
-            properties = [p for p in (*kg.profile().labels, *ALTERNATIVE) if p in kg.profile().predicates]
-            known = kg.cache["completion names"] = cls(_read(kg, properties) if properties else ())
-        return cast(EntityNames, known)
+        return kg.cached("completion names", lambda: cls(_read(kg)))
 
     def __len__(self) -> int:
         return len(self._names)
@@ -144,7 +139,10 @@ def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
     return sorted(best.values(), key=lambda c: (-c.score, str(c.term)))
 
 
-def _read(kg: KnowledgeGraph, properties: list[str]) -> Iterable[tuple[str, str]]:
+def _read(kg: KnowledgeGraph) -> Iterable[tuple[str, str]]:
+    properties = [p for p in (*kg.profile().labels, *ALTERNATIVE) if p in kg.profile().predicates]
+    if not properties:
+        return
     for entity, name in kg.select(queries.get("completion/names").bind(property=properties)):
         if not str(entity).startswith(SKOLEM):
             yield str(entity), str(name)

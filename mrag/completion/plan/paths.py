@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.tokens import content
 
-_BATCH = 500
 NO_STEPS = frozenset([*LABELS, *ALTERNATIVE, *DESCRIBING])
 """Predicates that name or describe, and lead nowhere."""
 
@@ -114,12 +113,8 @@ class PathTable:
     @classmethod
     def of(cls, kg: KnowledgeGraph, settings: PathSettings | None = None) -> PathTable:
         """Return the table of a knowledge graph, made once for each state of it and settings."""
-        settings = settings or PathSettings()
-        key = f"completion paths {settings}"
-        known = kg.cache.get(key)
-        if known is None:
-            known = kg.cache[key] = _made(kg, settings)
-        return cast(PathTable, known)
+        chosen = settings or PathSettings()
+        return kg.cached(f"completion paths {chosen}", lambda: _build(kg, chosen))
 
     def path(self, at: int) -> RelationPath:
         """Return a path."""
@@ -174,16 +169,15 @@ def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step,
     wanted = list(dict.fromkeys(map(str, entities)))
     found: dict[str, set[int]] = {entity: set() for entity in wanted}
     for name, forward in (("completion/leaving", True), ("completion/arriving", False)):
-        query = queries.get(name)
-        for start in range(0, len(wanted), _BATCH):
-            for entity, p in kg.select(query.bind(entity=wanted[start : start + _BATCH])):
+        for text in queries.get(name).batches("entity", wanted):
+            for entity, p in kg.select(text):
                 at = steps.get(Step(URIRef(str(p)), forward))
                 if at is not None:
                     found[str(entity)].add(at)
     return found
 
 
-def _made(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
+def _build(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
     counts = kg.profile().predicates
     relations = [r for r in Relations.of(kg).all if _is_step(str(r.iri))]
     steps = [Step(r.iri, forward) for r in relations for forward in (True, False)]

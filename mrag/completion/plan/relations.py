@@ -21,7 +21,6 @@ from mrag.rdf import queries
 from mrag.text.tokens import split_identifier
 
 _DESCRIBING = tuple(sorted(DESCRIBING))
-_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,7 @@ class Relations:
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> Relations:
         """Return the relations of a knowledge graph, read once for each state of it."""
-        known = kg.cache.get("completion relations")
-        if known is None:
-            known = kg.cache["completion relations"] = cls(_read(kg))
-        return cast(Relations, known)
+        return kg.cached("completion relations", lambda: cls(_read(kg)))
 
     def named(self, text: str) -> list[TermCandidate]:
         """Return the relations that a text names, as written or as normalised."""
@@ -134,10 +130,9 @@ def _compared(relation: NamedRelation, name: str, text: str, key: str) -> TermCa
 def _read(kg: KnowledgeGraph) -> list[NamedRelation]:
     iris = sorted(kg.profile().predicates)
     said: dict[str, list[tuple[str, str]]] = {iri: [] for iri in iris}
-    query = queries.get("label/labels")
     pairs = [(iri, p) for iri in iris for p in (*LABELS, *ALTERNATIVE, *_DESCRIBING)]
-    for start in range(0, len(pairs), _BATCH):
-        for entity, p, text in kg.select(query.bind(entity_property=pairs[start : start + _BATCH])):
+    for query in queries.get("label/labels").batches("entity_property", pairs):
+        for entity, p, text in kg.select(query):
             said[str(entity)].append((str(p), str(text)))
     kg.labels(iris)  # all at once
     display = Display(kg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
@@ -16,7 +16,6 @@ from mrag.rdf import queries
 from mrag.rdf.terms import XSD
 
 End = Literal["subject", "object"]
-_BATCH: Final = 500
 _SAMPLE: Final = 300
 _KIND: Final = 100
 _PROPERTIES: Final = 50
@@ -78,21 +77,15 @@ class PropertyEnds:
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
         """Return the roles of a knowledge graph, kept for each state of it."""
-        known = kg.cache.get("completion roles")
-        if known is None:
-            known = kg.cache["completion roles"] = cls(kg)
-        return cast(PropertyEnds, known)
+        return kg.cached("completion roles", lambda: cls(kg))
 
     def learn(self, end: End, properties: Iterable[str], entities: Iterable[str]) -> None:
         """Look up at once which entities stand at an end of which properties."""
         names = sorted(set(entities))
         pairs = [(p, e) for p in sorted(set(properties)) for e in names if (end, p, e) not in self._ends]
-        query = queries.get(f"completion/evidence-as-{end}")
-        for start in range(0, len(pairs), _BATCH):
-            some = pairs[start : start + _BATCH]
-            self._ends.update(((end, p, e), False) for p, e in some)
-            for p, e in self.kg.select(query.bind(property_entity=some)):
-                self._ends[end, str(p), str(e)] = True
+        self._ends.update(((end, p, e), False) for p, e in pairs)
+        for text in queries.get(f"completion/evidence-as-{end}").batches("property_entity", pairs):
+            self._ends.update(((end, str(p), str(e)), True) for p, e in self.kg.select(text))
 
     def has(self, end: End, property: str, entity: str) -> bool:
         """Return whether an entity stands at an end of a property."""
@@ -116,8 +109,7 @@ class PropertyEnds:
         """Return how often the entities at an end of a property stand at each end of the others."""
         known = self._kinds.get((end, property))
         if known is None:
-            query = queries.get("completion/ends" if end == "object" else "completion/starts")
-            entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_KIND))]
+            entities = self._entities(end, property, _KIND)
             counts: dict[tuple[End, str], int] = {}
             for acts in self._acts(entities).values():
                 for act in acts:
@@ -139,12 +131,16 @@ class PropertyEnds:
                         found[e].add((end, p))
         return found
 
+    def _entities(self, end: End, property: str, limit: int) -> list[str]:
+        """Return some of the entities at an end of a property."""
+        query = queries.get("completion/ends" if end == "object" else "completion/starts")
+        return [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit))]
+
     def few(self, end: End, property: str) -> frozenset[str]:
         """Return the normalised names of the entities at an end of a property, where there are only few."""
         if not self.shape(end, property).whole:
             return frozenset()
-        query = queries.get("completion/ends" if end == "object" else "completion/starts")
-        entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_SAMPLE))]
+        entities = self._entities(end, property, _SAMPLE)
         return frozenset(normalised(label) for label in self.kg.labels(entities).values() if label)
 
     def shape(self, end: End, property: str) -> NameShape:
@@ -167,8 +163,7 @@ class PropertyEnds:
                     kind = "" if value.language or value.datatype is None else str(value.datatype)
                     kind = "" if kind == XSD + "string" else kind
                     kinds[kind] = kinds.get(kind, 0) + 1
-        query = queries.get("completion/ends" if end == "object" else "completion/starts")
-        entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_SAMPLE))]
+        entities = self._entities(end, property, _SAMPLE)
         texts += [label for label in self.kg.labels(entities).values() if label]
         numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
         words = [text for text in texts if text[:1].isalpha()]

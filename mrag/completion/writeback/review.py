@@ -16,20 +16,16 @@ from rdflib import Literal, URIRef
 from mrag.completion.plan.patterns import CompletedTriple
 from mrag.completion.writeback.checks import CheckSettings, check
 from mrag.completion.writeback.refresh import catch_up
-from mrag.completion.writeback.runs import (
+from mrag.completion.writeback.run_store import (
     PROV,
-    CompletionRun,
-    State,
-    Statement,
     datetime_literal,
     find_run,
-    new_run,
-    now,
     run_heads,
     runs_graph,
     runs_stating,
     triples_of,
 )
+from mrag.completion.writeback.runs import CompletionRun, State, Statement, new_run, now
 from mrag.completion.writeback.transaction import change, commit, withdraw
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -255,17 +251,15 @@ def _only_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
     used: set[str] = set()
     labelled: dict[str, Triple] = {}
     seen = Dataset((runs_graph(kg),))
-    for start in range(0, len(entities), 200):
-        text = queries.get("completion/run-mentioning").bind(entity=entities[start : start + 200])
+    for text in queries.get("completion/run-mentioning").batches("entity", entities, 200):
         for entity, other, state, verdict, predicate in kg.store.select(text, seen):
             live = str(state) == "accepted" and str(other) != run.iri and str(verdict) != "refused"
             if live and predicate != _LABEL:
                 used.add(str(entity))
-    values = queries.get("completion/check-values")
     graphs = kg.graphs_of("completed")
-    for start in range(0, len(entities), 200) if graphs else ():
-        pairs = [(entity, _LABEL) for entity in entities[start : start + 200]]
-        for s, p, o in kg.store.select(values.bind(subject_predicate=pairs), Dataset(graphs)):
+    pairs = [(entity, _LABEL) for entity in entities] if graphs else []
+    for text in queries.get("completion/check-values").batches("subject_predicate", pairs, 200):
+        for s, p, o in kg.store.select(text, Dataset(graphs)):
             if isinstance(s, URIRef) and isinstance(p, URIRef) and o is not None:
                 labelled[str(s)] = Triple(s, p, o)
     return [*gone, *(t for entity, t in sorted(labelled.items()) if entity not in used)]

@@ -179,7 +179,7 @@ class Work:
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        from mrag.generation.answering import model_name
+        from mrag.generation.models.calls import model_name
         from mrag.generation.models.resolve import status
 
         if isinstance(self.model, str) and self.model != LABELS:
