@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from mrag.cel.learners.base import Learner
 from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.semantics.counting import holding
+from mrag.cel.semantics.counting import instances_among
 from mrag.cel.semantics.sparql import individuals_among
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.verbalise import Language, sentence
@@ -162,7 +162,7 @@ class ClassExpressionReranker:
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
             return self._unchanged(hits, problem, note)
-        found = by_concept(
+        found = rerank_by_concept(
             self.kg, hits, learnt[0], self.settings, order=self.order, positives=problem.positives
         )
         return replace(found, problem=problem)
@@ -172,7 +172,7 @@ class ClassExpressionReranker:
         return Reranking(told, None, problem, frozenset(), note)
 
 
-def by_concept(
+def rerank_by_concept(
     kg: KnowledgeGraph,
     hits: Sequence[Hit],
     concept: Hypothesis | Expression,
@@ -198,7 +198,7 @@ def by_concept(
     known = concept if isinstance(concept, Hypothesis) else None
     expression = concept.expression if isinstance(concept, Hypothesis) else concept
     said = sentence(kg, concept, knobs.language, noun=knobs.noun)
-    covered = holding(kg, expression, [h.iri for h in hits])
+    covered = instances_among(kg, expression, [h.iri for h in hits])
     front = [h for h in hits if h.iri in covered]
     if order is not None and positives:
         scores = order(positives, [h.iri for h in front])

@@ -21,8 +21,6 @@ from mrag.index.embedders import Embedder, embedder
 if TYPE_CHECKING:
     from mrag.cel.rerank import Order
 
-__all__ = ["ChatModel", "SummarySettings", "Texts", "ask", "order_by_summary", "summarise"]
-
 Texts: TypeAlias = Callable[[str], str | None] | Mapping[str, str] | DocumentIndex
 """Where the text of an IRI comes from; None, "" or no entry where it has none."""
 
@@ -138,7 +136,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     # The line breaks between the texts count too.
     share = max(1, (knobs.characters - len(texts) + 1) // len(texts))
     material = "\n".join(text[:share] for text in numbered)[: knobs.characters]
-    said = ask(_required(model), TASK.format(sentences=knobs.sentences), material)
+    said = ask_model(_required(model), TASK.format(sentences=knobs.sentences), material)
     summary = " ".join(said.split())[: knobs.longest].strip()
     if not summary:
         raise ModelError(
@@ -148,7 +146,7 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     return summary
 
 
-def ask(model: ChatModel, task: str, text: str) -> str:
+def ask_model(model: ChatModel, task: str, text: str) -> str:
     """Ask a chat model once, and leave out what it thought aloud.
 
     Args:

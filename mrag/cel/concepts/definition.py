@@ -46,12 +46,12 @@ World: TypeAlias = OneOfText["open", "closed"]
 """`open` if reasoning finds the instances by the definition, `closed` if they are asserted."""
 
 
-def world_of(expression: Expression) -> World:
+def world_assumption(expression: Expression) -> World:
     """Tell whether reasoning under the open world finds just the instances of the query.
 
     Example:
         >>> from mrag.cel.syntax.expressions import Not, Property
-        >>> world_of(Some(Property("urn:p"), Named("urn:A"))), world_of(Not(Named("urn:A")))
+        >>> world_assumption(Some(Property("urn:p"), Named("urn:A"))), world_assumption(Not(Named("urn:A")))
         ('open', 'closed')
     """
     e = normal(expression)
@@ -84,7 +84,7 @@ def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
         OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
     """
     graph = Graph()
-    is_open = world_of(expression) == "open"
+    is_open = world_assumption(expression) == "open"
     said = normal(expression) if is_open else safe_part(expression)
     if isinstance(said, Top):
         return []

@@ -15,7 +15,7 @@ from typing import cast
 from rdflib import OWL, PROV, RDF, RDFS, XSD, Literal, URIRef
 
 from mrag.cel.concepts.definition import World
-from mrag.cel.problem import Counts, Hypothesis, Measure
+from mrag.cel.problem import ExampleCounts, Hypothesis, Measure
 from mrag.cel.semantics.sparql import instances_query
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.normal_form import normal
@@ -64,7 +64,7 @@ class KeptConcept:
     kept: datetime
 
 
-def described(source: str, concept: KeptConcept, key: str, seconds: float) -> Iterator[Triple]:
+def concept_triples(source: str, concept: KeptConcept, key: str, seconds: float) -> Iterator[Triple]:
     """Yield what is said of a concept beside its definition.
 
     Args:
@@ -100,7 +100,7 @@ def described(source: str, concept: KeptConcept, key: str, seconds: float) -> It
             yield Triple(c, p, Literal(n))
 
 
-def read(concept: str, said: Mapping[str, Sequence[Term]]) -> KeptConcept:
+def read_concept(concept: str, said: Mapping[str, Sequence[Term]]) -> KeptConcept:
     """Return the concept that these properties and values describe.
 
     Raises:
@@ -117,7 +117,7 @@ def read(concept: str, said: Mapping[str, Sequence[Term]]) -> KeptConcept:
         hypothesis = Hypothesis(
             expression,
             float(one(_QUALITY)),
-            Counts(tp, fp, positives, negatives),
+            ExampleCounts(tp, fp, positives, negatives),
             cast(Measure, one(_MEASURE, "f1")),
         )
     return KeptConcept(

@@ -7,7 +7,7 @@ The network sees a refinement by what it holds and what it looks like, never by 
 - where the examples that it holds lie, and where all examples lie: each individual has a vector, a fixed
   random projection of its classes and of the classes of its values, and a set of examples is the mean of
   their vectors;
-- its length, depth and outermost form (`mrag.cel.learners.layers.shape`).
+- its length, depth and outermost form (`mrag.cel.learners.refinement_space.shape`).
 
 So it can be asked about any problem on a graph with the same classes and properties.
 """
@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.atoms import Atoms, trivial
-from mrag.cel.learners.layers import LENGTH, SHAPE, Vectors
+from mrag.cel.learners.refinement_space import LENGTH, SHAPE, Vectors
+from mrag.cel.learners.signature import Signature, trivial
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import Expression, Named, Property, Some, Top, Value
 from mrag.errors import ModelError
@@ -122,7 +122,7 @@ class Policy:
         """
         if self.episodes < 1:
             raise ModelError(
-                "This policy is untrained.", hint="Train one: policy = mrag.cel.drill.training.train(kg)."
+                "This policy is untrained.", hint="Train one: policy = mrag.cel.train_policy(kg)."
             )
         own = schema(kg)
         if fingerprint(own) == self.fingerprint:
@@ -134,10 +134,10 @@ class Policy:
         raise ModelError(
             f"The policy was trained on a graph with other classes or properties: {', '.join(told)}.",
             term=next(iter(sorted(set(own["classes"]) ^ set(self.names["classes"]))), None),
-            hint="Train one on this graph: policy = mrag.cel.drill.training.train(kg).",
+            hint="Train one on this graph: policy = mrag.cel.train_policy(kg).",
         )
 
-    def promise(self, seen: Vectors) -> Vectors:
+    def predict(self, seen: Vectors) -> Vectors:
         """Return how promising refinements are, given what is seen of each."""
         x = seen
         for at, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
@@ -235,14 +235,14 @@ class Policy:
         return found
 
 
-def earned(seen: Vectors) -> Vectors:
-    """Return what refinements have earned: F1, half of what was gained, less .04 for each symbol."""
+def reward(seen: Vectors) -> Vectors:
+    """Return what refinements have reward: F1, half of what was gained, less .04 for each symbol."""
     size = seen[:, INPUTS - SHAPE + LENGTH] * 10
     found: Vectors = seen[:, 2] + 0.5 * seen[:, 3] - 0.04 * size
     return found
 
 
-class Eye:
+class RefinementObserver:
     """Sees refinements as the network does, on one problem.
 
     Args:
@@ -255,7 +255,7 @@ class Eye:
         self._positive, self._negative = vectors[:positives] / self.p, vectors[positives:] / self.n
         self._all = np.concatenate([self._positive.sum(axis=0), self._negative.sum(axis=0)])
 
-    def see(
+    def observe(
         self, held: npt.NDArray[np.bool_], shapes: Vectors, parent: float
     ) -> tuple[Vectors, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return what is seen, and how many positive and negative examples are held.
@@ -282,7 +282,7 @@ class Eye:
 
 def _frequent(world: World) -> list[tuple[str, str]]:
     """Return the most frequent values of properties whose values are all of the same classes."""
-    atoms = Atoms(world)
+    atoms = Signature(world)
     found: list[tuple[str, str]] = []
     for p in atoms.links:
         if not atoms.alike(p):

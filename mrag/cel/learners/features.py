@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.learners.base import Board
+from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Numbers, fingerprints
 from mrag.cel.semantics.instances import World
 from mrag.cel.semantics.values import comparable, family
@@ -57,7 +57,7 @@ class FeatureSettings:
         data: Whether literals are looked at.
         splits: How many limits a property with numbers or dates gets.
         pairs: Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`.
-        most: How many conditions are kept at each step.
+        max_conditions: How many conditions are kept at each step.
     """
 
     nominals: bool = True
@@ -66,7 +66,7 @@ class FeatureSettings:
     data: bool = True
     splits: int = 12
     pairs: int = 48
-    most: int = 4000
+    max_conditions: int = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +134,18 @@ class Conditions:
         return found
 
 
-def features(board: Board, settings: FeatureSettings, steps: int) -> Conditions:
+def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions:
     """Return the conditions that tell some examples from others, the shortest first.
 
     Args:
-        board: The examples.
+        fit: The examples.
         settings: Which conditions.
         steps: How many properties may follow one another.
 
     Returns:
         The conditions, with one column for each example, the positive ones first.
     """
-    return _Features(board, settings).conditions(board.at, steps, outermost=True)
+    return _Features(fit, settings).conditions(fit.at, steps, outermost=True)
 
 
 def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places]:
@@ -179,9 +179,9 @@ class _Part:
 
 
 class _Features:
-    def __init__(self, board: Board, settings: FeatureSettings) -> None:
-        self.board, self.settings = board, settings
-        self.world: World = board.world
+    def __init__(self, fit: FitState, settings: FeatureSettings) -> None:
+        self.fit, self.settings = fit, settings
+        self.world: World = fit.world
         ways = (False, True) if self.world.inverse else (False,)
         self.roles = [Property(p, inverse) for p in self.world.roles for inverse in ways]
         self.inner: dict[tuple[bytes, int], Conditions] = {}
@@ -193,7 +193,7 @@ class _Features:
         parts = [_Part.written([Named(n) for n in names], table.reshape(len(names), rows.size))]
         if steps > 0:
             for p in self.roles:
-                self.board.tick(0)
+                self.fit.tick(0)
                 parts.extend(self.restrictions(p, rows, steps, outermost=outermost))
         return self.distinct(parts, rows.size)
 
@@ -241,7 +241,7 @@ class _Features:
     def pairs(self, edges: csr_array, of: Conditions) -> Conditions:
         """Join the conditions of each pair of those that tell most, where both hold a value."""
         held = np.asarray(edges @ of.table.T.astype(np.int32)).T > 0
-        p = self.board.bits.positives
+        p = self.fit.bits.positives
         positive, negative = held[:, :p].mean(axis=1), held[:, p:].mean(axis=1)
         useful = np.flatnonzero((positive > 0) & (of.lengths <= 3))
         order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
@@ -317,7 +317,7 @@ class _Features:
         order = np.argsort(lengths, kind="stable")
         order = order[(held[order] > 0) & (held[order] < width)]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
-        kept = order[np.sort(first)[: self.settings.most]]
+        kept = order[np.sort(first)[: self.settings.max_conditions]]
 
         def recipe(place: int) -> tuple[_Recipe, bool]:
             negated, at = divmod(int(kept[place]), size)

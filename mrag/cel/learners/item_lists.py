@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rdflib import URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.learners.base import Board
+from mrag.cel.learners.base import FitState
 from mrag.cel.learners.features import Places, edges_of
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import AtLeast, Expression, Named, OneOf, Or, Property, Some, length
@@ -84,12 +84,12 @@ class Orders:
         table: Which examples have which items.
         labels: Which examples are positive.
         ridge: How far the weights are drawn to zero.
-        most: Most items in an order.
+        max_items: Most items in an order.
     """
 
-    def __init__(self, table: Rows, labels: Rows, ridge: float, most: int) -> None:
+    def __init__(self, table: Rows, labels: Rows, ridge: float, max_items: int) -> None:
         self.x, self.y = table.astype(np.float32), labels.astype(np.float32)
-        self.ridge, self.most = ridge, most
+        self.ridge, self.max_items = ridge, max_items
         self.product, self.sum, self.right = self._sums(self.x, self.y)
 
     def _sums(self, x: _Floats, y: _Floats) -> tuple[_Floats, _Floats, _Floats]:
@@ -104,16 +104,16 @@ class Orders:
         weights = np.linalg.solve(product, right - total * y.mean())
         # Rounded, so that equal items stand in order of their names on every machine.
         weights = np.round(weights.astype(np.float64), 5)
-        best = np.argsort(-weights, kind="stable")[: self.most]
+        best = np.argsort(-weights, kind="stable")[: self.max_items]
         return best[weights[best] > 0]
 
 
-def families(board: Board, steps: int) -> Iterator[Family]:
+def families(fit: FitState, steps: int) -> Iterator[Family]:
     """Yield what can be listed: values of a property, their classes, and with two steps values of values."""
-    world = board.world
+    world = fit.world
     for p in _roles(world):
-        board.tick(0)
-        edges, values = edges_of(world, p, board.at)
+        fit.tick(0)
+        edges, values = edges_of(world, p, fit.at)
         if not values.size:
             continue
         yield from _named(world, p, edges, values)
@@ -163,9 +163,9 @@ def _within(q: Property) -> Callable[[tuple[str, ...]], Expression]:
     return lambda names: Some(q, OneOf(names))
 
 
-def folds(positives: int, negatives: int, most: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:
+def folds(positives: int, negatives: int, max_folds: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:
     """Divide the examples of each kind evenly; 0 folds where that leaves nothing to hold out."""
-    number = min(most, positives, negatives)
+    number = min(max_folds, positives, negatives)
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.arange(n) % max(number, 1)) for n in (positives, negatives)]
     return np.concatenate(parts), number if number > 1 else 0
