@@ -2,7 +2,7 @@
 
 A learning problem is a set of positive and a set of negative examples; neither is empty and they share
 none. A hypothesis is a class expression with its counts on the problem. What holds all examples, `⊤`
-above all, tells nothing and is never a hypothesis: on as many positive as negative examples it would
+above all, is not informative and never a hypothesis: on as many positive as negative examples it would
 score F1 = 2/3.
 """
 
@@ -50,13 +50,13 @@ class ExampleCounts:
         return self.negatives - self.fp
 
     @property
-    def tells(self) -> bool:
-        """Tell whether it holds a larger share of the positive than of the negative examples."""
+    def informative(self) -> bool:
+        """Return whether it holds a larger share of the positive than of the negative examples."""
         return self.tp * self.negatives > self.fp * self.positives
 
     @property
     def perfect(self) -> bool:
-        """Tell whether it holds all positive examples and no negative one."""
+        """Return whether it holds all positive examples and no negative one."""
         return self.fn == 0 and self.fp == 0
 
 
@@ -201,7 +201,7 @@ class Hypothesis:
 
     @property
     def solved(self) -> bool:
-        """Tell whether it divides the examples without a mistake."""
+        """Return whether it divides the examples without a mistake."""
         return self.counts.perfect
 
     @property

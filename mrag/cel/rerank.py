@@ -168,8 +168,8 @@ class ClassExpressionReranker:
         return replace(found, problem=problem)
 
     def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
-        told = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
-        return Reranking(told, None, problem, frozenset(), note)
+        noted = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
+        return Reranking(noted, None, problem, frozenset(), note)
 
 
 def rerank_by_concept(
@@ -197,7 +197,7 @@ def rerank_by_concept(
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None
     expression = concept.expression if isinstance(concept, Hypothesis) else concept
-    said = sentence(kg, concept, knobs.language, noun=knobs.noun)
+    reason = sentence(kg, concept, knobs.language, noun=knobs.noun)
     covered = instances_among(kg, expression, [h.iri for h in hits])
     front = [h for h in hits if h.iri in covered]
     if order is not None and positives:
@@ -210,13 +210,13 @@ def rerank_by_concept(
     inside, outside = ("Concept", "Not in the concept")
     if knobs.language == "de":
         inside, outside = ("Begriff", "Nicht im Begriff")
-    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {said}")) for h in front]
-    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {said}")) for h in back]
-    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), said)
+    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {reason}")) for h in front]
+    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {reason}")) for h in back]
+    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), reason)
 
 
 def _numbered(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
-    """Give ranks, and scores that fall with them.
+    """Return hits with ranks, and scores that fall with them.
 
     The hits in front keep the distances of their scores, raised above those behind.
     """

@@ -130,7 +130,7 @@ def test_a_trained_policy_learns_and_top_never_wins(kg: KnowledgeGraph, policy: 
         found = learner.fit(generated.problem)
         assert learner.report is not None and found
         assert learner.report.solved == found[0].solved
-        assert all(h.counts.tells and not isinstance(h.expression, Top) for h in found)
+        assert all(h.counts.informative and not isinstance(h.expression, Top) for h in found)
         problem = generated.problem
         counted = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives)
         assert counted == [h.counts for h in found]

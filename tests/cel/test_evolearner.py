@@ -173,7 +173,7 @@ def test_each_hypothesis_has_its_own_counts(kg: KnowledgeGraph) -> None:
     assert len(found) > 3
     counted = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives)
     assert [h.counts for h in found] == counted
-    assert all(h.counts.tells for h in found)
+    assert all(h.counts.informative for h in found)
     assert [h.order for h in found] == sorted(h.order for h in found)
     assert len({h.expression for h in found}) == len(found)
 

@@ -92,7 +92,7 @@ def test_top_is_never_kept_although_its_f1_is_two_thirds(parents: KnowledgeGraph
     assert quality(ExampleCounts(3, 3, 3, 3)) == pytest.approx(2 / 3)
     for name in ALL:
         found = learner(name, parents, top=50).fit(FATHERS)
-        assert all(h.expression != Top() and h.counts.tells for h in found)
+        assert all(h.expression != Top() and h.counts.informative for h in found)
 
 
 def test_the_best_partial_concept_is_returned_and_said_to_be_partial(kg: KnowledgeGraph) -> None:

@@ -63,11 +63,11 @@ def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
     for concept in concepts:
         c = URIRef(concept.iri)
         graph.add((c, RDF.type, OWL.Class))
-        said = concept.expression if concept.world == "open" else safe_part(concept.expression)
-        if not isinstance(said, Top):
+        defining = concept.expression if concept.world == "open" else safe_part(concept.expression)
+        if not isinstance(defining, Top):
             predicate = OWL.equivalentClass if concept.world == "open" else RDFS.subClassOf
-            graph.add((c, predicate, to_graph(said, graph)))
-            _declare(graph, said)
+            graph.add((c, predicate, to_graph(defining, graph)))
+            _declare(graph, defining)
         if concept.world == "closed":
             for member in instances(kg, Named(concept.iri)):
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))

@@ -4,7 +4,7 @@ A kept concept is a class with a label, its definition, the text of its instance
 which counts, who learnt it and when. All of it stands in a named graph of its own among the asserted
 triples, so that one call removes it. What OWL may say of it is decided in `mrag.cel.concepts.definition`.
 
-What is said of one is in `mrag.cel.concepts.record`.
+The triples of one are in `mrag.cel.concepts.record`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def keep_concept(
         what: A hypothesis, or an expression.
         name: A plain name, which makes an IRI below `urn:mrag:concept:`, or an IRI or CURIE.
         label: What to call it; by default the name.
-        comment: What it says in words.
+        comment: The concept in words.
         learner: Name of the learner.
         seconds: How long it took to learn.
         replacing: Whether another concept of this name may be replaced.
@@ -146,7 +146,7 @@ def list_concepts(kg: KnowledgeGraph) -> list[KeptConcept]:
     for concept, p, o in kg.select(queries.get("cel/keep-list").text, "asserted"):
         if o is not None:
             found.setdefault(str(concept), {}).setdefault(str(p), []).append(o)
-    return [read_concept(concept, said) for concept, said in sorted(found.items())]
+    return [read_concept(concept, values) for concept, values in sorted(found.items())]
 
 
 def find_concept(kg: KnowledgeGraph, name: str) -> KeptConcept | None:
@@ -160,9 +160,9 @@ def member_differences(kg: KnowledgeGraph, concept: KeptConcept) -> MemberDiffer
 
     They are the same after reasoning, until the data changes.
     """
-    told = {*instances(kg, Named(concept.iri))}
-    asked = {*instances(kg, concept.expression)}
-    return MemberDifference(tuple(sorted(asked - told)), tuple(sorted(told - asked)))
+    members = {*instances(kg, Named(concept.iri))}
+    answers = {*instances(kg, concept.expression)}
+    return MemberDifference(tuple(sorted(answers - members)), tuple(sorted(members - answers)))
 
 
 def remove_concept(kg: KnowledgeGraph, name: str) -> bool:

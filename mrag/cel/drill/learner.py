@@ -2,7 +2,7 @@
 
 After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). The search goes on
 from the most promising expression: that is what it has reward, which is known, and what the network
-expects of it. `mrag.cel.drill.training` trains the network, `mrag.cel.drill.policy` says what it sees.
+expects of it. `mrag.cel.drill.training` trains the network, `mrag.cel.drill.policy` describes its input.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 
 _OFFERED = 20
-"""Of so many refinements of each expression the best are offered to the board."""
+"""Of so many refinements of each expression the best are offered."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class DrillSettings(LearnerSettings):
     Attributes:
         policy: Path of the trained policy, where it is not given as an object.
         max_tested: Most expressions tested.
-        trust: How much the network's word counts beside what an expression is seen to have reward; 0 is a
+        trust: How much the network's prediction counts beside the reward of an expression; 0 is a
             greedy search without the network, None the network alone, as published.
         space: Which expressions are reached; `steps` of the learner goes before that of the space.
     """

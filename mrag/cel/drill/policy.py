@@ -1,4 +1,4 @@
-"""What DRILL has learnt: a network that tells how promising a refinement is, and the file it is kept in.
+"""What DRILL has learnt: a network that predicts how promising a refinement is, and the file it is kept in.
 
 The network sees a refinement by what it holds and what it looks like, never by its name:
 
@@ -73,7 +73,7 @@ def fingerprint(names: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class Policy:
-    """A network that tells how promising refinements are.
+    """A network that predicts how promising refinements are.
 
     Attributes:
         names: The classes and properties of the graph that it was trained on.
@@ -115,7 +115,7 @@ class Policy:
         return fingerprint(self.names)
 
     def check(self, kg: KnowledgeGraph) -> None:
-        """Make sure that the policy was trained, and on a graph with these classes and properties.
+        """Check that the policy was trained, and on a graph with these classes and properties.
 
         Raises:
             ModelError: If not.
@@ -127,12 +127,12 @@ class Policy:
         own = schema(kg)
         if fingerprint(own) == self.fingerprint:
             return
-        told: list[str] = []
+        changes: list[str] = []
         for kind in ("classes", "properties"):
             here, there = set(own[kind]), set(self.names[kind])
-            told += [f"{len(here - there)} {kind} are new", f"{len(there - here)} are gone"]
+            changes += [f"{len(here - there)} {kind} are new", f"{len(there - here)} are gone"]
         raise ModelError(
-            f"The policy was trained on a graph with other classes or properties: {', '.join(told)}.",
+            f"The policy was trained on a graph with other classes or properties: {', '.join(changes)}.",
             term=next(iter(sorted(set(own["classes"]) ^ set(self.names["classes"]))), None),
             hint="Train one on this graph: policy = mrag.cel.train_policy(kg).",
         )
@@ -148,17 +148,17 @@ class Policy:
 
     def vectors(self, world: World, places: npt.NDArray[np.intp]) -> Vectors:
         """Return the vectors of individuals."""
-        told = self._told()
+        features = self._features()
         rng = np.random.default_rng(self.seed)
-        spread = rng.standard_normal((len(told), VECTOR)).astype(np.float32) / np.sqrt(VECTOR)
-        held = np.zeros((len(places), len(told)), dtype=np.float32)
-        for at, expression in enumerate(told):
+        spread = rng.standard_normal((len(features), VECTOR)).astype(np.float32) / np.sqrt(VECTOR)
+        held = np.zeros((len(places), len(features)), dtype=np.float32)
+        for at, expression in enumerate(features):
             held[:, at] = world.extension(expression)[places]
         # Of a graph with many classes each individual has few, whose projections would else grow large.
         found: Vectors = (held @ spread) / np.sqrt(np.maximum(held.sum(axis=1, keepdims=True), 1))
         return found.astype(np.float32)
 
-    def _told(self) -> list[Expression]:
+    def _features(self) -> list[Expression]:
         classes = [Named(c) for c in self.names["classes"]]
         found: list[Expression] = [*classes]
         for name in self.names["properties"]:
@@ -236,14 +236,14 @@ class Policy:
 
 
 def reward(seen: Vectors) -> Vectors:
-    """Return what refinements have reward: F1, half of what was gained, less .04 for each symbol."""
+    """Return the rewards of refinements: F1, half of what was gained, less .04 for each symbol."""
     size = seen[:, INPUTS - SHAPE + LENGTH] * 10
     found: Vectors = seen[:, 2] + 0.5 * seen[:, 3] - 0.04 * size
     return found
 
 
 class RefinementObserver:
-    """Sees refinements as the network does, on one problem.
+    """Describes refinements to the network, on one problem.
 
     Args:
         vectors: Of the examples, the positive ones first.

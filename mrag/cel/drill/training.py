@@ -1,11 +1,11 @@
 """Trains the policy of DRILL by deep reinforcement learning on problems generated from a graph.
 
 After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). An episode goes from
-`⊤` down from refinement to refinement, by chance at first and ever more as the network says. A step earns
-the F1 that it reaches, 5 in place of a flawless one, plus half of what was gained, less .04 for each symbol
-of length, and never less than 0. The network learns the discounted sum of what is reward, from a memory of
-past steps. Where it differs: all refinements of a state are tested there anyway, so a step is also credited
-with the best that they reward, not only with the one that was gone on with.
+`⊤` down from refinement to refinement, at random at first and increasingly as the network predicts. The
+reward of a step is the F1 that it reaches, 5 in place of a flawless one, plus half of what was gained, less
+.04 for each symbol of length, and never less than 0. The network learns the discounted sum of the rewards
+from a memory of past steps. Where it differs: all refinements of a state are tested there anyway, so a step
+is also credited with the best of their rewards, not only with that of the one that was gone on with.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Learning problems of published knowledge bases, run by any learner: on all examples, and by k folds.
 
-Trained on all examples, F1 says whether a concept was found; only the held-out figures say whether it
-holds for others. Every result is written down as soon as it is there, and a run that was broken off goes
+F1 on the examples learnt from shows whether a concept was found; only the held-out figures show whether
+it holds for others. Every result is written down as soon as it is there, and a run that was broken off goes
 on after the last one.
 """
 
@@ -236,7 +236,7 @@ def _held_out(
 
 
 def _learner(kg: KnowledgeGraph, setup: BenchmarkSetup) -> Learner:
-    LearnerSettings(measure=setup.measure)  # type: ignore[arg-type]  # tells what measures there are
+    LearnerSettings(measure=setup.measure)  # type: ignore[arg-type]  # refuses an unknown measure
     return learner(setup.learner, kg, seconds=setup.seconds, seed=setup.seed, measure=setup.measure)
 
 

@@ -147,11 +147,11 @@ class GraphFacts:
         return [str(c) for c in self.values(x, Property(str(TYPE)))]
 
     def is_individual(self, x: Term) -> bool:
-        """Tell whether a term is a named individual."""
+        """Return whether a term is a named individual."""
         return isinstance(x, URIRef) and any(c not in SCHEMA for c in self.types(x))
 
     def inferred(self, triple: Triple) -> bool:
-        """Tell whether a triple that is here was inferred."""
+        """Return whether a triple that is here was inferred."""
         self._read.outgoing([triple.s])
         return self._read.out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
 
@@ -218,7 +218,7 @@ def order(term: Term) -> str:
 
 
 def same(found: Term, wanted: str | Literal) -> bool:
-    """Tell whether a term is a wanted value, literals of numbers, dates and booleans by value."""
+    """Return whether a term is a wanted value, literals of numbers, dates and booleans by value."""
     if not isinstance(wanted, Literal):
         return isinstance(found, URIRef) and str(found) == wanted
     if not isinstance(found, Literal):
@@ -227,7 +227,7 @@ def same(found: Term, wanted: str | Literal) -> bool:
 
 
 def within(value: Term, range: DataRange) -> bool:
-    """Tell whether a term is a literal in a range.
+    """Return whether a term is a literal in a range.
 
     Raises:
         ConfigError: If the datatype is one that only the store compares.

@@ -95,7 +95,7 @@ class RepairSearch:
 
     @property
     def complete(self) -> bool:
-        """Tell whether all terms of the graph were tried."""
+        """Return whether all terms of the graph were tried."""
         return self.candidates.complete
 
     def run(self, size: int) -> tuple[Change, ...] | None:
@@ -253,7 +253,7 @@ def _least(facts: GraphFacts, e: Expression, x: Term) -> int:
 
 
 def _possible(facts: GraphFacts, e: Expression, x: Term) -> bool:
-    """Tell whether any change could make an expression hold that fails; it may say so wrongly."""
+    """Return whether any change could make an expression hold that fails; it may say so wrongly."""
     match e:
         case Bottom() | OneOf() | Not(OneOf()):
             return False

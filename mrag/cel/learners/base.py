@@ -1,4 +1,4 @@
-"""What all learners share: the interface, the limits, and the board of the best hypotheses so far."""
+"""What all learners share: the interface, the limits, and the best hypotheses so far."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ time limit, or Ctrl-C."""
 
 @dataclass(frozen=True)
 class LearnerSettings:
-    """What all learners can be told.
+    """Settings that all learners have.
 
     Attributes:
         seconds: Time limit of a fit; what was found until then is returned.
@@ -63,7 +63,7 @@ class FitProgress:
     Attributes:
         tested: Hypotheses tested.
         seconds: Since it began.
-        best: The best so far, None while nothing tells positive from negative examples.
+        best: The best so far, None while nothing separates positive from negative examples.
     """
 
     tested: int
@@ -175,7 +175,7 @@ class FitState:
         shaped: bool = False,
         estimate: float | None = None,
     ) -> float:
-        """Propose a hypothesis and return its quality; what tells nothing is not kept.
+        """Propose a hypothesis and return its quality; what is not informative is not kept.
 
         Args:
             expression: The hypothesis.
@@ -184,7 +184,7 @@ class FitState:
             estimate: Its quality on examples not learnt from, if that was estimated.
         """
         value = quality(counts, self.settings.measure)
-        if counts.tells and (len(self._found) < self._kept or value >= self.worst):
+        if counts.informative and (len(self._found) < self._kept or value >= self.worst):
             shape = expression if shaped else normal(expression)
             self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
             if len(self._found) > 2 * self._kept:
@@ -197,7 +197,7 @@ class FitState:
         return max(self.settings.top, 20)
 
     def tick(self, tested: int = 1) -> None:
-        """Note that hypotheses have been tested.
+        """Record that hypotheses have been tested.
 
         Raises:
             Halt: When the time is up.
@@ -249,7 +249,7 @@ class Learner(ABC):
 
     @abstractmethod
     def search(self, fit: FitState) -> Stopped:
-        """Offer hypotheses to the board and return why nothing more is tried."""
+        """Offer hypotheses to the fit and return why nothing more is tried."""
 
     def fit(self, problem: LearningProblem) -> list[Hypothesis]:
         """Learn what the positive examples share and the negative ones lack.
@@ -261,7 +261,7 @@ class Learner(ABC):
 
         Returns:
             The best hypotheses, best first; shorter ones before longer ones of the same quality. None is
-            returned where nothing tells positive from negative examples. `solved` of the first says
+            returned where nothing separates positive from negative examples. `solved` of the first says
             whether it makes no mistake, else it is the best partial concept.
 
         Raises:
@@ -300,6 +300,6 @@ class Learner(ABC):
         checked = [
             replace(h, quality=quality(counts, h.measure), counts=counts)
             for h, counts in zip(found, counted(found), strict=True)
-            if counts.tells
+            if counts.informative
         ]
         return sorted(checked, key=lambda h: h.order)

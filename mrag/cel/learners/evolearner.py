@@ -146,14 +146,14 @@ class _Run:
         return "solved" if self.fit.solved() else "limit"
 
     def scored(self, trees: list[Tree]) -> list[Tree]:
-        """Return trees with the fittest first, and offer the best of the new ones to the board."""
+        """Return trees with the fittest first, and offer the best of the new ones."""
         new = list({t.id: t for t in trees if t.id not in self.fitness}.values())
         tp, fp = self.forest.count(new)
         qualities = self.fit.bits.qualities(tp, fp, self.settings.measure)
         worth = _QUALITY * qualities - [t.length for t in new]
         self.fitness.update(zip((t.id for t in new), worth.tolist(), strict=True))
-        tells = self.fit.bits.tell(tp, fp)
-        order = [at for at in np.argsort(-worth, kind="stable").tolist() if tells[at]]
+        informative = self.fit.bits.informative(tp, fp)
+        order = [at for at in np.argsort(-worth, kind="stable").tolist() if informative[at]]
         best = order[: max(20, 2 * self.settings.top)]
         for at in best:
             self.fit.offer(new[at].expression, self.fit.counts(tp[at], fp[at]))
@@ -168,7 +168,7 @@ class _Run:
         return ranked[min(int(draw() * n) for _ in range(self.settings.tournament))]
 
     def varied(self, trees: list[Tree]) -> list[Tree]:
-        """Let neighbours exchange parts, then grow parts anew.
+        """Exchange parts between neighbours, then grow parts anew.
 
         A tree that is there already is mutated once more: the published way soon has a population that
         consists of the same few trees (measured: docs/learners.md).

@@ -1,4 +1,4 @@
-"""What can be said of examples in one condition: classes, properties, values, limits, and their negations.
+"""Single conditions on examples: classes, properties, values, limits, and their negations.
 
 The conditions are worked out from the inside: those of the values of a property give those of the
 individual that has it, for all conditions and individuals in one product of matrices. Of conditions that
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from scipy.sparse import csr_array
 from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Numbers, fingerprints
 from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import comparable, family
+from mrag.cel.semantics.values import by_family, spread
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -182,8 +181,7 @@ class _Features:
     def __init__(self, fit: FitState, settings: FeatureSettings) -> None:
         self.fit, self.settings = fit, settings
         self.world: World = fit.world
-        ways = (False, True) if self.world.inverse else (False,)
-        self.roles = [Property(p, inverse) for p in self.world.roles for inverse in ways]
+        self.roles = self.world.properties()
         self.inner: dict[tuple[bytes, int], Conditions] = {}
 
     def conditions(self, rows: Places, steps: int, *, outermost: bool = False) -> Conditions:
@@ -258,7 +256,7 @@ class _Features:
     def single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
-        # With many rows a value of one alone tells nothing of the others.
+        # With many rows a value of one alone does not help to separate the others.
         many = np.diff(columns.indptr) > (1 if edges.shape[0] > 20 else 0)
         names: list[Expression] = []
         chosen: list[int] = []
@@ -274,21 +272,12 @@ class _Features:
 
     def limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
-        families: dict[str, dict[int, Any]] = {}
-        for at, term in enumerate(terms):
-            kind = family(term) if isinstance(term, Literal) else None
-            if kind is not None and isinstance(term, Literal):
-                value = comparable(term)
-                if value is not None and value == value:
-                    families.setdefault(kind, {})[at] = value
-        for kind, values in sorted(families.items()):
-            if len({isinstance(v, datetime) and v.tzinfo is not None for v in values.values()}) > 1:
-                continue
+        for kind, values in by_family(terms).items():
             distinct = sorted(set(values.values()))
             spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
             names: list[Expression] = []
             table: list[Table] = []
-            for value in _spread(distinct, self.settings.splits):
+            for value in spread(distinct, self.settings.splits):
                 limit = spelled[value]
                 assert isinstance(limit, Literal)
                 if kind == _BOOLEAN:
@@ -337,10 +326,3 @@ def _having(edges: csr_array, chosen: list[int]) -> Table:
 
 def _is_text(term: Literal) -> bool:
     return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
-
-
-def _spread(values: list[Any], n: int) -> list[Any]:
-    """Return at most so many of the values, evenly spread."""
-    if len(values) <= n:
-        return values
-    return [values[round(at * (len(values) - 1) / (n - 1))] for at in range(n)]

@@ -51,7 +51,7 @@ class Family:
 
     @property
     def apart(self) -> bool:
-        """Tell whether no value falls under two items."""
+        """Return whether no value falls under two items."""
         return bool((np.diff(self.member.indptr) <= 1).all())
 
     def counts(self, order: Places, rows: Rows) -> npt.NDArray[np.int64]:
@@ -111,7 +111,7 @@ class Orders:
 def families(fit: FitState, steps: int) -> Iterator[Family]:
     """Yield what can be listed: values of a property, their classes, and with two steps values of values."""
     world = fit.world
-    for p in _roles(world):
+    for p in world.properties():
         fit.tick(0)
         edges, values = edges_of(world, p, fit.at)
         if not values.size:
@@ -122,7 +122,7 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
             marks = csr_array(np.array([world.classes[c][values] for c in classes], dtype=np.int64).T)
             yield Family(p, edges, classes, marks, _union)
         if steps > 1:
-            for q in _roles(world):
+            for q in world.properties():
                 inner, further = edges_of(world, q, values)
                 if further.size:
                     for family in _named(world, q, inner, further):
@@ -130,7 +130,7 @@ def families(fit: FitState, steps: int) -> Iterator[Family]:
 
 
 def _named(world: World, p: Property, edges: csr_array, values: Places) -> Iterator[Family]:
-    """Yield the family of the values themselves; what only one has tells nothing of others."""
+    """Yield the family of the values themselves; what only one has does not help with others."""
     having = np.diff(edges.tocsc().indptr)
     # The most common ones, whatever examples have them: to go by the labels would spoil the estimates.
     common = np.sort(np.argsort(-having, kind="stable")[:_MOST])
@@ -140,10 +140,6 @@ def _named(world: World, p: Property, edges: csr_array, values: Places) -> Itera
         ones = np.ones(len(chosen), dtype=np.int64)
         member = csr_array((ones, (chosen, range(len(chosen)))), shape=(values.size, len(chosen)))
         yield Family(p, edges, [str(world.terms[values[at]]) for at in chosen], member, _listed)
-
-
-def _roles(world: World) -> list[Property]:
-    return [Property(p, way) for p in world.roles for way in ((False, True) if world.inverse else (False,))]
 
 
 def _around(n: int, k: int) -> tuple[int, ...]:

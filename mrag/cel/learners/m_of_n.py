@@ -139,7 +139,7 @@ class _Run:
         self.cost: Qualities = 1e-6 * self.lengths + 1e-8 * named
 
     def held_out(self, at: int, family: Family) -> tuple[Rows, list[_Column], Numbers]:
-        """Tell for all sizes of a list which examples it holds, made from the other folds each time."""
+        """Return which examples lists of all sizes hold, made from the other folds each time."""
         numbers = family.numbers()
         orders = Orders(numbers > 0, self.labels, self.settings.ridge, self.settings.names)
         everything = np.ones(len(self.labels), dtype=bool)
@@ -207,7 +207,7 @@ class _Run:
         return best
 
     def surely_better(self, new: Bits, old: Bits) -> bool:
-        """Tell whether one is better than another by more than two standard errors over the folds."""
+        """Return whether one is better than another by more than two standard errors over the folds."""
         if not self.folds:
             return False
         held = self.fit.bits.unpack(np.stack([new, old]))
@@ -226,7 +226,7 @@ class _Run:
         self.fit.tick(len(rows))
         tp, fp = self.fit.bits.count(rows)
         values = self.fit.bits.qualities(tp, fp, self.settings.measure)
-        values[(lengths > self.settings.max_length) | ~self.fit.bits.tell(tp, fp)] = -np.inf
+        values[(lengths > self.settings.max_length) | ~self.fit.bits.informative(tp, fp)] = -np.inf
         return values
 
     def written(self, choice: _Choice) -> Expression:

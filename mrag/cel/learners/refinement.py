@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from rdflib import Literal, URIRef
 
 from mrag.cel.semantics.hierarchy import hierarchy
 from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import comparable, family
+from mrag.cel.semantics.values import by_family, spread
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -183,17 +181,11 @@ class RefinementOperator:
         """The limits of each property by datatype, ascending."""
         found: dict[tuple[str, str], list[Literal]] = {}
         for name in self.data:
-            kinds: dict[str, dict[Any, Literal]] = {}
-            for term in self._held(name):
-                kind = family(term)
-                value = comparable(term) if kind else None
-                if kind and value is not None and value == value:
-                    kinds.setdefault(kind, {}).setdefault(value, term)
-            for kind, values in kinds.items():
-                zones = {isinstance(v, datetime) and v.tzinfo is not None for v in values}
-                if len(zones) == 1:
-                    ordered = [values[v] for v in sorted(values)]
-                    found[name, kind] = _spread(ordered, self.constructors.splits)
+            terms = self._held(name)
+            for kind, values in by_family(terms).items():
+                spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
+                ordered = [spelled[v] for v in sorted(spelled)]
+                found[name, kind] = list(spread(ordered, self.constructors.splits))
         return found
 
     def _limits(self, p: Property) -> Iterator[Expression]:
@@ -220,7 +212,7 @@ class RefinementOperator:
                     yield Or((left, right))
 
     def _meet(self, a: Expression, b: Expression) -> bool:
-        """Tell whether two expressions share a term, and neither holds all of the other."""
+        """Return whether two expressions share a term, and neither holds all of the other."""
         left, right = self.world.extension(normal(a)), self.world.extension(normal(b))
         both = left & right
         return bool(both.any()) and not bool((both == left).all())
@@ -252,9 +244,3 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
     """Return the superclasses that have no other superclass between; equivalent ones are none."""
     wider = {c for c in above[name] if name not in above[c]}
     return sorted(c for c in wider if not any(c in above[d] and d not in above[c] for d in wider - {c}))
-
-
-def _spread(values: list[Literal], n: int) -> list[Literal]:
-    if len(values) <= n:
-        return values
-    return [values[round(at * (len(values) - 1) / (n - 1))] for at in range(n)]

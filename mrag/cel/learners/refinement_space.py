@@ -83,7 +83,7 @@ class Refinements:
 
 
 class RefinementSource(Protocol):
-    """Has the refinements of expressions."""
+    """Where the refinements of expressions come from."""
 
     def refinements(self, expression: Expression) -> Refinements:
         """Return the refinements of an expression that hold an individual."""
@@ -216,7 +216,7 @@ def shape(expression: Expression) -> list[float]:
 
 
 def constructors_for(atoms: Signature) -> Constructors:
-    """Return a constructors that names individuals only where nothing else tells values apart."""
+    """Return constructors that name individuals only where nothing else distinguishes values."""
     return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
 
 

@@ -29,7 +29,7 @@ def learner(
     on_progress: Callable[[FitProgress], None] | None = None,
     **settings: Any,
 ) -> Learner:
-    """Make a learner.
+    """Return a learner.
 
     Args:
         name: One of `LEARNERS`.

@@ -144,18 +144,18 @@ class CombinationSearch:
             self.extend([s for s in states if 2 * s.length <= self.settings.max_length])
 
     def flawless(self) -> bool:
-        """Tell whether no longer combination can be better."""
+        """Return whether no longer combination can be better."""
         return self.best >= 1.0 - self.settings.penalty * (2 + int(self.lengths.min(initial=1)))
 
     def extend(self, states: list[_State]) -> None:
-        """Make combinations available as conditions."""
+        """Add combinations to the conditions."""
         if states:
             self.made.extend(states)
             self.rows = np.vstack([self.rows, *(s.bits[None, :] for s in states)])
             self.lengths = np.append(self.lengths, [s.length for s in states])
 
     def chosen(self, made: Sequence[tuple[_State | None, bool, Bits, Numbers]]) -> list[_State]:
-        """Score combinations, offer the best to the board and return those to build on."""
+        """Score combinations, offer the best and return those to build on."""
         # Beside the best in all, some that hold nearly all positive examples and some that hold nearly no
         # negative one: `⊓` makes good ones of the first, `⊔` of the second.
         half = self.settings.beam // 2
@@ -164,7 +164,7 @@ class CombinationSearch:
         sizes = np.concatenate([lengths for _, _, _, lengths in made])
         counted = [self.bits.count(rows) for _, _, rows, _ in made]
         tp, fp = (np.concatenate(found) for found in zip(*counted, strict=True))
-        of = np.flatnonzero((sizes <= self.settings.max_length) & self.bits.tell(tp, fp))
+        of = np.flatnonzero((sizes <= self.settings.max_length) & self.bits.informative(tp, fp))
         tp, fp, sizes = tp[of], fp[of], sizes[of]
         cost = self.settings.penalty * sizes
         held, wrong = tp / self.bits.positives, fp / self.bits.negatives
@@ -187,7 +187,7 @@ class CombinationSearch:
         return list(best.values())
 
     def noted(self, state: _State, tp: int, fp: int) -> float:
-        """Remember a combination for the board, and return its score."""
+        """Remember a combination and return its score."""
         counts = self.fit.counts(tp, fp)
         if counts.perfect:
             # Whether to go on depends on its real length.
@@ -198,7 +198,7 @@ class CombinationSearch:
         return value - self.settings.penalty * state.length
 
     def flush(self) -> None:
-        """Offer the best of the combinations remembered to the board; to write all out would take long."""
+        """Offer the best of the combinations remembered; to write all out would take long."""
         self.notes.sort(key=lambda note: (-note[0], note[1].length))
         for _, state, counts in self.notes[: 2 * max(self.settings.top, 20)]:
             self.offered(self.written(state), counts)
@@ -250,7 +250,7 @@ class CombinationSearch:
             self.fit.tick(len(made))
             tp, fp = self.bits.count(made)
             scores = self.scores(tp, fp, sizes)
-            scores[(sizes > self.settings.max_length) | ~self.bits.tell(tp, fp)] = -np.inf
+            scores[(sizes > self.settings.max_length) | ~self.bits.informative(tp, fp)] = -np.inf
             for at in map(int, np.flatnonzero(scores > self.best)):
                 if scores[at] > self.best:
                     self.best = float(scores[at])

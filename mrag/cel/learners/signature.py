@@ -89,11 +89,11 @@ class Signature:
         return values[start:end]
 
     def is_literal(self, at: int) -> bool:
-        """Tell whether a literal stands at a place."""
+        """Return whether a literal stands at a place."""
         return bool(self._literal[at])
 
     def alike(self, p: Property) -> bool:
-        """Tell whether all values of a property are of the same classes."""
+        """Return whether all values of a property are of the same classes."""
         _, values = self.world.pairs(p)
         return len({self.classes_of(at) for at in np.unique(values).tolist()}) < 2
 
@@ -143,7 +143,7 @@ class Signature:
 
 
 def trivial(name: str) -> bool:
-    """Tell whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
+    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
 
     Example:
         >>> trivial(OWL + "NamedIndividual"), trivial("urn:Cat")

@@ -61,4 +61,4 @@ def reduced(e: Expression) -> Iterator[Expression]:
 
 def _quality(fit: FitState, e: Expression) -> float:
     counts = fit.count(e)
-    return quality(counts, fit.settings.measure) if counts.tells else -1.0
+    return quality(counts, fit.settings.measure) if counts.informative else -1.0

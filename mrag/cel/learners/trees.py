@@ -192,7 +192,7 @@ class Forest:
         return self.rebuilt(tree, parts)
 
     def known(self, tree: Tree) -> bool:
-        """Tell whether it has been worked out which examples a tree holds."""
+        """Return whether it has been worked out which examples a tree holds."""
         return tree.id in self._rows
 
     def count(self, trees: Sequence[Tree]) -> tuple[Numbers, Numbers]:

@@ -66,8 +66,8 @@ class ExampleBits:
         found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
         return found
 
-    def tell(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
-        """Tell which counts hold a larger share of the positive than of the negative examples."""
+    def informative(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which counts hold a larger share of the positive than of the negative examples."""
         return tp * self.negatives > fp * self.positives
 
 

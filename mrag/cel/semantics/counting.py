@@ -1,4 +1,4 @@
-"""What the store says of class expressions: instances, membership, counts of examples, refinements."""
+"""Questions about class expressions that the store answers: instances, counts of examples, refinements."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def refinements(
 
 
 def _answers(kg: KnowledgeGraph, expression: Expression) -> bool:
-    """Tell whether the store can be trusted with an expression.
+    """Return whether the store can be trusted with an expression.
 
     Virtuoso 7 gives wrong answers, or none in time, where a `MINUS` has a sub-select in it or an alternative
     is a list of values; there the statements are fetched and evaluated here.
@@ -209,15 +209,15 @@ def _layer(
     given: list[str], batch: list[tuple[str, int]], e: Expression, inverse: bool, nominals: bool
 ) -> str:
     p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
-    told = Filter(Negated(In(kind, VOCABULARY)))
+    not_schema = Filter(Negated(In(kind, VOCABULARY)))
     # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
     held = SubSelect(Select((X,), Group(tuple(members(e, given))), distinct=True))
     start: tuple[Pattern, ...] = (_rows(batch), held)
-    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), told))]
+    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), not_schema))]
     for name, edge in ((p, TriplePattern(X, p, y)), (q, TriplePattern(y, q, X)))[: 1 + inverse]:
         plain = Filter(Both(tuple(Negated(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, edge, plain)))
-        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, told)))
+        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, not_schema)))
     if nominals:
         plain = Filter(Both(tuple(Negated(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, TriplePattern(X, p, value), plain)))

@@ -28,7 +28,7 @@ def hierarchy(kg: KnowledgeGraph) -> tuple[Pairs, Pairs]:
 
 
 def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
-    """Tell in words where the instances of a class lack the superclasses that the graph gives it.
+    """Describe where the instances of a class lack the superclasses that the graph gives it.
 
     Hypotheses see what the dataset holds, so without inference `Parent` would miss the fathers.
     """

@@ -174,7 +174,7 @@ class World:
         return self._extension(expression)
 
     def reaches(self, expression: Expression) -> bool:
-        """Tell whether the world holds all that an expression asks for."""
+        """Return whether the world holds all that an expression asks for."""
         try:
             self._check(expression)
         except ConfigError:
@@ -195,7 +195,7 @@ class World:
         return np.array([self.index[URIRef(i)] for i in individuals], dtype=np.intp)
 
     def is_individual(self, iri: str) -> bool:
-        """Tell whether an IRI is a named individual here."""
+        """Return whether an IRI is a named individual here."""
         at = self.index.get(URIRef(iri))
         return at is not None and bool(self.individuals[at])
 
@@ -215,6 +215,11 @@ class World:
         """Return where the subjects and values of a property stand, the values first if it is inverse."""
         sources, values = self.roles.get(p.iri, _NONE)
         return (values, sources) if p.inverse else (sources, values)
+
+    def properties(self) -> list[Property]:
+        """Return the properties, also backwards where that is possible."""
+        ways = (False, True) if self.inverse else (False,)
+        return [Property(p, inverse) for p in self.roles for inverse in ways]
 
     def _extension(self, e: Expression) -> Mask:
         found = self._kept.get(e)

@@ -190,7 +190,7 @@ _DATATYPES = frozenset(
 
 
 def is_datatype(iri: str) -> bool:
-    """Tell whether an IRI names a datatype of OWL 2.
+    """Return whether an IRI names a datatype of OWL 2.
 
     Example:
         >>> is_datatype(XSD + "date"), is_datatype("urn:Jacket")

@@ -18,7 +18,7 @@ from rdflib import Literal
 from mrag.cel.problem import Hypothesis
 from mrag.cel.summary import ChatModel, ask_model
 from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, walk
-from mrag.cel.syntax.verbalise import Language, counted, names_of, verbalise
+from mrag.cel.syntax.verbalise import Language, counts_in_words, names_of, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
@@ -117,9 +117,9 @@ def polish_sentence(
         used.append(name(iri))
         return used[-1]
 
-    said = verbalise(hypothesis.expression, noted, language)
-    start = f"{'Whatever' if language == 'en' else 'Alles, was'} {said}"
-    end = f": {counted(hypothesis.counts, language, noun=noun)}."
+    clause = verbalise(hypothesis.expression, noted, language)
+    start = f"{'Whatever' if language == 'en' else 'Alles, was'} {clause}"
+    end = f": {counts_in_words(hypothesis.counts, language, noun=noun)}."
     original = start + end
     used += _literals(hypothesis.expression)
     try:
@@ -147,7 +147,7 @@ def meaning_change(
     noun: str | None = None,
     labels: Iterable[str] = (),
 ) -> str:
-    """Say why a sentence may mean something else than another one.
+    """Return why a sentence may mean something else than another one.
 
     Args:
         original: The sentence made by rules, without the counts.
@@ -255,7 +255,7 @@ def _reserved(language: Language) -> list[str]:
 
 
 def _simple(original: str, language: Language) -> bool:
-    """Tell whether brackets can go: there is one pair at the end, and nothing reaches into it."""
+    """Return whether brackets can go: there is one pair at the end, and nothing reaches into it."""
     if original.count("(") > 1 or (original.count("(") == 1 and not original.endswith(")")):
         return False
     deciding = "|".join(map(re.escape, [*_NEGATIONS[language], *_DECIDING[language]]))
@@ -287,7 +287,7 @@ def _without_articles(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 
 def _has_head(pattern: re.Pattern[str], original: str) -> bool:
-    """Tell whether the first thing said is a class, and the rest is said of the same thing."""
+    """Return whether the first statement names a class, and the rest is said of the same thing."""
     start = re.match(r"Whatever is an? “?", original)
     first = pattern.match(original, start.end()) if start else None
     return first is not None and re.match("”? and ", original[first.end() :]) is not None

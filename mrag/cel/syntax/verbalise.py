@@ -83,18 +83,18 @@ _COUNTS: Mapping[Language, Mapping[type[Cardinality], str]] = {
 
 
 def verbalise(expression: Expression, name: Name, language: Language = "en") -> str:
-    """Say what an expression holds, as the end of a sentence.
+    """Return what an expression holds, as the end of a sentence.
 
     Args:
-        expression: The expression; its normal form is what is said.
+        expression: The expression; its normal form is verbalised.
         name: Names classes, properties and individuals by their IRIs.
         language: `en` or `de`.
 
     Returns:
         English after "Whatever …", German after „Alles, was …“.
     """
-    said = normal(expression)
-    return _English(name).clause(said) if language == "en" else _German(name).clause(said)
+    language_class = _English if language == "en" else _German
+    return language_class(name).clause(normal(expression))
 
 
 def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: Language | None = None) -> Name:
@@ -126,7 +126,7 @@ def sentence(
     *,
     noun: str | None = None,
 ) -> str:
-    """Say in one sentence what a concept holds and, of a hypothesis, which examples.
+    """Return in one sentence what a concept holds and, of a hypothesis, which examples.
 
     Args:
         kg: The knowledge graph, for labels.
@@ -136,17 +136,17 @@ def sentence(
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
     start = "Whatever" if language == "en" else "Alles, was"
-    said = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
+    text = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
     if isinstance(concept, Hypothesis):
-        said += f": {counted(concept.counts, language, noun=noun)}"
-    return f"{said}."
+        text += f": {counts_in_words(concept.counts, language, noun=noun)}"
+    return f"{text}."
 
 
-def counted(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
-    """Say how many examples are held.
+def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
+    """Return how many examples are held, in words.
 
     Example:
-        >>> counted(ExampleCounts(9, 1, 10, 40), noun="images")
+        >>> counts_in_words(ExampleCounts(9, 1, 10, 40), noun="images")
         '9 of your 10 images, 1 of 40 others'
     """
     c = counts
@@ -201,7 +201,7 @@ class _English(_Clauses):
         return f"{self.role(e.property)} {self.restricted(e)}"
 
     def restricted(self, e: Restriction) -> str:
-        """Return what a property is said to have."""
+        """Return what follows the name of a property."""
         match e:
             case Value(_, value):
                 return self.value(value)
@@ -273,7 +273,7 @@ class _German(_Clauses):
         return f"{'umgekehrt ' if p.inverse else ''}bei {self.value(p.iri)} {self.restricted(e)}"
 
     def restricted(self, e: Restriction) -> str:
-        """Return what is said of the values of a property."""
+        """Return what follows the name of a property."""
         match e:
             case Value(_, value):
                 return f"{self.value(value)} hat"
@@ -324,7 +324,7 @@ def _literal(value: Literal, language: Language) -> str:
 
 
 def _bare(value: Literal, datatype: str) -> str:
-    """Print a literal without its datatype if that has been said."""
+    """Print a literal without its datatype if that is given before it."""
     return str(value) if str(value.datatype) == datatype and " " not in str(value) else str(to_ox(value))
 
 
