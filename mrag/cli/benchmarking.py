@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from mrag.cel.evaluation.benchmark import Outcome, Setup, means, run
+from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, means
+from mrag.cel.evaluation.benchmark import run_benchmark as run
 from mrag.cel.evaluation.files import find_problems
 from mrag.cli.common import progress, say, show, show_json
 from mrag.errors import LoadError
@@ -41,8 +42,8 @@ def run_benchmark(
         say(f"Not read: {file.path}: {file.reason}", style="yellow")
     if not sets:
         raise LoadError("No learning problem could be read.", file=path)
-    setups = [Setup(name.strip(), seconds, folds, seed, measure) for name in learners.split(",")]
-    found: list[Outcome] = []
+    setups = [BenchmarkSetup(name.strip(), seconds, folds, seed, measure) for name in learners.split(",")]
+    found: list[BenchmarkResult] = []
     with progress("Problems", unit="problems") as note:
         for outcome in run(sets, setups, results=results, on_progress=note):
             found.append(outcome)
@@ -73,7 +74,7 @@ _MEANS = {
 }
 
 
-def _lines(o: Outcome) -> list[str]:
+def _lines(o: BenchmarkResult) -> list[str]:
     start = f"{o.set} {o.problem} [{o.learner}]"
     if o.error:
         return [f"{start}: {o.error}"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mrag.cel.concepts.export import to_ontology
-from mrag.cel.concepts.registry import KeptConcept, concepts, find, keep, remove
-from mrag.cel.explain.satisfied import satisfied
+from mrag.cel.concepts.record import KeptConcept
+from mrag.cel.concepts.registry import find_concept, keep_concept, list_concepts, remove_concept
+from mrag.cel.explain.satisfied import why_satisfied
 from mrag.cel.explain.why_not import why_not
-from mrag.cel.learners.base import Report
+from mrag.cel.learners.base import FitReport
 from mrag.cel.problem import Hypothesis
 from mrag.cel.semantics.sparql import instances_query
 from mrag.cel.syntax.expressions import Expression
@@ -30,7 +31,7 @@ def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
         ConfigError: If it is neither.
     """
     try:
-        named = find(graph, text)
+        named = find_concept(graph, text)
     except (ConfigError, ValueError):
         named = None
     if named is not None:
@@ -46,10 +47,10 @@ def concept_of(graph: KnowledgeGraph, text: str) -> Expression:
 
 
 def keep_as(
-    graph: KnowledgeGraph, what: Hypothesis | Expression, name: str, learner: str, report: Report | None
+    graph: KnowledgeGraph, what: Hypothesis | Expression, name: str, learner: str, report: FitReport | None
 ) -> KeptConcept:
     """Keep a concept under a name."""
-    return keep(
+    return keep_concept(
         graph,
         what,
         name,
@@ -66,11 +67,11 @@ def kept_concepts(graph: KnowledgeGraph, forget: str | None, format: str, *, as_
         ConfigError: If the one to remove is not there.
     """
     if forget is not None:
-        if not remove(graph, forget):
+        if not remove_concept(graph, forget):
             raise ConfigError("No such concept is kept.", term=forget, hint="mrag learn --kept lists them.")
         say(f"Removed {forget}." + ("" if graph.reasoned else " Run `mrag reason` to infer anew."))
         return
-    found = concepts(graph)
+    found = list_concepts(graph)
     if as_json:
         show_json([_kept_json(graph, c) for c in found])
     elif format == "turtle":
@@ -116,7 +117,7 @@ def to_json(
     graph: KnowledgeGraph,
     expression: Expression,
     found: list[Hypothesis],
-    report: Report | None,
+    report: FitReport | None,
     stored: KeptConcept | None,
     explain: str | None,
     format: str,
@@ -147,7 +148,7 @@ def show_learnt(
     graph: KnowledgeGraph,
     expression: Expression,
     found: list[Hypothesis],
-    report: Report | None,
+    report: FitReport | None,
     format: str,
     more: WithModel | None = None,
 ) -> None:
@@ -174,7 +175,7 @@ def why(graph: KnowledgeGraph, expression: Expression, individual: str) -> tuple
     def label(term: str) -> str:
         return display.predicate(term) if graph.profile().predicates.get(term) else display.entity(term)
 
-    reason = satisfied(graph, expression, individual)
+    reason = why_satisfied(graph, expression, individual)
     text, value = reason.render(label), reason.to_json()
     if reason.holds:
         return text, {"satisfied": value, "why_not": None}

@@ -24,7 +24,7 @@ from mrag.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mrag.cel.learners.base import Report
+    from mrag.cel.learners.base import FitReport
     from mrag.cel.problem import Hypothesis, LearningProblem
     from mrag.cel.syntax.expressions import Expression
     from mrag.graph.kg import KnowledgeGraph
@@ -151,7 +151,7 @@ def learn(
             return
         expression: Expression
         found: list[Hypothesis] = []
-        report: Report | None = None
+        report: FitReport | None = None
         problem: LearningProblem | None = None
         if concept is not None:
             expression = concept_of(graph, concept)
@@ -236,7 +236,7 @@ def _learnt(
     seed: int,
     measure: str,
     k: int,
-) -> tuple[list[Hypothesis], Report]:
+) -> tuple[list[Hypothesis], FitReport]:
     from mrag.cel.learners.registry import learner
     from mrag.errors import LearningProblemError
 

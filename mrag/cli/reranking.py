@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mrag.cel.problem import Hypothesis
-from mrag.cel.rerank import Order, Reranking, RerankSettings, by_concept
+from mrag.cel.rerank import Order, Reranking, RerankSettings, rerank_by_concept
 from mrag.cel.summary import order_by_summary
 from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.polish import Polished, polish
+from mrag.cel.syntax.polish import PolishedSentence, polish_sentence
 from mrag.cel.syntax.verbalise import Language
 from mrag.cli.common import say, show
 from mrag.context.display import Display
@@ -24,7 +24,7 @@ from mrag.retrieval.rankers import Question, SimilarityRanker
 class WithModel:
     """A sentence that a model polished, and hits that the concept re-ranked; None where not asked for."""
 
-    polished: Polished | None
+    polished: PolishedSentence | None
     reranked: Reranking | None
     labels: dict[str, str]
 
@@ -91,7 +91,7 @@ def with_model(
             raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
     polished = None
     if chat is not None and isinstance(concept, Hypothesis):
-        polished = polish(graph, concept, chat, language)
+        polished = polish_sentence(graph, concept, chat, language)
     if not hits or question is None:
         return WithModel(polished, None, {})
     found = SimilarityRanker(graph, index).rank(Question(question), max(100, hits))
@@ -104,7 +104,7 @@ def with_model(
         order = order_by_summary(chat, texts)
     first = [h.iri for h in found[:10]]
     settings = RerankSettings(language=language)
-    result = by_concept(graph, found, concept, settings, order=order, positives=positives or first)
+    result = rerank_by_concept(graph, found, concept, settings, order=order, positives=positives or first)
     kept = result.hits[:hits]
     return WithModel(
         polished,

@@ -98,8 +98,7 @@ def _drill(
     as_json: bool,
 ) -> None:
     from mrag.cel.drill.policy import Policy
-    from mrag.cel.drill.training import TrainSettings
-    from mrag.cel.drill.training import train as run
+    from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
 
     def kept() -> str:
         if not out.exists():
@@ -112,9 +111,9 @@ def _drill(
         if before is not None:
             say(f"{out} is trained further; it has seen {had} episodes.")
         with progress("Training", unit="episodes") as note:
-            policy = run(
+            policy = train_policy(
                 graph,
-                TrainSettings(episodes=episodes, seconds=seconds, seed=seed),
+                PolicyTrainingSettings(episodes=episodes, seconds=seconds, seed=seed),
                 policy=before,
                 on_progress=lambda p: note(p.episodes - had, episodes),
             )

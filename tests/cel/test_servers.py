@@ -12,7 +12,7 @@ from rdflib.namespace import OWL, RDF, XSD
 
 from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.counting import confusion, holding, instances, refinements
+from mrag.cel.semantics.counting import confusion, instances, instances_among, refinements
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, walk
 from mrag.cel.syntax.normal_form import normal
@@ -67,7 +67,7 @@ def comparable(x: Expression) -> bool:
 def test_random_expressions_hold_the_same_on_a_server(server: KnowledgeGraph, x: Expression) -> None:
     expected = Plain(GRAPH).instances(x)
     assert set(instances(server, x)) == expected, key(normal(x))
-    assert holding(server, x, [a, c, e]) == expected & {a, c, e}, key(normal(x))
+    assert instances_among(server, x, [a, c, e]) == expected & {a, c, e}, key(normal(x))
 
 
 def test_counts_layers_worlds_and_learning_on_a_server(server: KnowledgeGraph) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rdflib import URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.learners.base import Board
+from mrag.cel.learners.base import FitState
 from mrag.cel.learners.features import Places, edges_of
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import AtLeast, Expression, Named, OneOf, Or, Property, Some, length
@@ -51,7 +51,7 @@ class Family:
 
     @property
     def apart(self) -> bool:
-        """Tell whether no value falls under two items."""
+        """Return whether no value falls under two items."""
         return bool((np.diff(self.member.indptr) <= 1).all())
 
     def counts(self, order: Places, rows: Rows) -> npt.NDArray[np.int64]:
@@ -84,12 +84,12 @@ class Orders:
         table: Which examples have which items.
         labels: Which examples are positive.
         ridge: How far the weights are drawn to zero.
-        most: Most items in an order.
+        max_items: Most items in an order.
     """
 
-    def __init__(self, table: Rows, labels: Rows, ridge: float, most: int) -> None:
+    def __init__(self, table: Rows, labels: Rows, ridge: float, max_items: int) -> None:
         self.x, self.y = table.astype(np.float32), labels.astype(np.float32)
-        self.ridge, self.most = ridge, most
+        self.ridge, self.max_items = ridge, max_items
         self.product, self.sum, self.right = self._sums(self.x, self.y)
 
     def _sums(self, x: _Floats, y: _Floats) -> tuple[_Floats, _Floats, _Floats]:
@@ -104,16 +104,16 @@ class Orders:
         weights = np.linalg.solve(product, right - total * y.mean())
         # Rounded, so that equal items stand in order of their names on every machine.
         weights = np.round(weights.astype(np.float64), 5)
-        best = np.argsort(-weights, kind="stable")[: self.most]
+        best = np.argsort(-weights, kind="stable")[: self.max_items]
         return best[weights[best] > 0]
 
 
-def families(board: Board, steps: int) -> Iterator[Family]:
+def families(fit: FitState, steps: int) -> Iterator[Family]:
     """Yield what can be listed: values of a property, their classes, and with two steps values of values."""
-    world = board.world
-    for p in _roles(world):
-        board.tick(0)
-        edges, values = edges_of(world, p, board.at)
+    world = fit.world
+    for p in world.properties():
+        fit.tick(0)
+        edges, values = edges_of(world, p, fit.at)
         if not values.size:
             continue
         yield from _named(world, p, edges, values)
@@ -122,7 +122,7 @@ def families(board: Board, steps: int) -> Iterator[Family]:
             marks = csr_array(np.array([world.classes[c][values] for c in classes], dtype=np.int64).T)
             yield Family(p, edges, classes, marks, _union)
         if steps > 1:
-            for q in _roles(world):
+            for q in world.properties():
                 inner, further = edges_of(world, q, values)
                 if further.size:
                     for family in _named(world, q, inner, further):
@@ -130,7 +130,7 @@ def families(board: Board, steps: int) -> Iterator[Family]:
 
 
 def _named(world: World, p: Property, edges: csr_array, values: Places) -> Iterator[Family]:
-    """Yield the family of the values themselves; what only one has tells nothing of others."""
+    """Yield the family of the values themselves; what only one has does not help with others."""
     having = np.diff(edges.tocsc().indptr)
     # The most common ones, whatever examples have them: to go by the labels would spoil the estimates.
     common = np.sort(np.argsort(-having, kind="stable")[:_MOST])
@@ -140,10 +140,6 @@ def _named(world: World, p: Property, edges: csr_array, values: Places) -> Itera
         ones = np.ones(len(chosen), dtype=np.int64)
         member = csr_array((ones, (chosen, range(len(chosen)))), shape=(values.size, len(chosen)))
         yield Family(p, edges, [str(world.terms[values[at]]) for at in chosen], member, _listed)
-
-
-def _roles(world: World) -> list[Property]:
-    return [Property(p, way) for p in world.roles for way in ((False, True) if world.inverse else (False,))]
 
 
 def _around(n: int, k: int) -> tuple[int, ...]:
@@ -163,9 +159,9 @@ def _within(q: Property) -> Callable[[tuple[str, ...]], Expression]:
     return lambda names: Some(q, OneOf(names))
 
 
-def folds(positives: int, negatives: int, most: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:
+def folds(positives: int, negatives: int, max_folds: int, seed: int) -> tuple[npt.NDArray[np.intp], int]:
     """Divide the examples of each kind evenly; 0 folds where that leaves nothing to hold out."""
-    number = min(most, positives, negatives)
+    number = min(max_folds, positives, negatives)
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(np.arange(n) % max(number, 1)) for n in (positives, negatives)]
     return np.concatenate(parts), number if number > 1 else 0

@@ -4,7 +4,7 @@ Example:
     >>> from rdflib import URIRef
     >>> a, b, c = (URIRef(f"urn:{x}") for x in "abc")
     >>> world = World([(a, "urn:Cat"), (b, "urn:Dog")], [(a, "urn:likes", b), (b, "urn:likes", c)])
-    >>> atoms = Atoms(world, inverse=True)
+    >>> atoms = Signature(world, inverse=True)
     >>> atoms.classes
     ('urn:Cat', 'urn:Dog')
     >>> [p.inverse for p in atoms.links]
@@ -36,7 +36,7 @@ _COMMON = 30
 _FACETS: tuple[Facet, ...] = ("minInclusive", "maxInclusive")
 
 
-class Atoms:
+class Signature:
     """The classes and properties of a world, and what each of its terms has of them.
 
     Args:
@@ -89,15 +89,15 @@ class Atoms:
         return values[start:end]
 
     def is_literal(self, at: int) -> bool:
-        """Tell whether a literal stands at a place."""
+        """Return whether a literal stands at a place."""
         return bool(self._literal[at])
 
     def alike(self, p: Property) -> bool:
-        """Tell whether all values of a property are of the same classes."""
+        """Return whether all values of a property are of the same classes."""
         _, values = self.world.pairs(p)
         return len({self.classes_of(at) for at in np.unique(values).tolist()}) < 2
 
-    def most_values(self, p: Property) -> int:
+    def max_values(self, p: Property) -> int:
         """Return how many values of a property one term has at most."""
         sources, _ = self.world.pairs(p)
         return int(np.bincount(sources).max()) if len(sources) else 0
@@ -143,7 +143,7 @@ class Atoms:
 
 
 def trivial(name: str) -> bool:
-    """Tell whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
+    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything.
 
     Example:
         >>> trivial(OWL + "NamedIndividual"), trivial("urn:Cat")
@@ -167,18 +167,18 @@ def _kind(term: Literal) -> str | None:
 
 
 def _splits(
-    rows: list[tuple[Any, Literal, int]], most: int, labels: npt.NDArray[np.int8] | None
+    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8] | None
 ) -> list[Literal]:
     """Return values to split ordered rows at; each begins the upper part."""
     starts = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0]]
-    if not starts or most < 1:
+    if not starts or max_splits < 1:
         return [rows[0][1]] if rows else []
     if labels is None:
-        step = max(1, math.ceil(len(starts) / most))
+        step = max(1, math.ceil(len(starts) / max_splits))
         return [rows[at][1] for at in starts[step // 2 :: step]]
     marks = [int(labels[row[2]]) for row in rows]
     parts, chosen = [(0, len(rows))], list[int]()
-    while parts and len(chosen) < most:
+    while parts and len(chosen) < max_splits:
         gains = [(_gain(marks, start, end, starts), start, end) for start, end in parts]
         (gain, at), start, end = max(gains, key=lambda g: (g[0][0], -g[1]))
         if gain <= 1e-9:

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.atoms import Atoms
-from mrag.cel.learners.refinement import Language, Refinement
+from mrag.cel.learners.refinement import Constructors, RefinementOperator
+from mrag.cel.learners.signature import Signature
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import (
     And,
@@ -44,11 +44,11 @@ _KINDS = (Named, Not, And, Or, Some, Only, AtLeast, AtMost, Value)
 
 
 @dataclass(frozen=True)
-class SpaceSettings:
+class RefinementSpaceSettings:
     """Which expressions are reached, and by how large steps.
 
     Attributes:
-        language: What they are made of; None takes what the graph needs: single individuals are named
+        constructors: What they are made of; None takes what the graph needs: single individuals are named
             where all values of a property are of the same classes, and no inverse properties.
         step: By how much longer a refinement may be than what it refines.
         first: Longest refinement of `⊤`; pairs joined by `⊔` begin here.
@@ -56,7 +56,7 @@ class SpaceSettings:
         steps: How many properties may follow one another.
     """
 
-    language: Language | None = None
+    constructors: Constructors | None = None
     step: int = 4
     first: int = 7
     max_length: int = 14
@@ -68,7 +68,7 @@ class SpaceSettings:
 
 
 @dataclass(frozen=True)
-class Layer:
+class Refinements:
     """The refinements of one expression.
 
     Attributes:
@@ -82,14 +82,14 @@ class Layer:
     shapes: Vectors
 
 
-class Layers(Protocol):
-    """Has the refinements of expressions."""
+class RefinementSource(Protocol):
+    """Where the refinements of expressions come from."""
 
-    def layer(self, expression: Expression) -> Layer:
+    def refinements(self, expression: Expression) -> Refinements:
         """Return the refinements of an expression that hold an individual."""
 
 
-class View:
+class SpaceView:
     """A space seen by some of its individuals only, with the layers of the whole.
 
     Args:
@@ -97,21 +97,21 @@ class View:
         columns: Where the individuals stand among the terms of the world; each is one of the space.
     """
 
-    def __init__(self, space: Space, columns: npt.NDArray[np.intp]) -> None:
+    def __init__(self, space: RefinementSpace, columns: npt.NDArray[np.intp]) -> None:
         self._space = space
         place = np.zeros(space.world.size, dtype=np.intp)
         place[space.columns] = np.arange(len(space.columns))
         self._places = place[columns]
 
-    def layer(self, expression: Expression) -> Layer:
+    def refinements(self, expression: Expression) -> Refinements:
         """Return the refinements of an expression that hold one of the individuals."""
-        whole = self._space.layer(expression)
+        whole = self._space.refinements(expression)
         table = whole.table[:, self._places]
         kept = np.flatnonzero(table.any(axis=1))
-        return Layer(tuple(whole.expressions[at] for at in kept), table[kept], whole.shapes[kept])
+        return Refinements(tuple(whole.expressions[at] for at in kept), table[kept], whole.shapes[kept])
 
 
-class Space:
+class RefinementSpace:
     """The expressions over a world, as layers of refinements.
 
     Args:
@@ -126,19 +126,23 @@ class Space:
         kg: KnowledgeGraph,
         world: World,
         columns: npt.NDArray[np.intp],
-        settings: SpaceSettings | None = None,
+        settings: RefinementSpaceSettings | None = None,
     ) -> None:
         self.world, self.columns = world, columns
-        self.settings = settings or SpaceSettings()
-        self.language = self.settings.language or language_for(Atoms(world))
-        self.operator = Refinement(kg, world, self.language)
-        self._layers: dict[Expression, Layer] = {}
+        self.settings = settings or RefinementSpaceSettings()
+        self.constructors = self.settings.constructors or constructors_for(Signature(world))
+        self.operator = RefinementOperator(kg, world, self.constructors)
+        self._layers: dict[Expression, Refinements] = {}
         self._bytes = 0
 
     @classmethod
     def of(
-        cls, kg: KnowledgeGraph, world: World, columns: npt.NDArray[np.intp], settings: SpaceSettings
-    ) -> Layers:
+        cls,
+        kg: KnowledgeGraph,
+        world: World,
+        columns: npt.NDArray[np.intp],
+        settings: RefinementSpaceSettings,
+    ) -> RefinementSource:
         """Return a space for some individuals; that of a graph fetched whole is kept until it changes."""
         if world.steps is not None:
             return cls(kg, world, columns, settings)
@@ -147,9 +151,9 @@ class Space:
         if not isinstance(found, cls) or found.world is not world:
             found = cls(kg, world, np.flatnonzero(world.individuals), settings)
             kg.cache[name] = found
-        return View(found, columns)
+        return SpaceView(found, columns)
 
-    def layer(self, expression: Expression) -> Layer:
+    def refinements(self, expression: Expression) -> Refinements:
         """Return the refinements of an expression that hold an individual."""
         found = self._layers.get(expression)
         if found is None:
@@ -165,7 +169,7 @@ class Space:
         """Return which of the individuals an expression holds."""
         return self.world.extension(expression)[self.columns]
 
-    def _worked_out(self, expression: Expression) -> Layer:
+    def _worked_out(self, expression: Expression) -> Refinements:
         settings = self.settings
         limit = settings.first if isinstance(expression, Top) else length(expression) + settings.step
         kept: list[Expression] = []
@@ -179,7 +183,7 @@ class Space:
                 rows.append(row)
         table = np.array(rows, dtype=bool).reshape(len(kept), len(self.columns))
         shapes = np.array([shape(e) for e in kept], dtype=np.float32).reshape(len(kept), SHAPE)
-        return Layer(tuple(kept), table, shapes)
+        return Refinements(tuple(kept), table, shapes)
 
 
 SHAPE = len(_KINDS) + 6
@@ -211,28 +215,28 @@ def shape(expression: Expression) -> list[float]:
     return [*root, *rest]
 
 
-def language_for(atoms: Atoms) -> Language:
-    """Return a language that names individuals only where nothing else tells values apart."""
-    return Language(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
+def constructors_for(atoms: Signature) -> Constructors:
+    """Return constructors that name individuals only where nothing else distinguishes values."""
+    return Constructors(inverse=False, nominals=any(atoms.alike(p) for p in atoms.links))
 
 
-def descents(space: Space, rng: np.random.Generator, most: int) -> Iterator[Expression]:
+def random_descents(space: RefinementSpace, rng: np.random.Generator, max_steps: int) -> Iterator[Expression]:
     """Yield random expressions: ever new walks from `⊤` of at most so many refinements.
 
     Args:
         space: The expressions.
         rng: Where the random choices come from.
-        most: Most refinements in a walk.
+        max_steps: Most refinements in a walk.
     """
     while True:
         found: Expression = Top()
-        for _ in range(int(rng.integers(1, most + 1))):
-            layer = space.layer(found)
-            if not layer.expressions:
+        for _ in range(int(rng.integers(1, max_steps + 1))):
+            refinements = space.refinements(found)
+            if not refinements.expressions:
                 break
             # A length first, so that the few short ones come up as often as the many long ones.
-            lengths = layer.shapes[:, LENGTH]
+            lengths = refinements.shapes[:, LENGTH]
             chosen = rng.choice(np.unique(lengths))
-            found = layer.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
+            found = refinements.expressions[int(rng.choice(np.flatnonzero(lengths == chosen)))]
         if not isinstance(found, Top):
             yield found
