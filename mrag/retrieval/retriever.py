@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -35,13 +36,19 @@ class Retrieval:
         question: The question.
         hits: The entities, best first.
         context: Their neighbourhood.
-        documents: One LangChain document for each hit.
     """
 
     question: Question
     hits: tuple[Hit, ...]
     context: Context
-    documents: tuple[Document, ...]
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """One LangChain document for each hit, built when first asked for."""
+        return tuple(
+            _document(hit, name, self.context, first=at == 0)
+            for at, (hit, name) in enumerate(zip(self.hits, self.context.names, strict=True))
+        )
 
 
 class TripleStoreRetriever(BaseRetriever):
@@ -89,11 +96,7 @@ class TripleStoreRetriever(BaseRetriever):
         asked = question if isinstance(question, Question) else Question(question)
         hits = self._ranker().rank(asked, self.k if k is None else k)
         context = expand(self._kg(), [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
-        documents = tuple(
-            _document(hit, name, context, first=at == 0)
-            for at, (hit, name) in enumerate(zip(hits, context.names, strict=True))
-        )
-        return Retrieval(asked, tuple(hits), context, documents)
+        return Retrieval(asked, tuple(hits), context)
 
     def _get_relevant_documents(
         self,

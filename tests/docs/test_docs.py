@@ -187,7 +187,7 @@ def test_every_command_is_in_the_reference() -> None:
 def test_the_readmes_commands_run_against_a_server(tmp_path: Path) -> None:
     block = readme_block("mrag doctor")
     port = free_port()
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(tmp_path / "data"), "--update"]
     base = f"http://127.0.0.1:{port}"
     with running([*command, "--port", str(port), "--reason"], f"{base}/sparql", tmp_path / "log"):
         url = f"graphdb:{base}/repositories/main"

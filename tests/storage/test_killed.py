@@ -128,7 +128,7 @@ def test_the_first_index_command_is_killed(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = f"oxigraph:{store}"
-    index = [sys.executable, "-u", "-m", "mrag.cli", "index", "--store", url, "--embedder", "wordllama"]
+    index = [sys.executable, "-u", "-m", "mrag", "index", "--store", url, "--embedder", "wordllama"]
     beside = Path(f"{store}.mrag")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""`mrag doctor`: what works here, and what to do about what does not."""
+"""`mrag doctor`: what works on this system, and what to do about what does not."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import (
-    JsonOption,
-    KgOption,
-    StoreOption,
-    opened,
-    progress,
-    say,
-    show,
-    show_json,
-    warn_of_login,
-)
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened, warn_of_login
+from mrag.cli.shared.output import progress, say, show, show_json
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.stores.sparql import SparqlStore
 
 
+_CAP = 1 << 30
+_OTHER = (
+    "queries still pass the read gate, but on this system the process that runs them could reach the network"
+)
+_NAMESPACE = "Let processes have user namespaces (in Docker: --security-opt seccomp=unconfined)"
+_SECCOMP = "Run on a kernel with seccomp filters (CONFIG_SECCOMP_FILTER), on x86-64 or ARM64"
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        what: The thing.
-        ok: Whether it works; None where it is not needed.
+        what: What was checked.
+        ok: Whether it works; None if it is optional.
         found: What was found.
         hint: What to do.
     """
@@ -45,19 +44,19 @@ class Finding:
 
 def doctor(
     url: Annotated[
-        str | None, typer.Argument(metavar="[URL]", help="Triple store, in place of --store.")
+        str | None, typer.Argument(metavar="URL", help="Triple store, instead of --store.")
     ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Try writing on a server: put a graph there and remove it again.")
+        bool, typer.Option("--write", help="Test writing on a server: a graph is written and removed again.")
     ] = False,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Read every index and journal through and check it.")
+        bool, typer.Option("--deep", help="Read and check every index and journal completely.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at the store, the index and the models, and say what to do about what is amiss.
+    """Check the store, the index and the models.
 
     \b
     Examples:
@@ -86,7 +85,7 @@ def doctor(
             if finding.hint and not finding.ok:
                 show(f"    {finding.hint}")
     if any(f.ok is False for f in findings):
-        say("Something is amiss; see the lines that begin with `no`.", style="yellow")
+        say("Some checks failed; see the lines that begin with `no`.", style="yellow")
         raise typer.Exit(1)
 
 
@@ -100,9 +99,59 @@ def _checked(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
 
 
 def _defences() -> Iterator[Finding]:
-    from mrag.cli import defences
+    """Start a query process over an empty store, and check its defences."""
+    import time
+    from contextlib import suppress
 
-    return defences.findings()
+    from mrag.errors import QueryTimeout
+    from mrag.rdf import queries
+    from mrag.stores.base import Dataset, Limits
+    from mrag.stores.oxigraph import OxigraphStore
+    from mrag.stores.process.replies import request
+
+    with OxigraphStore() as store:
+        store.workers.memory = _CAP
+        worker = store.workers.take()
+        try:
+            held = worker.defences
+            yield _network_defence("namespace", held.namespace, held.offline, _NAMESPACE)
+            yield _network_defence("seccomp filter", held.seccomp, held.offline, _SECCOMP)
+            yield Finding(
+                "query memory limit",
+                True if held.memory else None,
+                f"{held.memory >> 20} MB were set and hold" if held.memory else "this system has none",
+                "Watch the memory of queries by other means: processes cannot limit theirs here.",
+            )
+            asked = request("rows", queries.get("explore/any").text, Dataset(), Limits(1.0, 1, 1 << 20))
+            with suppress(QueryTimeout):
+                worker.ask(asked, time.monotonic())
+            killed = worker.ended
+        finally:
+            store.workers.discard(worker)
+    yield Finding(
+        "query deadline",
+        killed,
+        "a query's process is killed at its deadline"
+        if killed
+        else "a query's process outlived its deadline",
+        "Do not let others query this system: their queries cannot be stopped.",
+    )
+
+
+def _network_defence(name: str, held: bool, offline: bool, hint: str) -> Finding:
+    import sys
+
+    what = f"query network, {name}"
+    if held:
+        return Finding(what, True, "active: a query's process has no access to the network")
+    if sys.platform != "linux":
+        found = "only on Linux"
+        hint = f"Serve others from a Linux system or container; {_OTHER}."
+    else:
+        found = "not allowed on this system"
+        hint += "; the other defence is active." if offline else f"; {_OTHER}."
+    # One of the two is enough, and a system that supports neither is not broken.
+    return Finding(what, None if offline or sys.platform != "linux" else False, found, hint)
 
 
 def _packages() -> Iterator[Finding]:
@@ -152,9 +201,7 @@ def _server(url: str, write: bool) -> Iterator[Finding]:
             )
             if has
         ]
-        yield Finding(
-            "of the server's own", None, " and ".join(own) or "none; mrag reasons and indexes itself"
-        )
+        yield Finding("server features", None, " and ".join(own) or "none; mrag reasons and indexes itself")
     finally:
         store.close()
 
@@ -222,28 +269,28 @@ def _indexes(graph: KnowledgeGraph) -> Iterator[Finding]:
 
 
 def _through(graph: KnowledgeGraph) -> Iterator[Finding]:
-    """Read all indexes and journals beside a store through."""
+    """Read and check all indexes and journals beside a store."""
     from mrag.index.similarity import home
     from mrag.storage.check import check
 
     beside = home(graph)
     if beside is None:
-        yield Finding("files", None, "a store in memory keeps none")
+        yield Finding("files", None, "a store in memory has none")
         return
     with progress("Checking") as note:
         found = list(check(beside.parent, note))
     for one in found:
         what = f"{one.kind} {one.path.relative_to(beside.parent)}"
         if one.error is None:
-            yield Finding(what, True, f"{one.size:,} bytes, as they were written")
+            yield Finding(what, True, f"{one.size:,} bytes, intact")
         else:
-            yield Finding(what, False, one.error.message, one.error.hint or "Build it anew.")
+            yield Finding(what, False, one.error.message, one.error.hint or "Rebuild it.")
     if not found:
         yield Finding("files", None, "there are no indexes and no journals to check")
 
 
 def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
-    """Tell which folders of data others on this machine can look into."""
+    """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
     from mrag.index.similarity import home
@@ -255,7 +302,7 @@ def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
     places += [beside.parents[1] if beside is not None else None, user_cache_path("mrag")]
     for place in places:
         if place is not None and place.is_dir() and not is_private(place):
-            found = f"others on this machine may look into {place}"
+            found = f"other users of this machine can read {place}"
             yield Finding(
                 "rights", None, found, f"If they should not: chmod -R go= {shlex.quote(str(place))}"
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mrag.cel.evaluation.benchmark import Outcome, Setup, means, run
 from mrag.cel.evaluation.files import find_problems
-from mrag.cli.common import progress, say, show, show_json
+from mrag.cli.shared.output import progress, say, show, show_json
 from mrag.errors import LoadError
 
 
