@@ -26,7 +26,7 @@ _SECCOMP = "Run on a kernel with seccomp filters (CONFIG_SECCOMP_FILTER), on x86
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The result of one check.
 
     Attributes:
@@ -89,16 +89,16 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checked(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def _checked(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckResult]:
     from mrag.errors import MragError
 
     try:
         return list(look())
     except MragError as error:
-        return [Finding(what, False, error.message, error.hint or "")]
+        return [CheckResult(what, False, error.message, error.hint or "")]
 
 
-def _defences() -> Iterator[Finding]:
+def _defences() -> Iterator[CheckResult]:
     """Start a query process over an empty store, and check its defences."""
     import time
     from contextlib import suppress
@@ -116,7 +116,7 @@ def _defences() -> Iterator[Finding]:
             held = worker.defences
             yield _network_defence("namespace", held.namespace, held.offline, _NAMESPACE)
             yield _network_defence("seccomp filter", held.seccomp, held.offline, _SECCOMP)
-            yield Finding(
+            yield CheckResult(
                 "query memory limit",
                 True if held.memory else None,
                 f"{held.memory >> 20} MB were set and hold" if held.memory else "this system has none",
@@ -128,7 +128,7 @@ def _defences() -> Iterator[Finding]:
             killed = worker.ended
         finally:
             store.workers.discard(worker)
-    yield Finding(
+    yield CheckResult(
         "query deadline",
         killed,
         "a query's process is killed at its deadline"
@@ -138,12 +138,12 @@ def _defences() -> Iterator[Finding]:
     )
 
 
-def _network_defence(name: str, held: bool, offline: bool, hint: str) -> Finding:
+def _network_defence(name: str, held: bool, offline: bool, hint: str) -> CheckResult:
     import sys
 
     what = f"query network, {name}"
     if held:
-        return Finding(what, True, "active: a query's process has no access to the network")
+        return CheckResult(what, True, "active: a query's process has no access to the network")
     if sys.platform != "linux":
         found = "only on Linux"
         hint = f"Serve others from a Linux system or container; {_OTHER}."
@@ -151,14 +151,16 @@ def _network_defence(name: str, held: bool, offline: bool, hint: str) -> Finding
         found = "not allowed on this system"
         hint += "; the other defence is active." if offline else f"; {_OTHER}."
     # One of the two is enough, and a system that supports neither is not broken.
-    return Finding(what, None if offline or sys.platform != "linux" else False, found, hint)
+    return CheckResult(what, None if offline or sys.platform != "linux" else False, found, hint)
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[CheckResult]:
     import sys
     from importlib.metadata import PackageNotFoundError, version
 
-    yield Finding("python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11 or newer.")
+    yield CheckResult(
+        "python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11 or newer."
+    )
     for package, extra, what in (
         ("pyoxigraph", None, "embedded store"),
         ("onnxruntime", None, "embedding model"),
@@ -168,13 +170,13 @@ def _packages() -> Iterator[Finding]:
         ("xllamacpp", "local", "local language models"),
     ):
         try:
-            yield Finding(what, True, f"{package} {version(package)}")
+            yield CheckResult(what, True, f"{package} {version(package)}")
         except PackageNotFoundError:
             hint = f"pip install 'mrag[{extra}]'" if extra else "Install mrag again."
-            yield Finding(what, None if extra else False, f"{package} is not installed", hint)
+            yield CheckResult(what, None if extra else False, f"{package} is not installed", hint)
 
 
-def _server(url: str, write: bool) -> Iterator[Finding]:
+def _server(url: str, write: bool) -> Iterator[CheckResult]:
     from mrag.graph.connection import open_store
     from mrag.stores.sparql import SparqlStore
 
@@ -182,13 +184,15 @@ def _server(url: str, write: bool) -> Iterator[Finding]:
     if not isinstance(store, SparqlStore):
         return
     try:
-        yield Finding("server", True, store.server())
+        yield CheckResult("server", True, store.server())
         graphs = store.graphs()
         missing = sorted(set(named) - set(graphs))
         if missing:
-            yield Finding("graphs", False, f"the store has no graph {missing[0]}", f"It has: {_few(graphs)}.")
+            yield CheckResult(
+                "graphs", False, f"the store has no graph {missing[0]}", f"It has: {_few(graphs)}."
+            )
         else:
-            yield Finding(
+            yield CheckResult(
                 "graphs", True, f"{len(graphs)} named graphs" + (f": {_few(graphs)}" if graphs else "")
             )
         if write:
@@ -201,12 +205,14 @@ def _server(url: str, write: bool) -> Iterator[Finding]:
             )
             if has
         ]
-        yield Finding("server features", None, " and ".join(own) or "none; mrag reasons and indexes itself")
+        yield CheckResult(
+            "server features", None, " and ".join(own) or "none; mrag reasons and indexes itself"
+        )
     finally:
         store.close()
 
 
-def _writing(store: SparqlStore) -> Finding:
+def _writing(store: SparqlStore) -> CheckResult:
     from mrag.errors import MragError
 
     scratch = "urn:graph:mrag-doctor"
@@ -215,21 +221,21 @@ def _writing(store: SparqlStore) -> Finding:
         store.clear(scratch)
         old = store.sweep()
     except MragError as error:
-        return Finding("writing", False, error.message, error.hint or "")
+        return CheckResult("writing", False, error.message, error.hint or "")
     swept = f"; {old} graphs of processes that were killed were removed" if old else ""
-    return Finding("writing", True, f"a graph was written and removed again{swept}")
+    return CheckResult("writing", True, f"a graph was written and removed again{swept}")
 
 
 def _few(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[Finding]:
+def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResult]:
 
     with opened(store, kg) as graph:
         record = graph.record
         inferred = sum(graph.store.count(g) for g in record.inferred)
-        yield Finding(
+        yield CheckResult(
             "store",
             True,
             f"{graph.store.url or 'oxigraph:'}, graph {graph.name!r}: {record.triples:,} triples asserted, "
@@ -237,15 +243,15 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[Finding]:
         )
         yield from _rights(graph)
         if record.triples == 0:
-            yield Finding("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
+            yield CheckResult("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
         if not graph.reasoned:
-            yield Finding("reasoning", None, "not up to date", "Run `mrag reason`.")
+            yield CheckResult("reasoning", None, "not up to date", "Run `mrag reason`.")
         yield from _indexes(graph)
         if deep:
             yield from _through(graph)
 
 
-def _indexes(graph: KnowledgeGraph) -> Iterator[Finding]:
+def _indexes(graph: KnowledgeGraph) -> Iterator[CheckResult]:
     from mrag.errors import MragError
     from mrag.index.similarity import SimilarityIndexes
 
@@ -254,42 +260,42 @@ def _indexes(graph: KnowledgeGraph) -> Iterator[Finding]:
         try:
             info: Any = indexes.info(name)
         except MragError as error:
-            yield Finding(f"index {name}", False, error.message, error.hint or "")
+            yield CheckResult(f"index {name}", False, error.message, error.hint or "")
             continue
         size = "" if info.documents is None else f"{info.documents:,} documents, "
         found = size + (info.embedder or "BM25 alone")
-        yield Finding(
+        yield CheckResult(
             f"index {name}",
             not info.stale,
             found + (", older than the graph" if info.stale else ""),
             "Run `mrag index`.",
         )
     if not indexes.names():
-        yield Finding("index", False, "there is none", "Build one with `mrag index`.")
+        yield CheckResult("index", False, "there is none", "Build one with `mrag index`.")
 
 
-def _through(graph: KnowledgeGraph) -> Iterator[Finding]:
+def _through(graph: KnowledgeGraph) -> Iterator[CheckResult]:
     """Read and check all indexes and journals beside a store."""
     from mrag.index.similarity import home
     from mrag.storage.check import check
 
     beside = home(graph)
     if beside is None:
-        yield Finding("files", None, "a store in memory has none")
+        yield CheckResult("files", None, "a store in memory has none")
         return
     with progress("Checking") as note:
         found = list(check(beside.parent, note))
     for one in found:
         what = f"{one.kind} {one.path.relative_to(beside.parent)}"
         if one.error is None:
-            yield Finding(what, True, f"{one.size:,} bytes, intact")
+            yield CheckResult(what, True, f"{one.size:,} bytes, intact")
         else:
-            yield Finding(what, False, one.error.message, one.error.hint or "Rebuild it.")
+            yield CheckResult(what, False, one.error.message, one.error.hint or "Rebuild it.")
     if not found:
-        yield Finding("files", None, "there are no indexes and no journals to check")
+        yield CheckResult("files", None, "there are no indexes and no journals to check")
 
 
-def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
+def _rights(graph: KnowledgeGraph) -> Iterator[CheckResult]:
     """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
@@ -303,14 +309,16 @@ def _rights(graph: KnowledgeGraph) -> Iterator[Finding]:
     for place in places:
         if place is not None and place.is_dir() and not is_private(place):
             found = f"other users of this machine can read {place}"
-            yield Finding(
+            yield CheckResult(
                 "rights", None, found, f"If they should not: chmod -R go= {shlex.quote(str(place))}"
             )
 
 
-def _model() -> Iterator[Finding]:
+def _model() -> Iterator[CheckResult]:
     from mrag.config import Settings
     from mrag.generation.models.resolve import status
 
     found = status(Settings.from_env().model)
-    yield Finding("language model", True if found.available else None, found.name or found.reason, found.hint)
+    yield CheckResult(
+        "language model", True if found.available else None, found.name or found.reason, found.hint
+    )

@@ -18,7 +18,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Search(Arguments):
+class SearchArguments(Arguments):
     """Arguments of `search`."""
 
     text: Words = Field(description="What to look for, in words.")
@@ -28,7 +28,7 @@ class Search(Arguments):
     )
 
 
-class Context(Arguments):
+class ContextArguments(Arguments):
     """Arguments of `context`."""
 
     entities: list[Iri] = Field(min_length=1, max_length=20, description="IRIs or CURIEs of entities.")
@@ -39,14 +39,14 @@ class Context(Arguments):
     most: int = Field(default=60, ge=1, le=300, description="Most triples.")
 
 
-class Ask(Arguments):
+class AskArguments(Arguments):
     """Arguments of `ask`."""
 
     question: Words = Field(description="The question, in words.")
     k: int = Field(default=10, ge=1, le=50, description="Most entities to look around.")
 
 
-class Explain(Arguments):
+class ExplainArguments(Arguments):
     """Arguments of `explain`."""
 
     subject: Iri = Field(description="IRI or CURIE of an entity.")
@@ -59,7 +59,7 @@ class Explain(Arguments):
     most: int = Field(default=5, ge=1, le=50, description="Most inferred triples of the entity to explain.")
 
 
-class Schema(Arguments):
+class SchemaArguments(Arguments):
     """Arguments of `schema`."""
 
     contains: str = Field(
@@ -68,7 +68,7 @@ class Schema(Arguments):
     most: Most = 50
 
 
-class Sparql(Arguments):
+class SparqlArguments(Arguments):
     """Arguments of `query`."""
 
     sparql: str = Field(
@@ -78,7 +78,7 @@ class Sparql(Arguments):
     most: Most = 50
 
 
-class RunQuery(Arguments):
+class RunQueryArguments(Arguments):
     """Arguments of `run_query`."""
 
     name: str = Field(max_length=200, description="Name of the query.")

@@ -134,7 +134,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A catalogue query that may be run by name.
 
     Attributes:
@@ -229,9 +229,9 @@ def read_term(value: Any, kind: Kind, prefixes: Mapping[str, str] | None = None)
 
 
 @lru_cache(maxsize=1)
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, CatalogueEntry]:
     """Return the queries that may be run by name, in order of name."""
-    found: dict[str, Entry] = {}
+    found: dict[str, CatalogueEntry] = {}
     for name in queries.names():
         query = queries.get(name)
         if name.partition("/")[0] in INTERNAL:
@@ -240,7 +240,7 @@ def entries() -> Mapping[str, Entry]:
             read = read_gate(query.text)
         except QueryRefused:
             continue  # An update, or a query of graphs that are out of sight.
-        found[name] = Entry(query, tuple(_parameter(query, param, read) for param in query.params))
+        found[name] = CatalogueEntry(query, tuple(_parameter(query, param, read) for param in query.params))
     return found
 
 

@@ -48,11 +48,11 @@ class Threads:
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
 
     Args:
-        most: Most pieces of work at once.
+        max_parallel: Maximum number of calls at once.
     """
 
-    def __init__(self, most: int) -> None:
-        self._places = anyio.Semaphore(most)
+    def __init__(self, max_parallel: int) -> None:
+        self._places = anyio.Semaphore(max_parallel)
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Return what `work` returns, waiting for a place first."""

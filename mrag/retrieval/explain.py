@@ -17,7 +17,7 @@ from mrag.reasoning.run import proof_of
 
 
 @dataclass(frozen=True)
-class Explanation:
+class TripleProofs:
     """Proofs of triples.
 
     Attributes:
@@ -42,7 +42,7 @@ def explain(
     object: Term | None = None,
     *,
     max_triples: int = 20,
-) -> Explanation:
+) -> TripleProofs:
     """Prove a triple, or the inferred triples of an entity, down to asserted triples.
 
     Args:
@@ -79,4 +79,4 @@ def explain(
                 hint="There is nothing to explain: it is neither asserted nor inferred.",
             )
         proofs.append(proof)
-    return Explanation(tuple(proofs), tuple(render(proof, display.name) for proof in proofs), len(triples))
+    return TripleProofs(tuple(proofs), tuple(render(proof, display.name) for proof in proofs), len(triples))

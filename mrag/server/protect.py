@@ -93,7 +93,7 @@ async def crash(request: Request, error: Exception) -> Response:
     return failure(500, "The server could not answer; its log says why.")
 
 
-class Guarded:
+class AccessGuard:
     """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
 
     Args:

@@ -28,7 +28,7 @@ from mrag.graph.record import write_record
 from mrag.graph.updates import UpdateReport, apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import Judges
+from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.limited import close_all, warm
 from mrag.stores.process.parsing import parsed
@@ -46,17 +46,17 @@ class Writer:
     Args:
         kg: The knowledge graph.
         settings: The server's settings.
-        judges: The processes that read updates.
+        parsers: The processes that read updates.
 
     Attributes:
         commit: Held while the store and the record are not of the same state.
     """
 
-    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, judges: Judges) -> None:
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
         self.kg = kg
         self.settings = settings
         self.commit = threading.Lock()
-        self._judges = judges
+        self._parsers = parsers
         self._writing = asyncio.Lock()
         # Threads of their own: those that all share must stay free for queries.
         self._thread = ThreadPoolExecutor(1, "mrag-writing")
@@ -90,7 +90,7 @@ class Writer:
         Raises:
             QueryRefused: If it is none, or asks for what is not allowed.
         """
-        reply = await self._judges.judge(
+        reply = await self._parsers.parse(
             {
                 "do": "update",
                 "text": text,

@@ -14,7 +14,7 @@ from mrag.stores.base import SelectResult
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryRequest:
     """A query with what a request says beside it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Read:
+class CheckedQuery:
     """A query that has passed the read gate.
 
     Attributes:
@@ -51,11 +51,11 @@ class Read:
     query: ReadQuery
     text: str
     start: Mapping[str, Any]
-    asked: Asked
+    asked: QueryRequest
     until: float
 
 
-class Answer:
+class ResultStream:
     """An answer on its way: the first piece is there, the others follow.
 
     Attributes:
