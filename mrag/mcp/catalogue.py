@@ -72,7 +72,7 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Tell whether the file's own value is a mere example."""
+        """Return whether the value in the file is only an example."""
         return bool(self.variables)
 
     def schema(self, term: Mapping[str, Any] = TERM_SCHEMA) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def entries() -> Mapping[str, CatalogueEntry]:
         try:
             read = read_gate(query.text)
         except QueryRefused:
-            continue  # An update, or a query of graphs that are out of sight.
+            continue  # An update, or a query of graphs that are not visible.
         found[name] = CatalogueEntry(query, tuple(_parameter(query, param, read) for param in query.params))
     return found
 
@@ -285,7 +285,7 @@ def _parameter(query: Query, name: str, read: ReadQuery) -> Parameter:
 
 
 def _variables(name: str, read: ReadQuery) -> tuple[str, ...]:
-    """Take a parameter's name apart into the variables that its file gives examples of."""
+    """Return the variables of a parameter's name that its file has examples of."""
     if name in read.values:
         return (name,)
     parts = tuple(name.split("_"))

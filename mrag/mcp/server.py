@@ -30,7 +30,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
-from mrag.mcp.tools import Desk, tools
+from mrag.mcp.tools import ToolContext, tools
 
 logger = logging.getLogger(__name__)
 
@@ -84,14 +84,14 @@ class Threads:
 
 
 def build(kg: KnowledgeGraph, settings: McpSettings) -> Server[Any]:
-    """Make the server of one knowledge graph.
+    """Return the server of one knowledge graph.
 
     Args:
         kg: The knowledge graph.
         settings: Index, deadline, model and bounds.
     """
     offered = {tool.name: tool for tool in tools()}
-    desk = Desk(kg, settings)
+    desk = ToolContext(kg, settings)
     threads = Threads(settings.calls)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

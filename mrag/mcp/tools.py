@@ -28,7 +28,7 @@ _BYTES = 16 << 20
 
 
 @dataclass
-class Desk:
+class ToolContext:
     """What all tools work with.
 
     Attributes:
@@ -84,7 +84,7 @@ class Tool:
     title: str
     description: str
     arguments: type[given.Arguments]
-    run: Callable[[Desk, Any], Result]
+    run: Callable[[ToolContext, Any], Result]
     schema: Callable[[], dict[str, Any]] = dict
 
     def input_schema(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Tool:
         return schema
 
 
-def search(desk: Desk, asked: given.SearchArguments) -> Result:
+def search(desk: ToolContext, asked: given.SearchArguments) -> Result:
     """Rank entities by a similarity index."""
     desk.open_index()
     ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.mode)
@@ -124,7 +124,7 @@ def search(desk: Desk, asked: given.SearchArguments) -> Result:
     return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
 
 
-def context(desk: Desk, asked: given.ContextArguments) -> Result:
+def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
     """Show the bounded neighbourhood of entities."""
     seeds = [(str(desk.iri(text)), 1.0) for text in asked.entities]
     settings = ContextSettings(
@@ -135,7 +135,7 @@ def context(desk: Desk, asked: given.ContextArguments) -> Result:
     for entity, name in zip(found.entities, found.names, strict=True):
         lines.append(f"{one_line(name)} {_short(desk, entity)}")
         if not found.of(entity):
-            lines.append("The graph says nothing of it, or nothing that has not been said above.")
+            lines.append("The graph says nothing of it that is not said above.")
     notes = [
         f"Left out: {'at least ' if d.more else ''}{d.count} ({one_line(d.reason)})."
         for d in found.dropped
@@ -147,7 +147,7 @@ def context(desk: Desk, asked: given.ContextArguments) -> Result:
     return Result("\n".join([text, *notes]), found.to_json())
 
 
-def ask(desk: Desk, asked: given.AskArguments) -> Result:
+def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations."""
     from mrag.retrieval.ask import ask as answer
 
@@ -159,7 +159,7 @@ def ask(desk: Desk, asked: given.AskArguments) -> Result:
     return Result("\n".join([str(found), *_staleness(desk)]), data)
 
 
-def explain(desk: Desk, asked: given.ExplainArguments) -> Result:
+def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
     """Prove one triple, or the inferred triples of an entity."""
     from mrag.retrieval.explain import explain as proved
 
@@ -180,7 +180,7 @@ def explain(desk: Desk, asked: given.ExplainArguments) -> Result:
     return Result("\n\n".join(texts), {"proofs": found.to_json(), "inferred": found.inferred})
 
 
-def schema(desk: Desk, asked: given.SchemaArguments) -> Result:
+def schema(desk: ToolContext, asked: given.SchemaArguments) -> Result:
     """Count classes and predicates."""
     kg, display = desk.kg, Display(desk.kg)
     wanted = asked.contains.lower()
@@ -216,13 +216,13 @@ def schema(desk: Desk, asked: given.SchemaArguments) -> Result:
     return Result("\n".join(parts), data)
 
 
-def query(desk: Desk, asked: given.SparqlArguments) -> Result:
+def query(desk: ToolContext, asked: given.SparqlArguments) -> Result:
     """Answer a query through the read gate, in a process that ends at the deadline."""
     found = desk.kg.query(asked.sparql, limits=desk.limits, layer=asked.layer)
     return of_query(found, asked.most, desk.kg.prefixes)
 
 
-def run_query(desk: Desk, asked: given.RunQueryArguments) -> Result:
+def run_query(desk: ToolContext, asked: given.RunQueryArguments) -> Result:
     """Run a query of the catalogue."""
     entry = entries().get(asked.name)
     if entry is None:
@@ -235,11 +235,11 @@ def run_query(desk: Desk, asked: given.RunQueryArguments) -> Result:
     return of_query(found, asked.most, desk.kg.prefixes)
 
 
-def _short(desk: Desk, entity: object) -> str:
+def _short(desk: ToolContext, entity: object) -> str:
     return one_line(curie(str(entity), desk.kg.prefixes))
 
 
-def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:
+def _counts(desk: ToolContext, name: str) -> list[tuple[str, int]]:
     # A large ontology has more classes than a model should be given rows.
     found = desk.kg.query(queries.get(name).text, limits=Limits(seconds=desk.settings.seconds))
     assert isinstance(found, SelectResult)
@@ -250,9 +250,9 @@ def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:
     ]
 
 
-def _staleness(desk: Desk) -> list[str]:
+def _staleness(desk: ToolContext) -> list[str]:
     if SimilarityIndexes.of(desk.kg).info(desk.settings.index).stale:
-        return [f"The index {desk.settings.index!r} is older than the graph; `mrag index` renews it."]
+        return [f"The index {desk.settings.index!r} is older than the graph; run `mrag index` to update it."]
     return []
 
 
@@ -263,14 +263,14 @@ def tools() -> Sequence[Tool]:
             "search",
             "Search entities",
             "Find the entities most similar to a text, with labels, scores and why each was found. "
-            "The place to start: other tools take the IRIs it gives.",
+            "Start here: other tools take the IRIs that it returns.",
             given.SearchArguments,
             search,
         ),
         Tool(
             "context",
             "Show what is known of entities",
-            "Show the triples around entities, the most telling first, as lines with ids to cite. Lines "
+            "Show the triples around entities, the most relevant first, as lines with ids to cite. Lines "
             "marked inferred follow by reasoning; `explain` proves them.",
             given.ContextArguments,
             context,

@@ -57,7 +57,7 @@ class TripleStoreRetriever(BaseRetriever):
     Args:
         kg: The knowledge graph.
         index: Name of its similarity index.
-        k: Most documents.
+        k: Maximum number of documents.
         ranker: What ranks; the similarity index by default.
         settings: The knobs of the context.
 
@@ -132,7 +132,7 @@ class TripleStoreRetriever(BaseRetriever):
 
 
 def format_docs(documents: list[Document]) -> str:
-    """Put documents together to the context of a prompt, for an LCEL chain.
+    """Join documents to the context of a prompt, for an LCEL chain.
 
     Example:
         >>> format_docs([Document(page_content="one"), Document(page_content="two")])

@@ -20,7 +20,7 @@ class SizedCache(Generic[K, V]):
     """The values that were asked for last, by their keys.
 
     Args:
-        size: Most bytes of all; 0 keeps none.
+        size: Maximum number of bytes of all; 0 keeps none.
 
     Example:
         >>> kept = SizedCache(64_000)
@@ -76,7 +76,7 @@ class AnswerCache:
     """The answers to the queries that were asked last, forgotten at any write.
 
     Args:
-        size: Most bytes of all answers; 0 keeps none.
+        size: Maximum number of bytes of all answers; 0 keeps none.
 
     Example:
         >>> cache = AnswerCache(64_000)

@@ -92,7 +92,7 @@ class Engine:
         if not all(one.offline for one in held):
             logger.warning(
                 "The processes that run queries could reach the network if the read gate failed: neither a "
-                "network namespace nor a seccomp filter can be had here. `mrag doctor` says what to do."
+                "network namespace nor a seccomp filter is available. Run `mrag doctor` for advice."
             )
 
     async def stop(self) -> None:
@@ -125,7 +125,7 @@ class Engine:
                 {
                     "do": "query",
                     "text": asked.text,
-                    # Other instances of mrag look into it; here it is as good as empty.
+                    # Other instances of mrag read this graph; here it counts as empty.
                     "graphs": (*graphs, SYSTEM),
                     "prefixes": self.kg.query_prefixes,
                     "values": values,
@@ -189,7 +189,7 @@ class Engine:
         return (*record.asserted, *record.inferred, *record.contexts, *NIL, *sorted(_IGNORED))
 
     async def alive(self) -> bool:
-        """Tell whether a query is answered."""
+        """Return whether a query is answered."""
         answer = await self.answer(await self.read(QueryRequest(queries.get("explore/any").text)), "json")
         return "boolean" in json.loads(answer.first)
 

@@ -21,7 +21,7 @@ from mrag.stores.process.sandbox import confine
 from mrag.terminal import Guarded
 
 _MEMORY = 2 << 30
-"""Most bytes that reading may take; an update of some 50 megabytes fits."""
+"""Maximum number of bytes that reading may take; an update of some 50 megabytes fits."""
 
 
 def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:

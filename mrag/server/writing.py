@@ -236,7 +236,7 @@ class Writer:
                     definition = indexes.info(name).definition
                 model = str(files.extra.get("model") or "none") if files is not None else model
             except (DamagedIndex, IndexMismatch) as error:
-                logger.warning("%s It is built anew, from what the settings say.", error.message)
+                logger.warning("%s It is rebuilt from the settings.", error.message)
             if select:
                 definition = Definition((), self.kg.languages, fallback=False, select=select)
             indexes.build(name, definition=definition, model=model)

@@ -199,7 +199,7 @@ def _apart(body: bytes, bounds: Bounds) -> Fields:
 
 
 def has(fields: Fields, name: str) -> bool:
-    """Tell whether a parameter is given."""
+    """Return whether a parameter is given."""
     return any(key == name for key, _ in fields)
 
 

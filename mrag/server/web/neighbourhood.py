@@ -21,7 +21,7 @@ SCAN = 400
 """Edges of an entity up to which it is shown whole."""
 
 SHARE = 40
-"""Most edges of one predicate of an entity with more."""
+"""Maximum number of edges of one predicate of an entity with more."""
 
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
@@ -111,7 +111,7 @@ def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
 
 
 def exists(kg: KnowledgeGraph, iri: str) -> bool:
-    """Tell whether an entity stands in any triple, as subject or object."""
+    """Return whether an entity is the subject or object of any triple."""
     return any(read(kg, iri, way, scan=1, share=1).statements for way in ("out", "in"))
 
 
@@ -139,7 +139,7 @@ def triples(
 
 
 def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -> dict[str, Any]:
-    """Give a triple with its labels and where it comes from."""
+    """Return a triple with its labels and its status."""
     s, p, o, graph = statement
     return {
         "triple": {"s": _term(ox.NamedNode(s)), "p": _term(ox.NamedNode(p)), "o": _term(o)},
@@ -150,7 +150,7 @@ def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -
 
 
 def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
-    """Give what stands at the top of an entity's page: label, types, description.
+    """Return the head of an entity's page: label, types, description.
 
     Args:
         kg: The knowledge graph.

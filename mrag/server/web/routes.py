@@ -1,4 +1,4 @@
-"""The JSON API of `mrag serve`: ask, search, look around, explain, and say what there is.
+"""The JSON API of `mrag serve`: ask, search, browse, explain, and list what there is.
 
 What a person typed stays text: it is searched for, or becomes an RDF term through a class that
 validates it, and never a part of a query. Work runs on threads, so that the event loop stays free.
@@ -105,7 +105,7 @@ class Api:
         self.provers = Slots(_PROVERS, settings.queue, "proofs")
 
     def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
-        """Make an endpoint of what takes a query string and returns JSON values, run on a thread."""
+        """Return an endpoint that runs a function of the query string on a thread and sends JSON."""
 
         async def endpoint(request: Request) -> Response:
             values = dict(request.query_params)
@@ -116,17 +116,17 @@ class Api:
     # -- what there is -----------------------------------------------------------------------------
 
     def about(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Say what the server holds and can do."""
+        """Return what the server holds and offers."""
         check_names(values)
         return overview.about(self.kg, self.settings)
 
     def overview(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Give the classes of the graph and questions to begin with."""
+        """Return the classes of the graph and example questions."""
         check_names(values)
         return overview.overview(self.kg, self.settings)
 
     def queries(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Give the catalogue of queries, grouped by folder."""
+        """Return the catalogue of queries, grouped by folder."""
         check_names(values)
         return overview.catalogue(self.kg)
 
@@ -157,7 +157,7 @@ class Api:
         return {"q": text, "hits": ranked(hits[:k])}
 
     def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Give an entity: its triples both ways, images, and neighbourhood."""
+        """Return an entity: its triples in both directions, images, and neighbourhood."""
         from mrag.context.display import Display
 
         check_names(values, "iri", "hops")
@@ -187,7 +187,7 @@ class Api:
 
         check_names(values, "s", "p", "o", "literal", "lang", "datatype")
         if ("o" in values) == ("literal" in values):
-            raise ConfigError("Give the object as o, an IRI, or as literal.")
+            raise ConfigError("Give the object either as o (an IRI) or as literal.")
         end: URIRef | Literal
         if "o" in values:
             end = iri_value(values, "o", self.kg.prefixes)
@@ -272,11 +272,11 @@ class Api:
                 await to_thread.run_sync(parts.close)
 
     def _model(self, asked: object) -> str | None:
-        """Take a model that the server offers; a client can name no other, nor a file."""
+        """Return a model that the server offers; a client can name no other, nor a file."""
         if asked is None or asked == self.settings.model:
             return self.settings.model
         if asked != "none":
-            raise ConfigError("This server does not offer that model.", hint="Leave model out, or give none.")
+            raise ConfigError("This server does not offer that model.", hint="Omit `model`, or use none.")
         return "none"
 
     # -- shared ------------------------------------------------------------------------------------

@@ -31,12 +31,12 @@ from mrag.server.protect import authorised, json_object
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION = 2_000
-"""Most characters of a question or a search."""
+"""Maximum number of characters of a question or a search."""
 
 MAX_IRI = 2_048
 MAX_LITERAL = 20_000
 MAX_BODY = 64 << 10
-"""Most bytes of a body, where the settings allow more."""
+"""Maximum number of bytes of a body, where the settings allow more."""
 
 _STATUS: tuple[tuple[type[MragError], int], ...] = (
     (TermError, 400),
@@ -63,7 +63,7 @@ def reply(value: Any, status: int = 200) -> JSONResponse:
 
 
 def problem(error: Exception) -> dict[str, Any]:
-    """Put an error in JSON: its type, what happened, and what to do next.
+    """Return an error as JSON: its type, what happened, and what to do next.
 
     Example:
         >>> problem(ConfigError("The question is empty.", hint="Give words."))["type"]
