@@ -12,12 +12,14 @@ from mrag.cli import app
 
 INTRO = """# The command line
 
-Data goes to standard output, progress and notes to standard error. Exit codes: 0 for success, 1 for an error
-of what was asked (one line that says what to do), 2 for misuse, 130 after Ctrl-C and 143 after SIGTERM, with
-a line that says what is kept. A command that was stopped, killed or ran out of disk has left each of its
-steps as it was before or as it is to be; the same command again does the rest. `--json` prints JSON.
-What could steer a terminal is [shown as signs](security.md#what-a-terminal-gets), in data as escapes.
-`MRAG_STORE`, `MRAG_KG`, `MRAG_MODEL` and `MRAG_EMBEDDER` set what options would.
+Data goes to standard output, progress and notes to standard error. `--json` prints JSON.
+
+Exit codes are 0 for success, 1 for an error (with one line that says what to do), 2 for misuse, 130 after
+Ctrl-C and 143 after SIGTERM (with one line that states what is kept). If a command is stopped or killed, or
+the disk is full, each of its steps is either complete or undone; run the same command again to do the rest.
+
+Control characters are [made visible](security.md#what-a-terminal-gets) in text and escaped in data.
+`MRAG_STORE`, `MRAG_KG`, `MRAG_MODEL` and `MRAG_EMBEDDER` set defaults of options.
 """
 
 
