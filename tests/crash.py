@@ -167,7 +167,7 @@ class Campaign:
             largest: Most bytes that a file may have.
         """
         words = self.job.words
-        command = list(words) if Path(words[0]).is_absolute() else [sys.executable, "-m", "mrag.cli", *words]
+        command = list(words) if Path(words[0]).is_absolute() else [sys.executable, "-m", "mrag", *words]
         if largest is not None:
             command = [sys.executable, "-c", _LIMITED, str(largest), *command]
         said: list[bytes] = []

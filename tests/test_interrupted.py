@@ -47,7 +47,7 @@ def test_a_bad_file_replaces_nothing(any_kg: KnowledgeGraph, tmp_path: Path) -> 
 def test_the_command_that_replaces_leaves_a_graph_when_a_file_is_bad(tmp_path: Path) -> None:
     write(tmp_path / "good.nt", "<urn:a> <urn:b> <urn:c> .\n")
     write(tmp_path / "bad.nt", "<urn:a> <urn:b>\n")
-    command = [sys.executable, "-m", "mrag.cli", "load", "--store", "store", "--no-reason"]
+    command = [sys.executable, "-m", "mrag", "load", "--store", "store", "--no-reason"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([*command, "good.nt"], cwd=tmp_path, env=environment, check=True, capture_output=True)
     done = subprocess.run(
@@ -135,7 +135,8 @@ def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
 
 NATIVE = """
 import ctypes, signal, sys
-from mrag.cli import app, main, stopping
+from mrag.cli import app, main
+from mrag.cli.shared import stopping
 
 @app.command("stuck")
 def stuck() -> None:

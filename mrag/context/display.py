@@ -143,6 +143,10 @@ class Display:
             return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in _WORDS.findall(local))
         return curie(iri, self._kg.prefixes)
 
+    def name(self, iri: str) -> str:
+        """Return the name of a predicate that the graph uses, or of an entity."""
+        return self.predicate(iri) if self._kg.profile().predicates.get(iri) else self.entity(iri)
+
     def term(self, term: OxTerm, most: int = 400) -> str:
         """Return an object: label of an entity, text of a literal in quotes, number as it is.
 

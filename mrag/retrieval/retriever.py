@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -37,13 +38,19 @@ class Retrieval:
         question: The question.
         hits: The entities, best first.
         context: Their neighbourhood.
-        documents: One LangChain document for each hit.
     """
 
     question: Question
     hits: tuple[Hit, ...]
     context: Context
-    documents: tuple[Document, ...]
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """One LangChain document for each hit, built when first asked for."""
+        return tuple(
+            _document(hit, name, self.context, first=at == 0)
+            for at, (hit, name) in enumerate(zip(self.hits, self.context.names, strict=True))
+        )
 
 
 class TripleStoreRetriever(BaseRetriever):
@@ -52,7 +59,7 @@ class TripleStoreRetriever(BaseRetriever):
     Args:
         kg: The knowledge graph.
         index: Name of its similarity index.
-        k: Most documents.
+        k: Maximum number of documents.
         ranker: What ranks; the similarity index by default.
         settings: The knobs of the context; a dictionary of them does, too.
 
@@ -109,11 +116,7 @@ class TripleStoreRetriever(BaseRetriever):
         asked = question if isinstance(question, Question) else Question(question)
         hits = self._ranker().rank(asked, self.k if k is None else k)
         context = expand(self.kg, [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
-        documents = tuple(
-            _document(hit, name, context, first=at == 0)
-            for at, (hit, name) in enumerate(zip(hits, context.names, strict=True))
-        )
-        return Retrieval(asked, tuple(hits), context, documents)
+        return Retrieval(asked, tuple(hits), context)
 
     def _get_relevant_documents(
         self,
@@ -148,7 +151,7 @@ class TripleStoreRetriever(BaseRetriever):
 
 
 def format_docs(documents: list[Document]) -> str:
-    """Put documents together to the context of a prompt, for an LCEL chain.
+    """Join documents to the context of a prompt, for an LCEL chain.
 
     Example:
         >>> format_docs([Document(page_content="one"), Document(page_content="two")])

@@ -27,7 +27,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import UpdateReport, apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import Judges
+from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import close_all, warm
@@ -45,17 +45,17 @@ class Writer:
     Args:
         kg: The knowledge graph.
         settings: The server's settings.
-        judges: The processes that read updates.
+        parsers: The processes that read updates.
 
     Attributes:
         commit: Held while the store and the record are not of the same state.
     """
 
-    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, judges: Judges) -> None:
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
         self.kg = kg
         self.settings = settings
         self.commit = threading.Lock()
-        self._judges = judges
+        self._parsers = parsers
         self._writing = asyncio.Lock()
         # Threads of their own: those that all share must stay free for queries.
         self._thread = ThreadPoolExecutor(1, "mrag-writing")
@@ -89,7 +89,7 @@ class Writer:
         Raises:
             QueryRefused: If it is none, or asks for what is not allowed.
         """
-        reply = await self._judges.judge(
+        reply = await self._parsers.parse(
             {
                 "do": "update",
                 "text": text,
@@ -234,7 +234,7 @@ class Writer:
                     definition = indexes.info(name).definition
                 model = str(files.extra.get("model") or "none") if files is not None else model
             except (DamagedIndex, IndexMismatch) as error:
-                logger.warning("%s It is built anew, from what the settings say.", error.message)
+                logger.warning("%s It is rebuilt from the settings.", error.message)
             if select:
                 definition = Definition((), self.kg.languages, fallback=False, select=select)
             indexes.build(name, definition=definition, model=model)

@@ -43,7 +43,7 @@ def test_in_a_server_that_does_not_reason(tmp_path: Path) -> None:
 def test_over_a_servers_protocol(tmp_path: Path) -> None:
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(tmp_path / "data"), "--update"]
     with (
         running([*command, "--reason", "--port", str(port)], f"{base}/sparql", tmp_path / "log"),
         mrag.connect(f"graphdb:{base}/repositories/main") as kg,

@@ -72,7 +72,7 @@ class TestGraphDBProtocol(StoreConformance):
     def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
         folder = tmp_path_factory.mktemp("served")
         port = free_port()
-        command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
+        command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
         command += ["--port", str(port), "--reason"]
         with running(command, f"http://127.0.0.1:{port}/sparql", folder / "log"):
             store, _ = open_store(f"graphdb:http://127.0.0.1:{port}/repositories/main")

@@ -139,7 +139,7 @@ def command(*arguments: str, gigabytes: int = 8, **environment: str) -> subproce
         resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
 
     return subprocess.run(
-        [sys.executable, "-m", "mrag.cli", *arguments],
+        [sys.executable, "-m", "mrag", *arguments],
         capture_output=True,
         text=True,
         timeout=300,

@@ -148,7 +148,7 @@ def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Compl
         found = [run for run in every if state in (None, run.state)][-1:]
     if len(found) != 1:
         what = "No run is" if not found else f"{len(found)} runs are"
-        raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete --review --all` lists the runs.")
+        raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete review --all` lists the runs.")
     return _filled(kg, found)[0]
 
 

@@ -23,7 +23,7 @@ Values = Mapping[str, URIRef | Literal]
 
 
 def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Literal]]:
-    """Give values to variables of a query.
+    """Bind variables of a query to values.
 
     Args:
         read: A query that has passed the read gate.

@@ -1,7 +1,7 @@
-"""A child process that reads what clients wrote, so that no text can hold up the server.
+"""A child process that parses what clients wrote, so that no text can hold up the server.
 
 Parsing takes time that grows with the text and holds the interpreter, so it happens here, and the
-process is killed at the deadline. Run as `python -m mrag.server.judge`.
+process is killed at the deadline. Run as `python -m mrag.server.query_parser`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from mrag.stores.process.sandbox import confine
 from mrag.terminal import Guarded
 
 _MEMORY = 2 << 30
-"""Most bytes that reading may take; an update of some 50 megabytes fits."""
+"""Maximum number of bytes that reading may take; an update of some 50 megabytes fits."""
 
 
-def judge(request: dict[str, Any]) -> tuple[Any, ...]:
-    """Read a query or an update.
+def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
+    """Parse a query or an update.
 
     Args:
         request: `do` is `query` or `update`; the rest is what `read_gate` and `parse` take.
@@ -35,9 +35,9 @@ def judge(request: dict[str, Any]) -> tuple[Any, ...]:
         `("refused", message, hint)`.
 
     Example:
-        >>> judge({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})[0]
+        >>> parse_request({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})[0]
         'query'
-        >>> judge({"do": "update", "text": "LOAD <http://a.example/>", "prefixes": {}})[1]
+        >>> parse_request({"do": "update", "text": "LOAD <http://a.example/>", "prefixes": {}})[1]
         'LOAD is not allowed: nothing is fetched from the web.'
     """
     try:
@@ -82,11 +82,11 @@ def serve() -> None:
         stdout.flush()
 
     first = queries.get("explore/any").text
-    judge({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
+    parse_request({"do": "query", "text": first, "graphs": (), "prefixes": {}, "values": {}})
     reply(("ready", defences))
     while head := stdin.read(HEAD.size):
         _, size = HEAD.unpack(head)
-        reply(judge(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
+        reply(parse_request(pickle.loads(stdin.read(size))))  # nosec B301 # our own parent wrote it
 
 
 if __name__ == "__main__":

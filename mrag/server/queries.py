@@ -1,4 +1,4 @@
-"""A query on its way through the server: what was asked, what the gate made of it, and its answer."""
+"""A query on its way through the server: the request, the query as the read gate passed it, its result."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mrag.stores.base import SelectResult
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A query with what a request says beside it.
+class QueryRequest:
+    """A query with the other parameters of a request.
 
     Attributes:
         text: The query.
@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Read:
+class CheckedQuery:
     """A query that has passed the read gate.
 
     Attributes:
@@ -51,12 +51,12 @@ class Read:
     query: ReadQuery
     text: str
     start: Mapping[str, Any]
-    asked: Asked
+    asked: QueryRequest
     until: float
 
 
-class Answer:
-    """An answer on its way: the first piece is there, the others follow.
+class ResultStream:
+    """A result on its way: the first piece is there, the others follow.
 
     Attributes:
         first: The first piece.
@@ -85,14 +85,14 @@ class Answer:
 
 
 def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
-    """Take a term of rdflib apart."""
+    """Return kind, text, language and datatype of a term of rdflib."""
     if isinstance(term, Literal):
         return "l", str(term), term.language, str(term.datatype) if term.datatype else None
     return "b" if isinstance(term, BNode) else "i", str(term), None, None
 
 
 def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
-    """Write the answer of a store that gives terms."""
+    """Serialise the result of a store that returns terms."""
     import pyoxigraph as ox
 
     from mrag.rdf.terms import to_ox

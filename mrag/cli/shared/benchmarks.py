@@ -8,7 +8,7 @@ from pathlib import Path
 from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, means
 from mrag.cel.evaluation.benchmark import run_benchmark as run
 from mrag.cel.evaluation.files import find_problems
-from mrag.cli.common import progress, say, show, show_json
+from mrag.cli.shared.output import progress, say, show, show_json
 from mrag.errors import LoadError
 
 

@@ -1,4 +1,4 @@
-"""Commands that measure: eval and benchmark."""
+"""`mrag eval` and `mrag benchmark`: rankers are measured, and questions with known answers are made."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import (
+from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
     KgOption,
     LanguageOption,
+    SeedOption,
     StoreOption,
     opened,
-    progress,
-    say,
-    show_json,
-    show_lines,
 )
+from mrag.cli.shared.output import progress, say, show_json, show_lines
 
 if TYPE_CHECKING:
     from mrag.evaluation.collections import Collection
@@ -29,61 +27,62 @@ if TYPE_CHECKING:
     from mrag.index.document_index import DocumentIndex
     from mrag.index.embedders import Embedder
 
-SeedOption = Annotated[int, typer.Option(help="The same seed gives the same figures.")]
-
 
 def evaluate(
     collection: Annotated[
         Path | None,
-        typer.Argument(help="Folder in BEIR's or TREC's form: queries, judgements and maybe documents."),
+        typer.Argument(
+            metavar="FOLDER", help="Folder in BEIR or TREC format: queries, judgements, optionally documents."
+        ),
     ] = None,
-    queries: Annotated[Path | None, typer.Option(help="File of queries, else the folder's.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="File of judgements, else the folder's.")] = None,
-    split: Annotated[str | None, typer.Option(help="Which qrels/NAME.tsv of a BEIR folder.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="File of queries. Default: the folder's.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="File of judgements. Default: the folder's.")] = None,
+    split: Annotated[str | None, typer.Option(help="Name of the qrels/NAME.tsv of a BEIR folder.")] = None,
     ranker: Annotated[
         list[str] | None,
-        typer.Option("--ranker", "-r", help="bm25, dense, hybrid or bm25-thesis; may be given again."),
+        typer.Option("--ranker", "-r", help="bm25, dense, hybrid or bm25-thesis; repeatable."),
     ] = None,
-    run: Annotated[
-        list[Path] | None, typer.Option(help="Run file in TREC's form; may be given again.")
-    ] = None,
+    run: Annotated[list[Path] | None, typer.Option(help="Run file in TREC format; repeatable.")] = None,
     ranks: Annotated[
         list[Path] | None,
-        typer.Option(help="JSON of query to rank of the first relevant, from 0; may be given again."),
+        typer.Option(help="JSON file: query to rank of its first relevant document, from 0; repeatable."),
     ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            "--measure", "-m", help="MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; may be given again."
+            "--measure", "-m", help="MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable."
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Documents that a ranker gives a query.")] = 1000,
+    k: Annotated[int, typer.Option("-k", min=1, help="Documents ranked for each query.")] = 1000,
     baseline: Annotated[
-        str | None, typer.Option(help="System that the others are compared with. Default: the first.")
+        str | None, typer.Option(help="System to compare the others with. Default: the first.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for report, plot and runs; an interrupted run goes on there.")
+        Path | None,
+        typer.Option(help="Folder for report, plot and runs; an interrupted evaluation resumes from it."),
     ] = None,
-    tsne: Annotated[bool, typer.Option("--tsne", help="Draw a map of the questions into --out.")] = False,
+    tsne: Annotated[
+        bool, typer.Option("--tsne", help="Write a map (t-SNE) of the questions into --out.")
+    ] = False,
     embedder: Annotated[
-        str | None, typer.Option(help="minilm, wordllama or none, for a folder's documents.")
+        str | None, typer.Option(help="Embedding model of the documents: minilm, wordllama or none.")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=100, help="Samples of intervals and tests.")] = 10_000,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap and permutation samples.")] = 10_000,
     seed: SeedOption = 0,
     store: StoreOption = None,
     kg: KgOption = None,
     index: Annotated[str, typer.Option("--index", help="Similarity index of the graph.")] = "main",
     cls: Annotated[
         str | None,
-        typer.Option("--class", metavar="IRI", help="Class of the only entities of a graph to rank."),
+        typer.Option("--class", metavar="IRI", help="Rank only instances of this class."),
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure rankers and run files on queries with known answers, with intervals and tests.
+    """Evaluate rankers on queries with known answers.
 
-    Documents are those of the folder; where it has none, the entities of a knowledge graph's index. Beside
-    run files, rankers are run only if they are named.
+    Measures come with confidence intervals and significance tests. If the folder has no documents, the
+    entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
 
     \b
     Examples:
@@ -100,7 +99,9 @@ def evaluate(
     from mrag.evaluation.statistics import Resampling
 
     if tsne and (out is None or collection is None):
-        raise ConfigError("A map of questions needs a collection and a folder.", hint="Name it with --out.")
+        raise ConfigError(
+            "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
+        )
     systems: list[Run | FirstRanks] = []
     notes: list[str] = []
     judgements = None
@@ -136,26 +137,32 @@ def evaluate(
 
 
 def benchmark(
-    out: Annotated[Path, typer.Argument(help="Folder for questions and judgements, in BEIR's form.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder for questions and judgements, in BEIR format.")
+    ],
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none writes by template."),
+        typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none uses templates."),
     ] = None,
     cls: Annotated[
-        str | None, typer.Option("--class", metavar="IRI", help="Class of the entities to ask for.")
+        str | None, typer.Option("--class", metavar="IRI", help="Class of the entities asked for.")
     ] = None,
     link: Annotated[
         str | None,
         typer.Option(metavar="IRI", help="Predicate between an entity and its parts, such as garments."),
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(metavar="IRI", help="Predicate that says what a part is. Default: rdf:type.")
+        str | None, typer.Option(metavar="IRI", help="Predicate for the kind of a part. Default: rdf:type.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Most entities, chosen by the seed.")] = None,
-    conditions: Annotated[int, typer.Option(min=1, help="Most values in a question by template.")] = 2,
-    concurrency: Annotated[int, typer.Option(min=1, help="Requests on their way at once.")] = 4,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of entities, chosen at random.")
+    ] = None,
+    conditions: Annotated[
+        int, typer.Option(min=1, help="Maximum number of values in a template's question.")
+    ] = 2,
+    concurrency: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 4,
     embedder: Annotated[
-        str | None, typer.Option(help="minilm, wordllama or none; says which questions are similar.")
+        str | None, typer.Option(help="Model that finds similar questions: minilm, wordllama or none.")
     ] = None,
     seed: SeedOption = 0,
     store: StoreOption = None,
@@ -164,10 +171,11 @@ def benchmark(
     lang: LanguageOption = DEFAULT_LANGUAGES,
     as_json: JsonOption = False,
 ) -> None:
-    """Make questions with known answers out of a graph, by a language model or by template.
+    """Generate questions with known answers from a graph.
 
-    Writes three kinds of judgements: the entity itself (target), those of similar questions (similar), and
-    those whose triples meet what the question states (graph). Run it again to go on where it stopped.
+    A language model or templates write the questions. There are three kinds of judgements: the entity itself
+    (target), entities of similar questions (similar), and entities whose triples meet the question's
+    conditions (graph). An interrupted run resumes when the command is run again.
 
     \b
     Examples:
@@ -261,7 +269,7 @@ def _opened_index(folder: Path | None, model: Embedder | None) -> DocumentIndex:
         try:
             return DocumentIndex.open(folder, embedder=model, thorough=True)
         except IndexError_:
-            say("The index of the earlier run does not fit and is made anew.", style="yellow")
+            say("The index of the earlier run does not match and is rebuilt.", style="yellow")
     return DocumentIndex.create(folder, embedder=model, replace=True)
 
 
@@ -310,10 +318,7 @@ def _map(collection: Collection, model: str | None, seed: int, path: Path) -> No
     saved_text(path, points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
 
 
-def _iri(graph: KnowledgeGraph, given: str | None) -> str | None:
-    if given is None:
-        return None
-    prefix, colon, rest = given.partition(":")
-    if colon and not rest.startswith("//") and prefix in graph.prefixes:
-        return graph.prefixes[prefix] + rest
-    return given.strip("<>")
+def _iri(graph: KnowledgeGraph, text: str | None) -> str | None:
+    from mrag.rdf.terms import iri
+
+    return None if text is None else str(iri(text, graph.prefixes))

@@ -1,4 +1,4 @@
-"""The command for graph codes: build their index, search it, show and compare codes."""
+"""`mrag codes`: graph codes are indexed, searched, shown and compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, progress, say, show, show_json
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.output import hit_json, progress, say, show, show_hit, show_json
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mrag.graphcodes.index.code_index import GraphCodeIndex
 
 app = typer.Typer(
-    help="Graph codes: entities as small graphs, compared by their structure.",
+    help="Graph codes: find entities by the structure around them.",
     epilog='Example: mrag codes build && mrag codes search -e GraphDB,"developed by",Ontotext',
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -28,7 +29,10 @@ app = typer.Typer(
 
 NameOption = Annotated[str, typer.Option(help="Name of the index of graph codes.")]
 PathOption = Annotated[
-    Path | None, typer.Option("--path", metavar="FOLDER", help="Its folder, instead of that of the graph.")
+    Path | None,
+    typer.Option(
+        "--path", metavar="FOLDER", help="Folder of the index, instead of the one beside the store."
+    ),
 ]
 MetricOption = Annotated[
     str, typer.Option(help="structural, paper, paper-numbers or query-relative.", show_default=True)
@@ -42,10 +46,12 @@ def build(
     kg: KgOption = None,
     name: NameOption = "main",
     path: PathOption = None,
-    hops: Annotated[int, typer.Option(min=1, max=2, help="How far around an entity its code reaches.")] = 1,
+    hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from an entity that its code covers.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Read the codes of all entities that have a text, from their neighbourhoods, and index them.
+    """Build the graph codes of all entities with a text.
+
+    The code of an entity is made from its neighbourhood.
 
     \b
     Examples:
@@ -80,23 +86,27 @@ def build(
 @app.command()
 def search(
     question: Annotated[
-        str, typer.Argument(help="Words, from which a code is read (extra `graphcodes`).")
+        str, typer.Argument(metavar="QUESTION", help="Text to extract a code from (extra `graphcodes`).")
     ] = "",
     edge: Annotated[
         list[str] | None,
-        typer.Option("--edge", "-e", metavar="SOURCE,RELATION,TARGET", help="An edge of the question."),
+        typer.Option(
+            "--edge", "-e", metavar="SOURCE,RELATION,TARGET", help="An edge of the question; repeatable."
+        ),
     ] = None,
-    node: Annotated[list[str] | None, typer.Option("--node", "-n", help="A node of the question.")] = None,
+    node: Annotated[
+        list[str] | None, typer.Option("--node", "-n", help="A node of the question; repeatable.")
+    ] = None,
     like: Annotated[
-        str | None, typer.Option(metavar="IRI", help="Take the code of this entity as question.")
+        str | None, typer.Option(metavar="IRI", help="Use the code of this entity as the question.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Most hits.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 5,
     metric: MetricOption = "structural",
     excess: Annotated[
-        float, typer.Option(min=0, help="How much counts, in structural, what only an entity has.")
+        float, typer.Option(min=0, help="Structural metric: weight of what only the entity has.")
     ] = 0.1,
     ontology: Annotated[
-        bool, typer.Option(help="Let classes match their subclasses and instances (structural).")
+        bool, typer.Option(help="Structural metric: let classes match their subclasses and instances.")
     ] = True,
     store: StoreOption = None,
     kg: KgOption = None,
@@ -104,7 +114,9 @@ def search(
     path: PathOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the entities whose codes are most alike, with what matches and what does not.
+    """Find the entities with the most similar codes.
+
+    Each hit shows what matches and what does not.
 
     \b
     Examples:
@@ -118,7 +130,9 @@ def search(
     from mrag.retrieval.rankers import Question
 
     if not question.strip() and not edge and not node and like is None:
-        raise ConfigError("There is nothing to search for.", hint="Give words, --edge, --node or --like.")
+        raise ConfigError(
+            "There is nothing to search for.", hint="Give a question, --edge, --node or --like."
+        )
     how = _comparison(metric, excess)
     with _codes(store, kg, name, path) as (graph, index):
         if ontology and metric == "structural":
@@ -127,48 +141,39 @@ def search(
             how = replace(how, ontology=Ontology.of_graph(graph))
         ranker = GraphCodeRanker(graph, index, _Words(), how)
         if like is not None:
-            code = index.code(_iri(graph, like))
+            code = index.code(_expanded(graph, like))
         elif edge or node:
             code = Linker.of(index, graph).link(_given(graph, edge or [], node or []))
         else:
             code = ranker.code(Question(question))
         if not code:
-            raise ConfigError("No feature was found in the question.", hint="Name things, or give --edge.")
+            raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
         hits = ranker.rank_code(code, k)
         labels = graph.labels([hit.iri for hit in hits])
         asked = _sayer(graph, code).say(code)
         if as_json:
-            found = [
-                {
-                    "iri": h.iri,
-                    "label": labels[h.iri],
-                    "score": h.score,
-                    "rank": h.rank,
-                    "reasons": list(h.reasons),
-                }
-                for h in hits
-            ]
+            found = [hit_json(h, labels[h.iri]) for h in hits]
             show_json({"question": asked, "metric": metric, "hits": found})
             return
         say(f"Asked: {asked}", style="dim")
         for hit in hits:
-            show(f"{hit.rank}. {labels[hit.iri] or hit.iri}  {hit.score:.3f}  <{hit.iri}>")
-            for reason in hit.reasons:
-                show(f"     {reason}")
+            show_hit(hit, labels[hit.iri] or hit.iri)
         if not hits:
-            say("No entity shares anything with the question.")
+            say("No entity has anything in common with the question.")
 
 
 @app.command("show")
 def show_code(
-    iri: Annotated[str, typer.Argument(help="IRI of an entity in the index.")],
+    iri: Annotated[str, typer.Argument(metavar="IRI", help="IRI of an entity in the index.")],
     store: StoreOption = None,
     kg: KgOption = None,
     name: NameOption = "main",
     path: PathOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the code of an entity in words and as a matrix; as JSON in the form of interchange.
+    """Show the code of an entity in words and as a matrix.
+
+    --json prints the interchange format.
 
     \b
     Examples:
@@ -176,7 +181,7 @@ def show_code(
       mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
     """
     with _codes(store, kg, name, path) as (graph, index):
-        code = index.code(_iri(graph, iri))
+        code = index.code(_expanded(graph, iri))
         registry = index.registry
         if as_json:
             from mrag.graphcodes.interchange import to_json
@@ -198,15 +203,15 @@ def show_code(
 
 @app.command()
 def compare(
-    first: Annotated[str, typer.Argument(help="IRI of an entity, taken as the question.")],
-    second: Annotated[str, typer.Argument(help="IRI of the entity that it is compared with.")],
+    first: Annotated[str, typer.Argument(metavar="FIRST", help="IRI of an entity, used as the question.")],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="IRI of the entity to compare it with.")],
     store: StoreOption = None,
     kg: KgOption = None,
     name: NameOption = "main",
     path: PathOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two entities by every metric, and say what they have in common.
+    """Compare two entities by every metric.
 
     \b
     Example:
@@ -219,9 +224,9 @@ def compare(
     from mrag.graphcodes.explain.matches import explain
 
     with _codes(store, kg, name, path) as (graph, index):
-        q, d = index.code(_iri(graph, first)), index.code(_iri(graph, second))
+        q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
         reasons = explain(q, d).reasons(q, _sayer(graph, q, d))
-        scores = {m: index.compare(q, _iri(graph, second), _comparison(m)) for m in get_args(Metric)}
+        scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
         if as_json:
             show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
             return
@@ -233,7 +238,7 @@ def compare(
 
 
 class _Words:
-    """Reads the code of a question; the parser is loaded when it is needed."""
+    """Extracts the code of a question; the parser is loaded when it is needed."""
 
     def extract(self, text: str) -> GraphCode:
         from mrag.graphcodes.extract.text import TextExtractor
@@ -252,7 +257,7 @@ def _codes(
 
 
 def _writable(folder: Path) -> GraphCodeIndex:
-    """Open an index to change it; one that is damaged, or of another version, is built anew."""
+    """Open an index to change it; one that is damaged, or of another version, is rebuilt."""
     from mrag.errors import DamagedIndex, IndexMismatch
     from mrag.graphcodes.index.code_index import GraphCodeIndex
 
@@ -261,7 +266,7 @@ def _writable(folder: Path) -> GraphCodeIndex:
         if len(index):
             index.verify()
     except (DamagedIndex, IndexMismatch) as error:
-        say(f"{error.message} It is built anew.", style="yellow")
+        say(f"{error.message} It is rebuilt.", style="yellow")
         return GraphCodeIndex(folder, anew=True)
     return index
 
@@ -287,8 +292,8 @@ def _comparison(metric: str, excess: float | None = None) -> Comparison:
     return how if excess is None else replace(how, excess=excess)
 
 
-def _iri(graph: KnowledgeGraph, text: str) -> str:
-    """Give the IRI that a text is, in angle brackets or with a prefix or neither."""
+def _expanded(graph: KnowledgeGraph, text: str) -> str:
+    """Return the IRI that a text names, in angle brackets or by a prefix, else the text."""
     text = text.strip().removeprefix("<").removesuffix(">")
     prefix, _, local = text.partition(":")
     known = graph.prefixes.get(prefix)
@@ -300,7 +305,7 @@ def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCo
     from mrag.graphcodes.code import Edge, GraphCode, term
 
     def end(text: str) -> str:
-        iri = _iri(graph, text)
+        iri = _expanded(graph, text)
         return iri if "://" in iri else term(text)
 
     made = []
@@ -308,7 +313,7 @@ def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCo
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 3:
             raise ConfigError(f"An edge is SOURCE,RELATION,TARGET, not {text!r}.")
-        made.append(Edge(end(parts[0]), _iri(graph, parts[1]), end(parts[2])))
+        made.append(Edge(end(parts[0]), _expanded(graph, parts[1]), end(parts[2])))
     return GraphCode.of([end(text) for text in nodes], made)
 
 

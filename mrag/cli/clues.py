@@ -1,4 +1,4 @@
-"""Commands of generative retrieval: a clue index, its state, and finding by clues."""
+"""`mrag clues`: generative retrieval, with a clue index that is built, searched and inspected."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, say, show, show_json, status
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, status
 
 if TYPE_CHECKING:
     from mrag.generative.models.resolve import LanguageModel
 
-clues = typer.Typer(
-    name="clues",
-    help="Find by clues: words that a language model writes and only one document holds.",
+app = typer.Typer(
+    help="Generative retrieval: find by a phrase unique to a document.",
     epilog='Example: mrag clues build -m local:model.gguf && mrag clues search "Who develops GraphDB?"',
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -36,7 +36,7 @@ FolderOption = Annotated[
 ]
 
 
-@clues.command("build")
+@app.command("build")
 def build_(
     model: ModelOption,
     store: StoreOption = None,
@@ -44,13 +44,11 @@ def build_(
     folder: FolderOption = None,
     query: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Catalogue queries of ?documentID ?documentText, such as kg/sentences; repeatable."
-        ),
+        typer.Option(help="Catalogue query of ?documentID ?documentText, such as kg/sentences; repeatable."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the clue index of a graph's documents, for the tokens of a model.
+    """Build the clue index of a graph's documents.
 
     \b
     Example:
@@ -60,13 +58,13 @@ def build_(
     from mrag.index.documents import Definition
 
     with opened(store, kg) as graph, ExitStack() as stack:
-        found = _model(model, stack)
+        loaded = _model(model, stack)
         definition = Definition(languages=graph.languages)
         if query:
             definition = Definition(queries=tuple(query), languages=graph.languages)
         started = time.perf_counter()
         with status("Building"):
-            index = build_clues(graph, found.tokeniser, definition=definition, folder=folder)
+            index = build_clues(graph, loaded.tokeniser, definition=definition, folder=folder)
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
@@ -74,33 +72,43 @@ def build_(
             show(f"{len(index):,} documents of {index.tokens:,} tokens, {seconds:.1f} s")
 
 
-@clues.command("search")
+@app.command("search")
 def search_(
-    question: Annotated[str, typer.Argument(help="What is asked, in words.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
     model: ModelOption,
     store: StoreOption = None,
     kg: KgOption = None,
     folder: FolderOption = None,
-    image: Annotated[Path | None, typer.Option(help="A picture that goes with the question.")] = None,
-    results: Annotated[int, typer.Option("--results", "-k", min=1, max=100, help="Most hits.")] = 5,
+    image: Annotated[Path | None, typer.Option(help="A picture that belongs to the question.")] = None,
+    results: Annotated[
+        int, typer.Option("--results", "-k", min=1, max=100, help="Maximum number of hits.")
+    ] = 5,
     within: Annotated[
         str | None,
-        typer.Option("--in", help="Only instances of a class: a kept concept, IRI, CURIE, DL or Manchester."),
+        typer.Option(
+            "--in", help="Only instances of a class, by IRI, CURIE, kept name, or DL or Manchester syntax."
+        ),
     ] = None,
     mask: Annotated[
-        str | None, typer.Option("--mask", help="Only what a SPARQL query selects in its first variable.")
+        str | None,
+        typer.Option("--mask", help="Only what a SPARQL query selects in its first variable."),
     ] = None,
-    beams: Annotated[int, typer.Option(min=1, max=64, help="Clues written side by side.")] = 8,
-    groups: Annotated[int, typer.Option(min=1, help="Groups of beams that are kept apart.")] = 2,
+    beams: Annotated[int, typer.Option(min=1, max=64, help="Beams of the beam search.")] = 8,
+    groups: Annotated[int, typer.Option(min=1, help="Groups of beams that are kept diverse.")] = 2,
     prior: Annotated[
-        float, typer.Option("--prior", min=0.0, help="Share of a clue's likelihood without the question.")
+        float,
+        typer.Option(
+            "--prior",
+            min=0.0,
+            help="Weight of the clue's likelihood without the question.",
+        ),
     ] = 1.0,
     start: Annotated[
-        str, typer.Option(help="Clues start at the beginning of documents, or anywhere.")
+        str, typer.Option(help="Where clues start in a document: beginning or anywhere.")
     ] = "beginning",
     as_json: JsonOption = False,
 ) -> None:
-    """Find entities by the clues that a model writes; each hit names its clue.
+    """Find entities by phrases that a model generates.
 
     \b
     Examples:
@@ -114,51 +122,36 @@ def search_(
 
     settings = DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with opened(store, kg) as graph, ExitStack() as stack:
-        found = _model(model, stack)
+        loaded = _model(model, stack)
         if folder is None and clue_folder(graph) is None:
-            say("A store in memory keeps no clue index, so one is built now.", style="dim")
-            index = build_clues(graph, found.tokeniser)
+            say("A store in memory has no clue index, so one is built now.", style="dim")
+            index = build_clues(graph, loaded.tokeniser)
         else:
             index = open_clues(graph, folder=folder)
-        ranker = GenerativeRanker(graph, index, found, settings=settings, concept=within, query=mask)
+        ranker = GenerativeRanker(graph, index, loaded, settings=settings, concept=within, query=mask)
         started = time.perf_counter()
-        with status("Writing clues"):
+        with status("Generating clues"):
             hits = ranker.rank(Question(question, image), results)
         seconds = time.perf_counter() - started
         labels = graph.labels([hit.iri for hit in hits])
         if as_json:
-            show_json(
-                {
-                    "hits": [
-                        {
-                            "rank": hit.rank,
-                            "iri": hit.iri,
-                            "label": labels[hit.iri],
-                            "score": hit.score,
-                            "reasons": list(hit.reasons),
-                        }
-                        for hit in hits
-                    ],
-                    "seconds": round(seconds, 3),
-                }
-            )
+            found = [hit_json(hit, labels[hit.iri]) for hit in hits]
+            show_json({"hits": found, "seconds": round(seconds, 3)})
             return
         if not hits:
-            show("No clue that occurs in one document alone was written, so nothing is found.")
+            say("The model generated no phrase that occurs in exactly one document, so nothing was found.")
         for hit in hits:
-            show(f"{hit.rank:>3}. {labels[hit.iri] or hit.iri}  <{hit.iri}>")
-            for reason in hit.reasons:
-                show(f"     {reason}")
+            show_hit(hit, labels[hit.iri] or hit.iri)
 
 
-@clues.command("status")
+@app.command("status")
 def status_(
     store: StoreOption = None,
     kg: KgOption = None,
     folder: FolderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what the clue index holds and whether it is up to date.
+    """Show the state of the clue index.
 
     \b
     Example:

@@ -1,17 +1,16 @@
-"""What all commands share: opening the graph, progress, output and errors."""
+"""Options that many commands have, and the knowledge graph that they name."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mrag.terminal import escaped, inline, write_data
+from mrag.cli.shared.output import say, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -23,47 +22,23 @@ StoreOption = Annotated[
         "-s",
         metavar="URL",
         help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL or sparql:URL. "
-        "Default: MRAG_STORE, else ./mrag.db if it is there, else the demo graph.",
+        "Default: MRAG_STORE, else ./mrag.db if it exists, else the demo graph.",
     ),
 ]
 KgOption = Annotated[str | None, typer.Option("--kg", metavar="NAME", help="Knowledge graph in the store.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 LanguageOption = Annotated[
-    str, typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is none.')
+    str,
+    typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is no language tag.'),
 ]
+IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 DEFAULT_LANGUAGES = "en,mul,-"
-
-
-def say(text: str = "", *, style: str | None = None) -> None:
-    """Print one line to standard error, where progress and notes go; a newline in it is shown as a sign."""
-    from mrag.cli.console import console, plain
-
-    console().print(plain(inline(text), style), soft_wrap=True)
-
-
-def show(text: str = "") -> None:
-    """Print one line of a result to standard output; a newline in it is shown as a sign."""
-    sys.stdout.write(inline(text) + "\n")
-
-
-def show_lines(text: str) -> None:
-    """Print a text that has lines, such as an answer; what it quotes has been put on one line before."""
-    sys.stdout.write(text + "\n")
-
-
-def show_data(text: str) -> None:
-    """Print Turtle, N-Triples or SPARQL, what would steer a terminal escaped as these formats do."""
-    write_data(escaped(text) + "\n")
-
-
-def show_json(value: Any) -> None:
-    """Print JSON to standard output, what would steer a terminal escaped as JSON does."""
-    write_data(escaped(json.dumps(value, ensure_ascii=False, indent=2), json=True) + "\n")
 
 
 @cache
 def warn_of_login(url: str | None) -> None:
-    """Say it, once, where a URL on the command line holds a login.
+    """Warn, once, of a URL on the command line that holds a login.
 
     Args:
         url: The URL, if one was given there.
@@ -111,24 +86,23 @@ def opened(
         yield graph
 
 
-@contextmanager
-def status(text: str) -> Iterator[None]:
-    """Show a spinner on standard error while something runs."""
-    from mrag.cli.console import spinning
+def read_query_file(path: str) -> str:
+    """Return the text of a SPARQL file that an option names."""
+    from mrag.errors import ConfigError
 
-    with spinning(inline(text)):
-        yield
+    if not Path(path).is_file():
+        raise ConfigError("There is no such file.", file=path)
+    return Path(path).read_text(encoding="utf-8-sig")
 
 
-@contextmanager
-def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
-    """Show a bar on standard error; gives a function that takes what is done and the whole."""
-    from mrag.cli.console import bar
+def check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise `ConfigError` unless a value is one of the choices.
 
-    with bar(unit) as shown:
-        task = shown.add_task(inline(text), total=None)
+    Example:
+        >>> check_choice("mode", "bm25", ("hybrid", "bm25"))
+    """
+    from mrag.errors import ConfigError
 
-        def note(done: int, total: int | None) -> None:
-            shown.update(task, completed=done, total=total)
-
-        yield note
+    if value not in choices:
+        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise ConfigError(f"There is no {what} {value!r}.", hint=f"Use {listed}.")

@@ -1,4 +1,4 @@
-"""The command that serves a knowledge graph over HTTP."""
+"""`mrag serve` and `mrag mcp`: a knowledge graph served over HTTP, or to an assistant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from mrag.cli.common import DEFAULT_LANGUAGES, KgOption, LanguageOption, StoreOption, opened, say, show
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    IndexOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    opened,
+)
+from mrag.cli.shared.output import say, show
 
 
 def serve(
@@ -16,33 +24,37 @@ def serve(
     store: StoreOption = None,
     kg: KgOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 7333,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 7333,
     update: Annotated[bool, typer.Option("--update", help="Let clients change the graph.")] = False,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="MRAG_TOKEN",
             show_envvar=True,
-            help="Token that clients must send; other users of this machine can read it here.",
+            help="Token that clients must send. Other users of this machine can read it on a command line.",
             metavar="TOKEN",
         ),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File that holds the token alone.", metavar="FILE")
+        Path | None, typer.Option("--token-file", help="File that holds only the token.", metavar="FILE")
     ] = None,
     cors: Annotated[
         list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may call; may be repeated."),
+        typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may send requests; repeatable."),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds after which a query is ended.")] = 30.0,
-    rows: Annotated[int, typer.Option(min=1, help="Most rows or triples of a result.")] = 1_000_000,
-    megabytes: Annotated[int, typer.Option(min=1, help="Most megabytes of a result.")] = 256,
-    body: Annotated[int, typer.Option(min=1, help="Most megabytes of a request's body.")] = 64,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a query in seconds.")] = 30.0,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Maximum number of rows or triples of a result.")
+    ] = 1_000_000,
+    megabytes: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a result.")] = 256,
+    body: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a request's body.")] = 64,
     memory: Annotated[
-        int, typer.Option(min=0, help="Most megabytes of a query's process; 0: no cap.")
+        int, typer.Option(min=0, help="Maximum megabytes of a query's process; 0 for no limit.")
     ] = 4096,
-    workers: Annotated[int | None, typer.Option(min=1, help="Queries at once. Default: cores.")] = None,
-    reason: Annotated[bool, typer.Option("--reason", help="Infer anew after each update.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Parallel queries. Default: the number of cores.")
+    ] = None,
+    reason: Annotated[bool, typer.Option("--reason", help="Reason again after each update.")] = False,
     separate: Annotated[
         bool,
         typer.Option("--separate", help="Keep named graphs out of the default graph, unlike GraphDB."),
@@ -56,7 +68,9 @@ def serve(
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
 ) -> None:
-    """Serve the graph over HTTP: SPARQL 1.1, RDF4J's and GraphDB's protocols, and a page.
+    """Serve the graph over HTTP, with a page to explore it.
+
+    The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
 
     \b
     Examples:
@@ -94,10 +108,10 @@ def serve(
     )
     if not settings.local and settings.token is None:
         say(
-            f"Anyone who reaches {host} can read the graph. Name a token: --token-file FILE, or MRAG_TOKEN.",
+            f"Anyone who reaches {host} can read the graph. Set a token: --token-file FILE, or MRAG_TOKEN.",
             style="yellow",
         )
-    # What the operator of a server must know, also without --verbose.
+    # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
     with opened(store, kg, lang) as graph:
 
@@ -131,10 +145,42 @@ def _token(context: typer.Context, given: str | None, file: Path | None) -> str 
         token = file.read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
         raise ConfigError(
-            "The file of the token cannot be read.", file=str(file), hint="Check path and rights."
+            "The token file cannot be read.", file=str(file), hint="Check its path and permissions."
         ) from error
     if not token:
-        raise ConfigError("The file of the token is empty.", file=str(file), hint="Put one line into it.")
+        raise ConfigError("The token file is empty.", file=str(file), hint="Put one line into it.")
     if not is_private(file):
         say(f"Other users of this machine can read {file}. Run: chmod 600 {file}", style="yellow")
     return token
+
+
+def mcp(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    index: IndexOption = "main",
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a call in seconds.")] = 30.0,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Language model of the tool `ask`, as for `mrag ask`."),
+    ] = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+) -> None:
+    """Serve the graph to an assistant over MCP.
+
+    The tools of this Model Context Protocol server are read-only; it uses standard input and output.
+
+    \b
+    Examples of what a client starts:
+      mrag mcp
+      mrag mcp --store oxigraph:./data --timeout 60
+    """
+    from mrag.config import Settings
+    from mrag.mcp import McpSettings
+    from mrag.mcp import serve as run
+    from mrag.terminal import protocol
+
+    settings = McpSettings(index=index, seconds=timeout, model=Settings.from_env(model=model).model)
+    with opened(store, kg, lang) as graph:
+        say("Serving on standard input and output; a client starts this command itself.", style="dim")
+        with protocol():
+            run(graph, settings)

@@ -1,4 +1,4 @@
-"""What the JSON API takes and gives: checked input, and errors as JSON with a fitting status."""
+"""Validation of the JSON API's input, and errors as JSON with the matching HTTP status."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from mrag.server.protect import authorised, json_object
 
 logger = logging.getLogger(__name__)
 
-MOST_QUESTION = 2_000
-"""Most characters of a question or a search."""
+MAX_QUESTION = 2_000
+"""Maximum number of characters of a question or a search."""
 
-MOST_IRI = 2_048
-MOST_LITERAL = 20_000
-MOST_BODY = 64 << 10
-"""Most bytes of a body, where the settings allow more."""
+MAX_IRI = 2_048
+MAX_LITERAL = 20_000
+MAX_BODY = 64 << 10
+"""Maximum number of bytes of a body, where the settings allow more."""
 
 _STATUS: tuple[tuple[type[MragError], int], ...] = (
     (TermError, 400),
@@ -63,7 +63,7 @@ def reply(value: Any, status: int = 200) -> JSONResponse:
 
 
 def problem(error: Exception) -> dict[str, Any]:
-    """Put an error in JSON: its type, what happened, and what to do next.
+    """Return an error as JSON: its type, what happened, and what to do next.
 
     Example:
         >>> problem(ConfigError("The question is empty.", hint="Give words."))["type"]
@@ -75,7 +75,7 @@ def problem(error: Exception) -> dict[str, Any]:
     if isinstance(error, HTTPException):
         name = _NAMES.get(error.status_code, "Refused")
         return {"type": name, "message": error.detail, "hint": None}
-    return {"type": "InternalError", "message": "Something went wrong in the server.", "hint": None}
+    return {"type": "InternalError", "message": "An internal error occurred in the server.", "hint": None}
 
 
 def status_of(error: Exception) -> int:
@@ -118,8 +118,8 @@ def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
     return answer
 
 
-async def json_body(request: Request, most: int) -> dict[str, Any]:
-    """Read a JSON object, and stop reading at `most` bytes.
+async def json_body(request: Request, max_bytes: int) -> dict[str, Any]:
+    """Read a JSON object, and stop reading at `max_bytes`.
 
     Raises:
         HTTPException: 415 for another type (which also keeps forms of other sites out), 413 for more.
@@ -127,59 +127,61 @@ async def json_body(request: Request, most: int) -> dict[str, Any]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise HTTPException(415, "The body is to be application/json.")
+        raise HTTPException(415, "The body must be application/json.")
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > most:
-            raise HTTPException(413, f"The body is larger than {most} bytes.")
+        if len(body) > max_bytes:
+            raise HTTPException(413, f"The body is larger than {max_bytes} bytes.")
     return json_object(body)
 
 
-def known(values: Mapping[str, Any], *names: str) -> None:
-    """Refuse names that mean nothing here, which are mostly misspelt ones."""
+def check_names(values: Mapping[str, Any], *names: str) -> None:
+    """Refuse unknown parameters, which are mostly misspelt ones."""
     for name in values:
         if name not in names:
-            raise ConfigError(f"{name[:40]!r} means nothing here.", hint=f"There are: {', '.join(names)}.")
+            raise ConfigError(
+                f"Unknown parameter {name[:40]!r}.", hint=f"The parameters are: {', '.join(names)}."
+            )
 
 
-def words(values: Mapping[str, Any], name: str, most: int = MOST_QUESTION) -> str:
-    """Take a text that may not be empty.
+def text_value(values: Mapping[str, Any], name: str, max_length: int = MAX_QUESTION) -> str:
+    """Return a text that is not empty.
 
     Example:
-        >>> words({"q": " a store "}, "q")
+        >>> text_value({"q": " a store "}, "q")
         'a store'
     """
     value = values.get(name, "")
     if not isinstance(value, str):
-        raise ConfigError(f"{name} is a text.")
+        raise ConfigError(f"{name} must be a text.")
     if not value.strip():
         raise ConfigError(f"{name} is empty.", hint="Give words.")
-    if len(value) > most:
-        raise ConfigError(f"{name} has {len(value)} characters; {most} are the most.")
+    if len(value) > max_length:
+        raise ConfigError(f"{name} has {len(value)} characters; the maximum is {max_length}.")
     return value.strip()
 
 
-def whole(values: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """Take a whole number within bounds, from JSON or from a query string.
+def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int) -> int:
+    """Return a whole number within bounds, from JSON or from a query string.
 
     Example:
-        >>> whole({"k": "7"}, "k", 10, 1, 50), whole({}, "k", 10, 1, 50)
+        >>> int_value({"k": "7"}, "k", 10, 1, 50), int_value({}, "k", 10, 1, 50)
         (7, 10)
     """
     value = values.get(name, default)
     if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdigit():
         value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ConfigError(f"{name} is a whole number from {least} to {most}.")
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+        raise ConfigError(f"{name} must be a whole number from {minimum} to {maximum}.")
     return value
 
 
-def name_of(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:
-    """Take an IRI, whole or as a CURIE.
+def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:
+    """Return an IRI, given in full or as a CURIE.
 
     Raises:
         ConfigError: If it is missing or too long.
-        TermError: If it is none.
+        TermError: If it is not one.
     """
-    return iri(words(values, name, MOST_IRI), prefixes)
+    return iri(text_value(values, name, MAX_IRI), prefixes)

@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM: a command ends with 130 or 143, and says what is kept and how to go on.
+"""Ctrl-C and SIGTERM: a command ends with 130 or 143, and states what is kept and how to resume.
 
-Python hears of a signal between two steps of its own, so a long step of the engine would delay the end. A
-thread sees to it that a command ends in any case: whatever was written is safe, since every job may be killed
-at any moment.
+Python handles a signal between two steps of its own, so a long step of the engine would delay the end. A
+thread ends the command in any case: whatever was written is safe, since every job may be killed at any
+moment.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ __all__ = ["GRACE", "Stoppable", "Stopped", "heard", "kept", "silent", "stop", "
 GRACE: Final = 3.0
 """Seconds after which a process is ended that is still in one step of the engine."""
 
-_GENERAL: Final = "What was finished is kept, and nothing is half done. Run the same command again to go on."
+_GENERAL: Final = (
+    "Finished steps are kept, and no step is left half done. Run the same command again to resume."
+)
 _heard: list[int] = []
-"""The signals that ended a command, or that it made the best of."""
+"""The signals that ended a command, or that it handled."""
 _seen: list[int] = []
-"""All signals to stop, also those that a command has a handler of its own for."""
+"""All signals to stop, including those that a command handles itself."""
 _said: list[str] = []
 
 
@@ -45,16 +47,16 @@ def heard() -> int | None:
 
 
 def silent() -> bool:
-    """Tell whether a signal ended the command, and nothing was said of it."""
+    """Return whether a signal ended the command without a message."""
     return bool(_heard) and not _said
 
 
 @contextmanager
 def kept(words: str | Callable[[], str]) -> Iterator[None]:
-    """Say what is kept, and how to go on, if a command is stopped inside; the innermost word counts.
+    """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used.
 
     Args:
-        words: The sentences, or what returns them when they are needed.
+        words: The sentences, or a function that returns them when they are needed.
     """
     try:
         yield
@@ -64,7 +66,7 @@ def kept(words: str | Callable[[], str]) -> Iterator[None]:
 
 
 def told(words: str = "") -> int:
-    """Say on standard error that the command was stopped, and return its exit code."""
+    """Print on standard error that the command was stopped, and return its exit code."""
     number = next(iter((*_heard, *_seen)), signal.SIGINT)
     if sys.stderr.isatty():
         unguarded(sys.stderr).write("\x1b[?25h")  # a bar that was broken off has hidden the cursor
@@ -84,19 +86,19 @@ class Stoppable(TyperGroup):
     """The commands; typer itself ends in silence on Ctrl-C."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; end it with the code of the signal, also where it made the best of one."""
+        """Run a command; end it with the code of the signal, even if it handled one."""
         try:
             found = super().invoke(ctx)
         except KeyboardInterrupt as told_to:
             raise typer.Exit(told(_of(told_to))) from told_to
         if heard():
-            raise typer.Exit(told("What is shown or written above is what there was until then."))
+            raise typer.Exit(told("The output above is what there was until then."))
         return found
 
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Have Ctrl-C and SIGTERM end what runs inside, by `KeyboardInterrupt` or else within `GRACE` seconds."""
+    """Let Ctrl-C and SIGTERM end what runs inside, by `KeyboardInterrupt` or else within `GRACE` seconds."""
     _heard.clear()
     _seen.clear()
     _said.clear()
@@ -128,13 +130,13 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 def _watch(reading: int, done: threading.Event) -> None:
-    """End the process if its main thread does not hear a signal, or is told a second time."""
+    """End the process if its main thread does not handle a signal, or there is a second one."""
     told_before = 0
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         while data := pipe.read(1):
             if data[0] in (signal.SIGINT, signal.SIGTERM):
                 _seen.append(data[0])
-            # A command with a handler of its own, such as a server, sees to its end itself.
+            # A command with a handler of its own, such as a server, ends by itself.
             if signal.getsignal(data[0]) is not stop:
                 continue
             told_before += 1
