@@ -63,7 +63,7 @@ def ask(
         return
     needed(question, "QUESTION")
     from mrag.config import Settings
-    from mrag.context.expand import ContextSettings
+    from mrag.context import ContextSettings
     from mrag.generation.answer import answer
     from mrag.generation.models.resolve import resolve
     from mrag.retrieval.ask import retrieve

@@ -24,7 +24,7 @@ from mrag.cli.common import (
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Progress
+    from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
     from mrag.images.graph import Allowed
 
 ImageOption = Annotated[
@@ -178,7 +178,7 @@ def _described(
     try:
         with progress("Describing", unit="images") as note:
 
-            def on_progress(at: Progress) -> None:
+            def on_progress(at: EnrichProgress) -> None:
                 note(at.described + at.failed, at.total)
 
             return run(

@@ -11,7 +11,7 @@ from mrag.cli import stopping
 from mrag.cli.common import JsonOption, KgOption, StoreOption, opened, progress, say, show, show_json, status
 
 if TYPE_CHECKING:
-    from mrag.generative.training.run import TrainSettings
+    from mrag.generative.training.run import TrainingSettings
     from mrag.generative.training.sampling import ClueSampling
 
 WHAT = ("drill", "generative")
@@ -80,11 +80,11 @@ def train(
         return
     if questions is None or model is None:
         raise ConfigError("A model learns from questions.", hint="Give --questions FILE and --model NAME.")
-    from mrag.generative.training.run import TrainSettings
+    from mrag.generative.training.run import TrainingSettings
     from mrag.generative.training.sampling import ClueSampling
 
     sampling = ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
-    knobs = TrainSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
+    knobs = TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
     _generative(out or Path("clues"), questions, model, rank, sampling, knobs, store, kg, as_json)
 
 
@@ -134,7 +134,7 @@ def _generative(
     model: str,
     rank: int,
     sampling: ClueSampling,
-    knobs: TrainSettings,
+    knobs: TrainingSettings,
     store: str | None,
     kg: str | None,
     as_json: bool,

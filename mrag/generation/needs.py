@@ -15,7 +15,7 @@ from mrag.generation.support.mentions import NAMING, Mention, Names
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
-from mrag.text.tokens import Token, content, keys, language_of, split_identifier, stem, tokens
+from mrag.text.tokens import TextToken, content, keys, language_of, split_identifier, stem, tokens
 
 _OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in SYNONYMS:
@@ -138,7 +138,7 @@ class Reading:
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
-    def _kinds(self, asked: Sequence[Token], mentions: Sequence[Mention]) -> frozenset[Term]:
+    def _kinds(self, asked: Sequence[TextToken], mentions: Sequence[Mention]) -> frozenset[Term]:
         which = next((i for i, word in enumerate(asked) if word.key in _WHICH), None)
         if which is None:
             return frozenset()
@@ -146,7 +146,7 @@ class Reading:
         first = next(near, None)
         return first.terms & self.names.classes if first else frozenset()
 
-    def _want(self, question: str, asked: Sequence[Token], mentions: Sequence[Mention]) -> list[Wanted]:
+    def _want(self, question: str, asked: Sequence[TextToken], mentions: Sequence[Mention]) -> list[Wanted]:
         language = language_of(question)
         useful = set(content(question, language))
         place = {i: m for m in mentions for i in range(m.first, m.last)}

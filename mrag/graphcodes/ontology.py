@@ -78,9 +78,9 @@ class Ontology:
                 found.setdefault(broad, set()).add(narrow)
         return {broad: frozenset(narrows) for broad, narrows in found.items()}
 
-    def fits(self, special: str, general: str) -> bool:
+    def fits(self, narrow: str, broad: str) -> bool:
         """Tell whether the first is the second or a special case of it."""
-        return special == general or general in self.broader.get(special, ())
+        return narrow == broad or broad in self.broader.get(narrow, ())
 
     def matches(self, asked: Node, found: Node) -> bool:
         """Tell whether a node of a document is what a node of a question asks for.

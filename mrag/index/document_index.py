@@ -17,12 +17,12 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedders import Embedder
 from mrag.index.local_models import unit
-from mrag.index.segments.files import DocumentFolder, Manifest
+from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, search
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import digest
-from mrag.index.segments.state import State, Vectors, as_json, compared
+from mrag.index.segments.state import DocumentState, Vectors, as_json, compared
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 
@@ -56,7 +56,9 @@ class DocumentIndex:
         ('ex:1', ('shoe', 'leather'))
     """
 
-    def __init__(self, state: State, folder: DocumentFolder | None, embedder: Embedder | None) -> None:
+    def __init__(
+        self, state: DocumentState, folder: DocumentFolder | None, embedder: Embedder | None
+    ) -> None:
         """Use `create` or `open`."""
         self._state = state
         self._folder = folder
@@ -92,9 +94,9 @@ class DocumentIndex:
             ConfigError: If `extra` is not JSON.
         """
         name = None if embedder is None else embedder.name
-        manifest = Manifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
+        manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
         folder = None if path is None else DocumentFolder(Path(path))
-        index = cls(State.of(manifest, [], None, dense or DenseParams()), folder, embedder)
+        index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
             with folder.locked():
                 index._replacing = folder.exists()
@@ -129,7 +131,7 @@ class DocumentIndex:
         folder = DocumentFolder(Path(path))
         if thorough:
             folder.verify()
-        index = cls(State.of(*folder.read(), dense or DenseParams()), folder, embedder)
+        index = cls(DocumentState.of(*folder.read(), dense or DenseParams()), folder, embedder)
         index._check_model(index._state.manifest)
         return index
 
@@ -196,7 +198,7 @@ class DocumentIndex:
             return False
         if self._folder.committed().generation == self.generation:
             return False
-        state = State.of(*self._folder.read(), self._state.dense_params)
+        state = DocumentState.of(*self._folder.read(), self._state.dense_params)
         self._check_model(state.manifest)
         self._state = state
         return True
@@ -324,7 +326,7 @@ class DocumentIndex:
             self._change(state, rows.live, {}, extra)
             return state.rows.count - rows.count
 
-    def _check_model(self, manifest: Manifest) -> None:
+    def _check_model(self, manifest: DocumentManifest) -> None:
         asked = None if self._embedder is None else self._embedder.name
         if asked is not None and asked != manifest.embedder:
             built = manifest.embedder or "no model, for BM25 alone"
@@ -334,7 +336,7 @@ class DocumentIndex:
                 hint="Open it with the model it was built with, or build it anew with the other.",
             )
 
-    def _model(self, state: State) -> Embedder:
+    def _model(self, state: DocumentState) -> Embedder:
         if state.manifest.embedder is None:
             hint = "Search with mode bm25, or build the index with a model, such as minilm."
             raise ConfigError("The index has no vectors.", hint=hint)
@@ -344,7 +346,7 @@ class DocumentIndex:
         return self._embedder
 
     @contextmanager
-    def _writing(self) -> Iterator[State]:
+    def _writing(self) -> Iterator[DocumentState]:
         with self._writer:
             if self._folder is None:
                 yield self._state
@@ -357,7 +359,7 @@ class DocumentIndex:
 
     def _change(
         self,
-        state: State,
+        state: DocumentState,
         kept: Mask,
         fresh: Mapping[str, str],
         extra: Mapping[str, Any] | None,
@@ -382,7 +384,9 @@ class DocumentIndex:
         if fresh and vectors is not None and self._pending.vectors.keys() <= vectors.keys():
             self._pending.clear()
 
-    def _vectors(self, state: State, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> Vectors:
+    def _vectors(
+        self, state: DocumentState, fresh: Mapping[str, str], on_progress: Progress, batch: int
+    ) -> Vectors:
         texts = {digest(text): text for text in fresh.values()}
         if not texts:
             on_progress(0, 0)

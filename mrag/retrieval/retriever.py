@@ -12,7 +12,7 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from pydantic import ConfigDict, Field
 
 from mrag import untrusted
-from mrag.context.expand import ContextSettings, expand
+from mrag.context import ContextSettings, expand
 from mrag.context.render import Context, Line, render, triple_json
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF

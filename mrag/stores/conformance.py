@@ -384,7 +384,7 @@ class StoreConformance:
         """The context around the same hits is the same, line by line."""
         if kg.store.capabilities.reasoning:
             pytest.skip("the server keeps one knowledge graph, and infers by rules of its own")
-        from mrag.context.expand import ContextSettings, expand
+        from mrag.context import ContextSettings, expand
 
         settings = ContextSettings(hops=hops, token_budget=50_000, max_triples=2000)
         seeds = [(str(v), 1.0) for (v,) in reference.select(_VENDORS)][:10]

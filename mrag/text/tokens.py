@@ -32,7 +32,7 @@ _VOWEL = re.compile("[aeiouy]")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TextToken:
     """A word of a text: as written, folded, and where it stands."""
 
     raw: str
@@ -115,7 +115,7 @@ def stem(word: str) -> str:
     return text[:-1] if len(text) > 4 and text.endswith("e") else text
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[TextToken]:
     """Cut a text into words and numbers with their places.
 
     Example:
@@ -126,7 +126,7 @@ def tokens(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         key = fold(match.group())
         if key:
-            found.append(Token(match.group(), key, match.start(), match.end()))
+            found.append(TextToken(match.group(), key, match.start(), match.end()))
     return found
 
 

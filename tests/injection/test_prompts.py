@@ -20,7 +20,7 @@ from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Sought
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.context.display import Display
-from mrag.context.expand import expand
+from mrag.context.expansion import expand
 from mrag.generation.answer import answer
 from mrag.generation.lines import RecordedContext, RecordedLine
 from mrag.generation.prompts import messages, prompt

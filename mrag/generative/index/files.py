@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mrag.generative.index.segments import Segment
+from mrag.generative.index.segments import ClueSegment
 from mrag.storage.files import Entry
 from mrag.storage.folder import Committed, Folder, Kind
 
@@ -45,7 +45,7 @@ class ClueFolder(Folder):
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND)
 
-    def read(self) -> tuple[ClueManifest, list[Segment]]:
+    def read(self) -> tuple[ClueManifest, list[ClueSegment]]:
         """Read the manifest and the segments that it names.
 
         Raises:
@@ -55,14 +55,14 @@ class ClueFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[ClueManifest, list[Segment]]:
+    def _read(self, committed: Committed) -> tuple[ClueManifest, list[ClueSegment]]:
         about = committed.about
         manifest = ClueManifest(
             committed.generation, about["vocabulary"], about["end"], committed.files, about["extra"]
         )
-        return manifest, [Segment(self.opened(name, committed)) for name in committed.files]
+        return manifest, [ClueSegment(self.opened(name, committed)) for name in committed.files]
 
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
+    def write_segment(self, segment: ClueSegment, generation: int) -> tuple[str, Entry]:
         """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
         name = f"clues-{generation:08d}.seg"
         return name, self.write(name, segment.arrays())

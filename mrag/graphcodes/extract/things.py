@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from mrag.graphcodes.extract import lexicon
-from mrag.graphcodes.extract.parsed import Sentence
+from mrag.graphcodes.extract.parsed import ParsedSentence
 
-__all__ = ["EACH_OTHER", "Kind", "Reading", "Relation", "Things"]
+__all__ = ["EACH_OTHER", "Kind", "SentenceReading", "ThingRelation", "Things"]
 
 Kind: TypeAlias = Literal["verb", "passive", "preposition"]
 
@@ -25,7 +25,7 @@ _STRANDED: Final = frozenset("on in off through under at down".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class ThingRelation:
     """A relation between two mentions.
 
     Attributes:
@@ -43,7 +43,7 @@ class Relation:
 
 
 @dataclass
-class Reading:
+class SentenceReading:
     """What a sentence says.
 
     Attributes:
@@ -57,7 +57,7 @@ class Reading:
     things: list[int] = field(default_factory=list)
     attributes: list[tuple[int, str]] = field(default_factory=list)
     parts: list[tuple[int, str, str]] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
+    relations: list[ThingRelation] = field(default_factory=list)
     spoken_for: set[int] = field(default_factory=set)
 
 
@@ -68,9 +68,9 @@ class Things:
         sentence: The sentence.
     """
 
-    def __init__(self, sentence: Sentence) -> None:
+    def __init__(self, sentence: ParsedSentence) -> None:
         self.s = sentence
-        self.found = Reading()
+        self.found = SentenceReading()
         self._said: set[tuple[int, str, int]] = set()
 
     def is_thing(self, at: int) -> bool:
@@ -226,4 +226,4 @@ class Things:
             other = self.meant(partners[0]) if partners else -subject - 1
         if subject != other and (subject, words, other) not in self._said:
             self._said.add((subject, words, other))
-            self.found.relations.append(Relation(subject, words, kind, other))
+            self.found.relations.append(ThingRelation(subject, words, kind, other))

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.accelerate import Kernels
 from mrag.graphcodes.index.flat import Ints
-from mrag.graphcodes.index.lookup import Lookup
-from mrag.graphcodes.index.segment import Segment
-from mrag.graphcodes.index.subclasses import special_edges
+from mrag.graphcodes.index.lookup import SegmentLookup
+from mrag.graphcodes.index.segment import CodeSegment
+from mrag.graphcodes.index.subclasses import subclass_edges
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["Floats", "Rows", "Tally"]
+__all__ = ["Floats", "Rows", "SegmentCounts"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ def _scratch(name: str, size: int, dtype: type[Any]) -> npt.NDArray[Any]:
     return held[:size]
 
 
-class Tally:
+class SegmentCounts:
     """The counts of one question in one segment. Use it up before the same thread makes another.
 
     Args:
@@ -59,16 +59,16 @@ class Tally:
 
     def __init__(
         self,
-        segment: Segment,
+        segment: CodeSegment,
         q: GraphCode,
-        comparison: Comparison,
+        comparison: CodeComparison,
         registry: RelationRegistry,
         live: npt.NDArray[np.bool_] | None = None,
         kernels: Kernels | None = None,
     ) -> None:
         self.segment, self.q, self.comparison = segment, q, comparison
         self.kernels = kernels
-        self.lookup = Lookup(segment, q, comparison, kernels)
+        self.lookup = SegmentLookup(segment, q, comparison, kernels)
         size = len(segment)
         self.count: npt.NDArray[Any] = np.zeros(size, np.uint8 if len(q) < 256 else np.uint16)
         for slots in self.lookup.slots:
@@ -88,7 +88,7 @@ class Tally:
             if comparison.ontology is None:
                 self._plain_edges()
             else:
-                special_edges(self)
+                subclass_edges(self)
         else:
             self._cells(registry)
 
@@ -219,7 +219,7 @@ class Tally:
             counts[having.get(relation, [])] += 1
         return counts
 
-    def most(self, shared: int) -> tuple[float, float, float]:
+    def bounds(self, shared: int) -> tuple[float, float, float]:
         """Give what a document can reach that shares so many nodes and is not in `touched`."""
         features = shared / len(self.q)
         metric, excess = self.comparison.metric, self.comparison.excess

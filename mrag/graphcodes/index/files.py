@@ -18,17 +18,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mrag.graphcodes.index.segment import Segment
+from mrag.graphcodes.index.segment import CodeSegment
 from mrag.storage.files import Entry
 from mrag.storage.folder import Committed, Folder, Kind
 
-__all__ = ["KIND", "CodeFolder", "Manifest"]
+__all__ = ["KIND", "CodeFolder", "CodeManifest"]
 
 KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
 
 
 @dataclass(frozen=True)
-class Manifest:
+class CodeManifest:
     """What an index is.
 
     Attributes:
@@ -59,7 +59,7 @@ class CodeFolder(Folder):
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND)
 
-    def read(self) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+    def read(self) -> tuple[CodeManifest, list[CodeSegment], npt.NDArray[np.bool_] | None]:
         """Read the manifest and open the files that it names.
 
         Returns:
@@ -72,10 +72,12 @@ class CodeFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+    def _read(
+        self, committed: Committed
+    ) -> tuple[CodeManifest, list[CodeSegment], npt.NDArray[np.bool_] | None]:
         about = committed.about
-        manifest = Manifest(committed.generation, committed.files, about["relations"], about["extra"])
-        segments = [Segment(self.opened(name, committed)) for name in manifest.segments]
+        manifest = CodeManifest(committed.generation, committed.files, about["relations"], about["extra"])
+        segments = [CodeSegment(self.opened(name, committed)) for name in manifest.segments]
         live = None
         for name in manifest.files:
             if name.endswith(".bits"):
@@ -85,12 +87,12 @@ class CodeFolder(Folder):
 
     def put(
         self,
-        before: Manifest | None,
-        segments: Sequence[tuple[Segment, str | None]],
+        before: CodeManifest | None,
+        segments: Sequence[tuple[CodeSegment, str | None]],
         live: npt.NDArray[np.bool_] | None,
         relations: Mapping[str, int],
         extra: Mapping[str, Any],
-    ) -> Manifest:
+    ) -> CodeManifest:
         """Write what has changed and put a new manifest in place. Only for who holds the lock.
 
         Args:
@@ -120,7 +122,7 @@ class CodeFolder(Folder):
             if live is not None:
                 name = f"deleted-{generation:08d}.bits"
                 files[name] = self.write(name, {"bits": np.packbits(~live)})
-            manifest = Manifest(generation, files, dict(relations), dict(extra))
+            manifest = CodeManifest(generation, files, dict(relations), dict(extra))
             about = {"relations": manifest.relations, "extra": manifest.extra}
             self.commit(Committed(generation, files, about))
         self.sweep(files)

@@ -30,7 +30,7 @@ from mrag.graphcodes.index.flat import Flat, Ints, WeightedCell
 from mrag.index.segments.rows import StringTable
 from mrag.storage.arrays import Arrays, lazy
 
-__all__ = ["Segment", "smallest"]
+__all__ = ["CodeSegment", "smallest"]
 
 _HUB: Final = 32
 
@@ -71,8 +71,8 @@ class _Stored:
         return found
 
 
-class Segment:
-    """A run of documents. Make one by `Segment.build` or from the arrays of a file.
+class CodeSegment:
+    """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file.
 
     Args:
         arrays: What `arrays` gives; those of a file are read as they are asked for.
@@ -116,7 +116,7 @@ class Segment:
         return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
 
     @classmethod
-    def build(cls, flat: Flat) -> Segment:
+    def build(cls, flat: Flat) -> CodeSegment:
         """Build a segment from flat arrays."""
         size, width = len(flat.ids), len(flat.nodes)
         ids = sorted(flat.ids)

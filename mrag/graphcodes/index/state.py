@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mrag.graphcodes.index.files import Manifest
-from mrag.graphcodes.index.segment import Segment
+from mrag.graphcodes.index.files import CodeManifest
+from mrag.graphcodes.index.segment import CodeSegment
 
-__all__ = ["State"]
+__all__ = ["CodeState"]
 
 
 @dataclass(frozen=True)
-class State:
+class CodeState:
     """What readers see: replaced as a whole by a writer.
 
     Attributes:
@@ -25,10 +25,10 @@ class State:
         manifest: What the index is.
     """
 
-    segments: tuple[Segment, ...] = ()
+    segments: tuple[CodeSegment, ...] = ()
     live: npt.NDArray[np.bool_] | None = None
     names: tuple[str | None, ...] = ()
-    manifest: Manifest | None = None
+    manifest: CodeManifest | None = None
 
     @cached_property
     def bases(self) -> list[int]:

@@ -22,8 +22,8 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import graph_name, joined, record_update
-from mrag.images.enrichment.journal import Entry
-from mrag.images.graph import Vocabulary
+from mrag.images.enrichment.journal import JournalEntry
+from mrag.images.graph import ImageVocabulary
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple
 from mrag.stores.base import Dataset
@@ -34,7 +34,9 @@ _ROWS: Final = 400
 """Most triples of one transaction; servers limit VALUES."""
 
 
-def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list[Triple], list[Triple]]:
+def triples_of(
+    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others.
 
     Args:
@@ -42,12 +44,12 @@ def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list
         vocabulary: How the graph speaks of images.
 
     Example:
-        >>> entry = Entry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         >>> own, shared = triples_of(entry)
         >>> own[0].o.value, len(own), len(shared)
         ('A coat.', 6, 11)
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
     model = URIRef("urn:mrag:model:" + _digest(entry.model))
@@ -105,9 +107,9 @@ class EnrichedGraph:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or ImageVocabulary()
         self._known: set[Triple] = set()
         if kg.as_found and not kg.store.capabilities.reasoning:
             raise ConfigError(
@@ -121,7 +123,7 @@ class EnrichedGraph:
         """Return the IRI of the graph; None before anything is in it."""
         return enriched_graph(self.kg)
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
 
         Entries that are there already change nothing but the revision.

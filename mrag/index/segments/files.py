@@ -19,18 +19,18 @@ import numpy as np
 from mrag.errors import IndexMismatch
 from mrag.index.bm25 import Bm25Params
 from mrag.index.segments.rows import Mask
-from mrag.index.segments.segment import Segment
+from mrag.index.segments.segment import DocumentSegment
 from mrag.storage.files import Entry
 from mrag.storage.folder import Committed, Folder, Kind
 from mrag.text.analysis import ANALYSIS_VERSION
 
-__all__ = ["KIND", "DocumentFolder", "Manifest"]
+__all__ = ["KIND", "DocumentFolder", "DocumentManifest"]
 
 KIND: Final = Kind("similarity index", 2, "Build it anew with `mrag index`.")
 
 
 @dataclass(frozen=True)
-class Manifest:
+class DocumentManifest:
     """What an index is.
 
     Args:
@@ -70,7 +70,7 @@ class Manifest:
         return Committed(self.generation, self.files, about)
 
     @classmethod
-    def of(cls, committed: Committed) -> Manifest:
+    def of(cls, committed: Committed) -> DocumentManifest:
         """Undo `committed`.
 
         Raises:
@@ -99,7 +99,7 @@ class DocumentFolder(Folder):
     def __init__(self, path: Path) -> None:
         super().__init__(path, KIND)
 
-    def read(self) -> tuple[Manifest, list[Segment], Mask | None]:
+    def read(self) -> tuple[DocumentManifest, list[DocumentSegment], Mask | None]:
         """Read the manifest and open the files that it names.
 
         Returns:
@@ -112,8 +112,8 @@ class DocumentFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], Mask | None]:
-        manifest = Manifest.of(committed)
+    def _read(self, committed: Committed) -> tuple[DocumentManifest, list[DocumentSegment], Mask | None]:
+        manifest = DocumentManifest.of(committed)
         segments = [self.segment(name, rows, committed) for name, rows in manifest.segments]
         live = None
         if manifest.deleted:
@@ -121,18 +121,18 @@ class DocumentFolder(Folder):
             live = np.unpackbits(bits, count=sum(rows for _, rows in manifest.segments)) == 0
         return manifest, segments, live
 
-    def segment(self, name: str, rows: int, committed: Committed) -> Segment:
+    def segment(self, name: str, rows: int, committed: Committed) -> DocumentSegment:
         """Open a segment.
 
         Raises:
             OSError, ValueError, KeyError, DamagedIndex: If its file is missing or damaged.
         """
-        segment = Segment(self.opened(name, committed))
+        segment = DocumentSegment(self.opened(name, committed))
         if len(segment) != rows:
             raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
         return segment
 
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
+    def write_segment(self, segment: DocumentSegment, generation: int) -> tuple[str, Entry]:
         """Write a segment, sync it to disk, and return the name of its file and what is known of it.
 
         Raises:

@@ -16,7 +16,7 @@ from mrag.index.segments.rows import Mask, StringTable
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
-__all__ = ["DIGEST_BYTES", "Segment", "digest", "first_to_merge"]
+__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest", "first_to_merge"]
 
 DIGEST_BYTES: Final = 16
 
@@ -31,14 +31,14 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
-class Segment:
+class DocumentSegment:
     """A run of documents, sorted by ID.
 
     Args:
         arrays: What `arrays` gives; those of a file are read as they are asked for.
 
     Example:
-        >>> segment = Segment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
+        >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
         >>> list(segment.ids), segment.texts[0], len(segment)
         (['ex:a', 'ex:b'], 'a shoe', 2)
     """
@@ -97,7 +97,7 @@ class Segment:
         digests: npt.NDArray[np.uint8],
         postings: Postings,
         vectors: npt.NDArray[np.float32] | None,
-    ) -> Segment:
+    ) -> DocumentSegment:
         arrays: dict[str, npt.NDArray[Any]] = {
             "ids.blob": np.asarray(ids.blob),
             "ids.offsets": ids.offsets,
@@ -118,7 +118,7 @@ class Segment:
     @classmethod
     def build(
         cls, documents: Mapping[str, str], analyser: Analyser, vectors: Mapping[bytes, Any] | None
-    ) -> Segment:
+    ) -> DocumentSegment:
         """Build a segment.
 
         Args:
@@ -139,7 +139,7 @@ class Segment:
         )
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[Segment, Mask]]) -> Segment:
+    def merge(cls, parts: Sequence[tuple[DocumentSegment, Mask]]) -> DocumentSegment:
         """Join the live rows of segments into one, the same as if built from their documents.
 
         Args:

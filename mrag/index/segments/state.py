@@ -14,19 +14,19 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
-from mrag.index.segments.files import DocumentFolder, Manifest
+from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.rows import Mask, Rows, twice
-from mrag.index.segments.segment import DIGEST_BYTES, Segment, digest, first_to_merge
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest, first_to_merge
 from mrag.storage.folder import Committed
 
-__all__ = ["State", "Vectors", "as_json", "checked", "compared"]
+__all__ = ["DocumentState", "Vectors", "as_json", "checked", "compared"]
 
 Vectors = Mapping[bytes, npt.NDArray[np.float32]]
 """Vector by digest of the text."""
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class DocumentState:
     """What searches see. Replaced whole and never changed, so that none sees half of a change.
 
     Args:
@@ -36,15 +36,19 @@ class State:
         dense_params: The knobs of vector search.
     """
 
-    manifest: Manifest
-    segments: tuple[Segment, ...]
+    manifest: DocumentManifest
+    segments: tuple[DocumentSegment, ...]
     rows: Rows
     dense_params: DenseParams
 
     @classmethod
     def of(
-        cls, manifest: Manifest, segments: Sequence[Segment], live: Mask | None, dense_params: DenseParams
-    ) -> State:
+        cls,
+        manifest: DocumentManifest,
+        segments: Sequence[DocumentSegment],
+        live: Mask | None,
+        dense_params: DenseParams,
+    ) -> DocumentState:
         """Put a state together; `live` as `DocumentFolder.read` gives it."""
         rows = Rows([segment.ids for segment in segments], live)
         return cls(manifest, tuple(segments), rows, dense_params)
@@ -68,7 +72,7 @@ class State:
         empty = np.empty((0, DIGEST_BYTES), np.uint8)
         return np.concatenate([empty, *(segment.digests for segment in self.segments)])
 
-    def place(self, row: int) -> tuple[Segment, int]:
+    def place(self, row: int) -> tuple[DocumentSegment, int]:
         """Give the segment of a row and the place in it."""
         for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
             if row < end:
@@ -101,7 +105,7 @@ class State:
         *,
         extra: Mapping[str, Any],
         folder: DocumentFolder | None,
-    ) -> State:
+    ) -> DocumentState:
         """Make the next state and, in a folder, commit it.
 
         Args:
@@ -123,13 +127,13 @@ class State:
             for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True)
         ][first:]
         if fresh:
-            built = Segment.build(fresh, self.manifest.bm25.analyser, vectors)
+            built = DocumentSegment.build(fresh, self.manifest.bm25.analyser, vectors)
             parts.append((built, np.ones(len(built), np.bool_)))
         segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
         files = {name: self.manifest.files[name] for name, _ in names if folder}
         live = kept[: self.rows.bases[first]]
         if any(mask.any() for _, mask in parts):
-            joined = built if fresh and len(parts) == 1 else Segment.merge(parts)
+            joined = built if fresh and len(parts) == 1 else DocumentSegment.merge(parts)
             if folder:
                 name, entry = folder.write_segment(joined, generation)
                 files[name] = entry
@@ -153,7 +157,7 @@ class State:
         )
         if folder:
             folder.commit(manifest.committed())
-        return State.of(manifest, segments, None if whole else live, self.dense_params)
+        return DocumentState.of(manifest, segments, None if whole else live, self.dense_params)
 
 
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +203,7 @@ def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def compared(
-    state: State, documents: Iterable[tuple[str, str]], row_of: Callable[[str], int | None]
+    state: DocumentState, documents: Iterable[tuple[str, str]], row_of: Callable[[str], int | None]
 ) -> tuple[dict[str, str], list[int], list[int]]:
     """Compare documents with those of an index.
 

@@ -14,7 +14,7 @@ from mrag.graphcodes.code import Edge, GraphCode, is_iri
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
-__all__ = ["DEFAULT_TEMPLATES", "Sayer", "readable"]
+__all__ = ["DEFAULT_TEMPLATES", "CodeVerbaliser", "readable"]
 
 DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {"is": "{source} is {target}"}
 """Templates by relation; all others are said as source, relation, target."""
@@ -28,7 +28,7 @@ _BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
 
 
 @dataclass(frozen=True)
-class Sayer:
+class CodeVerbaliser:
     """Says codes in words.
 
     Attributes:
@@ -41,9 +41,9 @@ class Sayer:
 
     Example:
         >>> code = GraphCode.of([], [("man", "rides", "bicycle"), ("bicycle", "is", "red")])
-        >>> Sayer().say(code)
+        >>> CodeVerbaliser().verbalise(code)
         'bicycle is red. man rides bicycle.'
-        >>> Sayer({"rides": "a {target} is ridden by a {source}"}).say(code)
+        >>> CodeVerbaliser({"rides": "a {target} is ridden by a {source}"}).verbalise(code)
         'bicycle is red. a bicycle is ridden by a man.'
     """
 
@@ -63,8 +63,8 @@ class Sayer:
                     hint="Places are {source}, {relation} and {target}.",
                 )
 
-    def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> Sayer:
-        """Give a sayer that also has the labels that a graph gives the IRIs in some codes."""
+    def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> CodeVerbaliser:
+        """Give a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
         given = list(codes)
         ids = {node.id for code in given for node in code.nodes}
         ids |= {edge.relation for code in given for edge in code.edges}
@@ -90,7 +90,7 @@ class Sayer:
             target=self.name(edge.target, code),
         )
 
-    def say(self, code: GraphCode) -> str:
+    def verbalise(self, code: GraphCode) -> str:
         """Say a whole code: its edges, then the nodes that no edge mentions."""
         said = [self.edge(edge, code) + "." for edge in code.edges]
         ends = {end for edge in code.edges for end in (edge.source, edge.target)}

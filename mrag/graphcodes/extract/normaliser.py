@@ -15,7 +15,7 @@ from typing import Final
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.extract import lexicon
 
-__all__ = ["Plain", "singular"]
+__all__ = ["CodeNormaliser", "singular"]
 
 _IRREGULAR: Final = {
     "men": "man", "women": "woman", "people": "person", "persons": "person", "children": "child",
@@ -52,7 +52,7 @@ def singular(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Plain:
+class CodeNormaliser:
     """Writes a code of English terms in one way. Ids that are IRIs stay as they are.
 
     Args:
@@ -64,7 +64,7 @@ class Plain:
 
     Example:
         >>> code = GraphCode.of([], [("tennis players", "v:sit", "bench"), ("bench", "is", "gray")])
-        >>> [edge.key for edge in Plain()(code).edges]
+        >>> [edge.key for edge in CodeNormaliser()(code).edges]
         [('bench', 'is', 'grey'), ('player', 'is', 'tennis'), ('player', 'sit', 'bench')]
     """
 
