@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from mrag.generative.index.segments import ClueSegment
 from mrag.storage.files import Entry
-from mrag.storage.folder import Committed, Folder, Kind
+from mrag.storage.folder import Committed, Kind
+from mrag.storage.segments import SegmentFolder
 
 __all__ = ["KIND", "ClueFolder", "ClueManifest"]
 
@@ -35,7 +36,7 @@ class ClueManifest:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ClueFolder(Folder):
+class ClueFolder(SegmentFolder[ClueSegment]):
     """Reads and writes the files of a clue index.
 
     Args:
@@ -43,7 +44,7 @@ class ClueFolder(Folder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND)
+        super().__init__(path, KIND, "clues", ClueSegment)
 
     def read(self) -> tuple[ClueManifest, list[ClueSegment]]:
         """Read the manifest and the segments that it names.
@@ -60,12 +61,7 @@ class ClueFolder(Folder):
         manifest = ClueManifest(
             committed.generation, about["vocabulary"], about["end"], committed.files, about["extra"]
         )
-        return manifest, [ClueSegment(self.opened(name, committed)) for name in committed.files]
-
-    def write_segment(self, segment: ClueSegment, generation: int) -> tuple[str, Entry]:
-        """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
-        name = f"clues-{generation:08d}.seg"
-        return name, self.write(name, segment.arrays())
+        return manifest, [self.segment(name, committed) for name in committed.files]
 
     def put(self, manifest: ClueManifest) -> None:
         """Put a manifest in place, whose files have all been written, and sweep other files away."""

@@ -17,13 +17,12 @@ from mrag.graphcodes.index.accelerate import Kernels, kernels
 from mrag.graphcodes.index.counts import Floats, SegmentCounts
 from mrag.graphcodes.index.files import CodeFolder, CodeManifest
 from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.index.merging import merged
 from mrag.graphcodes.index.segment import CodeSegment
 from mrag.graphcodes.index.state import CodeState
 from mrag.graphcodes.index.topk import all_values, best
 from mrag.graphcodes.metrics import CodeScores, Lexicographic
 from mrag.graphcodes.registry import RelationRegistry
-from mrag.index.segments.segment import first_to_merge
+from mrag.storage.segments import first_to_merge
 
 __all__ = ["CodeMatch", "GraphCodeIndex"]
 
@@ -93,9 +92,8 @@ class GraphCodeIndex:
         if self._folder is None:
             raise IndexError_("An index in memory has nothing to read anew.")
         manifest, segments, live = self._folder.read()
-        names = tuple(manifest.segments)
         self._registry = RelationRegistry(manifest.relations)
-        self._state = CodeState(tuple(segments), live, names, manifest)
+        self._state = CodeState(tuple(segments), live, manifest)
 
     @property
     def registry(self) -> RelationRegistry:
@@ -110,13 +108,10 @@ class GraphCodeIndex:
     @property
     def ids(self) -> list[str]:
         """The ids of the documents, in the order of `scores`."""
-        state = self._state
-        ids = [doc_id for segment in state.segments for doc_id in segment.ids]
-        return ids if state.live is None else [i for i, keep in zip(ids, state.live, strict=True) if keep]
+        return list(self._state.rows.by_id)
 
     def __len__(self) -> int:
-        state = self._state
-        return state.bases[-1] if state.live is None else int(np.count_nonzero(state.live))
+        return len(self._state)
 
     def __contains__(self, doc_id: object) -> bool:
         return isinstance(doc_id, str) and self._state.find(doc_id) is not None
@@ -196,36 +191,31 @@ class GraphCodeIndex:
 
     def _change(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
         state = self._state
-        dead = [state.bases[at] + row for at, row in filter(None, map(state.find, dict.fromkeys(gone)))]
+        rows = state.rows.without(gone)
+        dead = state.rows.count - rows.count
         if flat is None and not dead:
             return 0
-        live = np.ones(state.bases[-1], bool) if state.live is None else state.live.copy()
-        live[dead] = False
-        parts = [live[a:b] for a, b in zip(state.bases, state.bases[1:], strict=False)]
-        new = 0 if flat is None else len(flat.ids)
+        parts = [rows.live[start:end] for start, end in rows.spans()]
         sizes = [(int(part.sum()), len(part)) for part in parts]
-        first = first_to_merge(sizes, new)
+        first = first_to_merge(sizes, 0 if flat is None else len(flat.ids))
         flats = [s.flat(p) for s, p in zip(state.segments[first:], parts[first:], strict=True) if p.any()]
-        if flat is not None and new:
+        if flat is not None and flat.ids:
             flats.append(flat)
-        built = [CodeSegment.build(merged(flats))] if flats else []
-        segments = (*state.segments[:first], *built)
-        names: tuple[str | None, ...] = (*state.names[:first], *(None for _ in built))
+        built = [CodeSegment.build(Flat.merged(flats))] if flats else []
         live = np.concatenate([*parts[:first], *(np.ones(len(s), bool) for s in built), np.ones(0, bool)])
         registry = self.registry
         for segment in built:
             for cell, _ in segment.cell_list:
                 registry.number(cell)
         keep = None if live.all() else live
-        manifest = CodeManifest(0, {}, {}, self.extra if extra is None else dict(extra))
+        extra = self.extra if extra is None else dict(extra)
+        manifest = CodeManifest(extra=extra)
         if self._folder is not None:
-            paired = list(zip(segments, names, strict=True))
-            manifest = self._folder.put(state.manifest, paired, keep, registry.names(), manifest.extra)
-            names = tuple(manifest.segments)
+            manifest = self._folder.put(state.manifest, first, built, keep, registry.names(), extra)
         self._anew = False
         self._registry = registry
-        self._state = CodeState(segments, keep, names, manifest)
-        return len(dead)
+        self._state = CodeState((*state.segments[:first], *built), keep, manifest)
+        return dead
 
     def scores(self, q: GraphCode, comparison: CodeComparison | None = None) -> Floats:
         """Work out the three values for all documents.
@@ -284,12 +274,6 @@ class GraphCodeIndex:
         found.sort(key=lambda pair: (pair[0], pair[1].id))
         return [match for _, match in found[:k]]
 
-    def search_many(
-        self, questions: Sequence[GraphCode], k: int = 10, comparison: CodeComparison | None = None
-    ) -> list[list[CodeMatch]]:
-        """Find the best documents for each of many questions, see `search`."""
-        return [self.search(q, k, comparison) for q in questions]
-
     def compare(self, q: GraphCode, doc_id: str, comparison: CodeComparison | None = None) -> CodeScores:
         """Compare a question with one document by the plain formulas.
 
@@ -304,8 +288,8 @@ class GraphCodeIndex:
         Raises:
             IndexError_: If the document is not there.
         """
-        at, row = self._place(doc_id)
-        return self._state.segments[at].code(row)
+        segment, row = self._place(doc_id)
+        return segment.code(row)
 
     def nodes(self) -> Iterator[tuple[Node, int]]:
         """Give the nodes of all documents with the number of documents that have them."""
@@ -330,12 +314,11 @@ class GraphCodeIndex:
         """
         from mrag.graphcodes.index.lookup import part_of
 
-        at, row = self._place(doc_id)
-        segment = self._state.segments[at]
+        segment, row = self._place(doc_id)
         part = part_of(segment, row, q, replace(comparison, aggregate=Lexicographic()))
         return part, int(segment.n_nodes[row]), int(segment.n_edges[row])
 
-    def _place(self, doc_id: str) -> tuple[int, int]:
+    def _place(self, doc_id: str) -> tuple[CodeSegment, int]:
         place = self._state.find(doc_id)
         if place is None:
             raise IndexError_("This document is not in the index of graph codes.", term=doc_id)

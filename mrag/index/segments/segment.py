@@ -16,7 +16,7 @@ from mrag.index.segments.rows import Mask, StringTable
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
-__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest", "first_to_merge"]
+__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest"]
 
 DIGEST_BYTES: Final = 16
 
@@ -179,28 +179,3 @@ class DocumentSegment:
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
         return self._arrays
-
-
-def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
-    """Tell from which segment on a commit joins everything into one.
-
-    Segments at least double from the last to the first, so a document is rewritten about log2(n)
-    times in all and there are about as many segments; one that is half deleted is rewritten too.
-
-    Args:
-        sizes: Live rows and all rows of each segment, oldest first.
-        new: Number of documents that the commit brings.
-
-    Returns:
-        Index of the first segment to join; len(sizes) for none.
-
-    Example:
-        >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)
-        (1, 0)
-    """
-    first, total = len(sizes), new
-    while first and sizes[first - 1][0] <= 2 * total:
-        first -= 1
-        total += sizes[first][0]
-    thin = (i for i, (live, rows) in enumerate(sizes) if 2 * live < rows)
-    return min(first, next(thin, first))

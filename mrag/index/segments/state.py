@@ -16,8 +16,9 @@ from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.rows import Mask, Rows, twice
-from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest, first_to_merge
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest
 from mrag.storage.folder import Committed
+from mrag.storage.segments import first_to_merge
 
 __all__ = ["DocumentState", "Vectors", "as_json", "checked", "compared"]
 
@@ -138,7 +139,7 @@ class DocumentState:
                 name, entry = folder.write_segment(joined, generation)
                 files[name] = entry
                 names.append((name, len(joined)))
-                joined = folder.segment(name, len(joined), Committed(generation, files))
+                joined = folder.segment(name, Committed(generation, files))
             segments.append(joined)
             live = np.concatenate([live, np.ones(len(joined), np.bool_)])
         whole = bool(live.all())
