@@ -11,6 +11,7 @@ import pyoxigraph as ox
 from mrag.context.neighbours import prefetch, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.text.names import local_words
 
 VOCABULARY: dict[str, str] = {
     RDF + "type": "is a",
@@ -57,8 +58,6 @@ VOCABULARY: dict[str, str] = {
 }
 """Words for terms of the common vocabularies, which no graph labels."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
 _DEPTH = 4
 _First: TypeAlias = Callable[[str], OxTerm | None]
 _Show: TypeAlias = Callable[[OxTerm], str]
@@ -141,8 +140,8 @@ class Display:
         if label:
             return label
         local = re.split(r"[#/:]", iri)[-1]
-        if _WORDY.match(local):
-            return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in _WORDS.findall(local))
+        if words := local_words(local):
+            return words
         return curie(iri, self._kg.prefixes)
 
     def term(self, term: OxTerm, max_chars: int = 400) -> str:

@@ -21,7 +21,7 @@ from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple, from_ox
-from mrag.text.stopwords import words
+from mrag.text.stopwords import content_words
 
 _TYPE = RDF + "type"
 _SCHEMA_EVERY = 6
@@ -58,7 +58,7 @@ def expand(
         best.setdefault(str(iri), score)
     seeds = list(best.items())
     display = Display(kg)
-    asked = words(question)
+    asked = content_words(question)
     reach = Reach(kg, display, settings, asked)
     forget(kg)
     reach.gather(list(best))

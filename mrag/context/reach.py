@@ -14,7 +14,7 @@ from mrag.context.weights import ReachedTriple
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm
-from mrag.text.stopwords import words
+from mrag.text.stopwords import content_words
 
 _TYPE = RDF + "type"
 _SCHEMA = (
@@ -155,7 +155,7 @@ class Reach:
             return statement[2] if direction == "out" else ox.NamedNode(statement[0])
 
         self.display.prepare(sorted({t.value for x in group if isinstance(t := end(x), ox.NamedNode)}))
-        return sorted(group, key=lambda x: -len(self.question & words(self.display.term(end(x)))))
+        return sorted(group, key=lambda x: -len(self.question & content_words(self.display.term(end(x)))))
 
     def _unwanted(self, statement: Statement, direction: Direction) -> str | None:
         s, p, o, _ = statement
@@ -192,7 +192,7 @@ class Reach:
             s, _, o, _ = candidate.statement
             other = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
             if candidate.seed == seed and other != entity and self.display.relation(other):
-                ends[other] = -len(self.question & words(self.display.entity(other)))
+                ends[other] = -len(self.question & content_words(self.display.entity(other)))
         for node in sorted(ends, key=lambda n: (ends[n], n))[: self.settings.fanout]:
             self._neighbours(node, seed, 2, (entity, node), ("out",))
 

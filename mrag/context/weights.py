@@ -12,7 +12,7 @@ from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, inverses, superclasses, superproperties
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
-from mrag.text.stopwords import words
+from mrag.text.stopwords import content_words
 
 _TYPE = RDF + "type"
 
@@ -75,7 +75,7 @@ def set_priorities(
             weight *= 0.2
         weight /= 1 + 0.35 * candidate.place
         if question:
-            shown = words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
+            shown = content_words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
             weight *= 1 + len(question & shown) / len(question)
         weight *= 0.35 ** (candidate.hop - 1)
         candidate.priority = weight / (1 + 0.15 * candidate.seed)

@@ -15,7 +15,8 @@ from mrag.generation.support.mentions import NAMING, Mention, Names
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
-from mrag.text.tokens import TextToken, content, keys, language_of, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import TextToken, content, keys, language_of, stem, tokens
 
 _OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in SYNONYMS:

@@ -9,11 +9,12 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.index.bm25 import Bm25Index, Bm25Params
     from mrag.index.dense import DenseParams
-    from mrag.index.document_index import DocumentIndex, SyncReport
+    from mrag.index.document_index import DocumentIndex
     from mrag.index.documents import Definition
     from mrag.index.embedders import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion
     from mrag.index.image_index import ImageIndex
+    from mrag.index.segments.changes import SyncReport
     from mrag.index.segments.matches import Mode
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
@@ -48,7 +49,7 @@ __getattr__, __dir__ = lazy(
         "Mode": "segments.matches",
         "SimilarityIndex": "similarity",
         "SimilarityIndexes": "similarity",
-        "SyncReport": "document_index",
+        "SyncReport": "segments.changes",
         "embedder": "embedders",
         "reciprocal_rank_fusion": "fusion",
     },

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mrag.text.english import PREPOSITIONS, STOPWORDS, VERBS, words
+from mrag.text.english import PREPOSITIONS, VERBS, words
+from mrag.text.stopwords import FUNCTION_WORDS
 from mrag.text.tokens import fold
 
-_FOREIGN = frozenset().union(*(s for tag, s in STOPWORDS.items() if tag != "en")) - STOPWORDS["en"] | {"von"}
+_FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
 _PARTICIPLES = words("born built known led made held sold bought given taken found set run written")
 
 

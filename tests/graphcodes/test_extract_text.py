@@ -14,9 +14,10 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
-from mrag.graphcodes.extract.normaliser import CodeNormaliser, singular
+from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.text.plurals import singular
 from tests.conftest import shared_data
 
 pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'mrag[graphcodes]')")

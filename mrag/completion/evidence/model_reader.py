@@ -19,12 +19,12 @@ from rdflib import URIRef
 from mrag import untrusted
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import PLACES, Finding, Sought, locate
-from mrag.completion.plan.names import normalised
 from mrag.completion.plan.relations import Relation, Relations
 from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError, MragError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.text.folding import normalised
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

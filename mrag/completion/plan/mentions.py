@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrag.completion.plan.names import Names, normalised
+from mrag.completion.plan.names import Names
 from mrag.completion.plan.patterns import Candidate
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword, keys, stem
 
 _WORD = re.compile(r"\w+")

@@ -13,6 +13,7 @@ from mrag.graphcodes.code import Edge, GraphCode, is_iri
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+from mrag.text.names import name_parts
 
 __all__ = ["DEFAULT_TEMPLATES", "CodeVerbaliser", "readable"]
 
@@ -24,7 +25,6 @@ _PLACES: Final = {"source", "relation", "target"}
 _LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
 _VERB: Final = re.compile(r"p?v:(.+)")  # as scene graphs mark verbs, active and passive
 _NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things of one name
-_BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
 
 
 @dataclass(frozen=True)
@@ -117,4 +117,4 @@ def readable(node_id: str) -> str:
     if numbered:
         return numbered[1]
     local = _LOCAL.search(node_id)
-    return " ".join(part.lower() for part in _BETWEEN.split(local[0]) if part) if local else node_id
+    return " ".join(name_parts(local[0])).lower() if local else node_id

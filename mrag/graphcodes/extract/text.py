@@ -14,10 +14,10 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.clauses import read
-from mrag.graphcodes.extract.normaliser import singular
 from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
 from mrag.graphcodes.extract.repair import mend
 from mrag.graphcodes.extract.things import SentenceReading
+from mrag.text.plurals import singular
 
 __all__ = ["PIPELINES", "TextExtractor"]
 

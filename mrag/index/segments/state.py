@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,12 +15,12 @@ from mrag.errors import ConfigError
 from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
-from mrag.index.segments.rows import Mask, Rows, twice
-from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest
+from mrag.index.segments.rows import Mask, Rows
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment
 from mrag.storage.folder import Committed
 from mrag.storage.segments import first_to_merge
 
-__all__ = ["DocumentState", "Vectors", "as_json", "checked", "compared"]
+__all__ = ["DocumentState", "Vectors", "as_json"]
 
 Vectors = Mapping[bytes, npt.NDArray[np.float32]]
 """Vector by digest of the text."""
@@ -176,58 +176,3 @@ def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         hint = "Use a dict of strings, finite numbers, booleans, None, lists and dicts."
         raise ConfigError(f"What is kept with the index must be JSON: {error}.", hint=hint) from error
-
-
-def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield documents as pairs of plain strings.
-
-    Args:
-        documents: IDs and texts.
-
-    Raises:
-        ConfigError: If one is not a pair of strings.
-        IndexError_: If an ID occurs twice.
-    """
-    seen: set[str] = set()
-    for document in documents:
-        given: object = document
-        pair = isinstance(given, tuple | list) and len(given) == 2
-        if not (pair and all(isinstance(part, str) for part in document)):
-            hint = "Give pairs of two strings: ID and text."
-            raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
-        # Plain strings: rdflib's IRIs are strings that equal no plain one.
-        doc_id, text = map(str, document)
-        if doc_id in seen:
-            raise twice(doc_id)
-        seen.add(doc_id)
-        yield doc_id, text
-
-
-def compared(
-    state: DocumentState, documents: Iterable[tuple[str, str]], row_of: Callable[[str], int | None]
-) -> tuple[dict[str, str], list[int], list[int]]:
-    """Compare documents with those of an index.
-
-    Args:
-        state: The index.
-        documents: IDs and texts.
-        row_of: Gives the live row of an ID, or None.
-
-    Returns:
-        Text by ID of those that are new or changed, the rows of the same, the rows of the changed.
-
-    Raises:
-        ConfigError, IndexError_: As `checked` does.
-    """
-    fresh: dict[str, str] = {}
-    same: list[int] = []
-    changed: list[int] = []
-    for doc_id, text in checked(documents):
-        row = row_of(doc_id)
-        if row is not None and state.digests[row].tobytes() == digest(text):
-            same.append(row)
-            continue
-        fresh[doc_id] = text
-        if row is not None:
-            changed.append(row)
-    return fresh, same, changed
