@@ -75,7 +75,7 @@ class Weighted:
             raise ConfigError("Weights are at least 0 and not all 0.")
 
     def __call__(self, scores: CodeScores) -> float:
-        """Give the mean, in [0, 1]."""
+        """Return the mean, in [0, 1]."""
         total = self.features + self.relations + self.types
         mean = self.features * scores.features
         mean += self.relations * scores.relations
@@ -107,7 +107,7 @@ class Lexicographic:
             raise ConfigError(f"An order has each of {', '.join(get_args(Component))} at most once.")
 
     def __call__(self, scores: CodeScores) -> tuple[float, ...]:
-        """Give what to sort by, greatest first."""
+        """Return what to sort by, greatest first."""
         return tuple(getattr(scores, name) for name in self.order)
 
 

@@ -27,7 +27,7 @@ __all__ = ["assemble", "chain", "context_of"]
 
 
 def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
-    """Say documents in words, a line each, with ids by which an answer can point to them.
+    """Return documents in words, a line each, with ids by which an answer can point to them.
 
     Args:
         codes: The name and the code of each document, best first.

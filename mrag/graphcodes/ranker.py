@@ -56,7 +56,7 @@ class GraphCodeRanker:
         return Linker.of(self.index, self.kg) if self.link else Linker()
 
     def code(self, question: Question) -> GraphCode:
-        """Give the code of a question.
+        """Return the code of a question.
 
         Raises:
             ConfigError: If it has no text.

@@ -96,7 +96,7 @@ class SimilarityIndex:
 
     @staticmethod
     def reason(match: Match) -> str:
-        """Say in words why a document was found."""
+        """Return in words why a document was found."""
         parts = []
         if match.terms:
             parts.append(f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})")
@@ -290,7 +290,7 @@ class SimilarityIndexes:
         return "".join(line + "\n" for line in lines).encode()
 
     def _on_server(self, name: str) -> bool:
-        """Tell whether an index is the server's; one beside the store comes before it."""
+        """Return whether an index is the server's; one beside the store comes before it."""
         if self.server is None or name in self._open:
             return False
         beside = self.folder is not None and (self.folder / name / "manifest.json").exists()

@@ -81,7 +81,7 @@ class Analyser:
     min_chars: int = 1
 
     def normalise(self, text: str) -> str:
-        """Give the form in which two spellings of one text are equal.
+        """Return the form in which two spellings of one text are equal.
 
         Args:
             text: Any text.
@@ -122,7 +122,7 @@ class Analyser:
         return found if self.min_chars <= 1 else [token for token in found if len(token) >= self.min_chars]
 
     def terms(self, token: str) -> tuple[str, ...]:
-        """Give the index terms of one token of `tokens`.
+        """Return the index terms of one token of `tokens`.
 
         Args:
             token: A normalised token.

@@ -45,7 +45,7 @@ def article(noun: str) -> str:
 
 
 def relation(label: str, several: bool) -> tuple[str, str]:
-    """Tell what part of speech a predicate's label is, and how it goes on after its subject."""
+    """Return what part of speech a predicate's label is, and how it goes on after its subject."""
     parts = label.split()
     low = [part.casefold() for part in parts]
     if not parts or not label.isascii() or low[0] in _FOREIGN or low[-1] in _FOREIGN:

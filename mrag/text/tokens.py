@@ -124,17 +124,17 @@ def tokens(text: str) -> list[TextToken]:
 
 
 def keys(text: str) -> tuple[str, ...]:
-    """Give the folded words of a text, in order."""
+    """Return the folded words of a text, in order."""
     return tuple(token.key for token in tokens(text))
 
 
 def is_stopword(key: str) -> bool:
-    """Say whether a folded word is a function word of English."""
+    """Return whether a folded word is a function word of English."""
     return key in _FOLDED_STOP["en"]
 
 
 def content(text: str, language: str = "en") -> list[str]:
-    """Give the stems of a text's words that carry meaning, in order and once each.
+    """Return the stems of a text's words that carry meaning, in order and once each.
 
     Args:
         text: A question, a label or a sentence.

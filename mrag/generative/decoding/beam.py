@@ -304,7 +304,7 @@ class _Group:
         return _Beam(tokens, cursor, log_probability, score, parent.row)
 
     def _settled(self, live: list[_Beam]) -> bool:
-        """Say whether no beam can be better than the clues that are done.
+        """Return whether no beam can be better than the clues that are done.
 
         Scores fall with each token, but for the share of the prior, for which this is a good guess.
         """

@@ -205,7 +205,7 @@ class ClueIndex:
         return self.at(prefix).count()
 
     def is_unique(self, prefix: Iterable[int]) -> bool:
-        """Say whether a prefix occurs in exactly one document, however often."""
+        """Return whether a prefix occurs in exactly one document, however often."""
         return self.at(prefix).is_unique()
 
     def matches(self, clue: Iterable[int]) -> list[tuple[str, ...]]:

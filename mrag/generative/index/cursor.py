@@ -144,7 +144,7 @@ class ClueCursor:
         return sum(len(segments[n].documents_in(low, high)) for n, low, high in self._everywhere())
 
     def is_unique(self) -> bool:
-        """Say whether the clue occurs in exactly one document of the index."""
+        """Return whether the clue occurs in exactly one document of the index."""
         return self.document() is not None
 
     def document(self) -> int | None:

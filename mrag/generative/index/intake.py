@@ -34,7 +34,7 @@ class Intake:
         self._next: tuple[str, npt.NDArray[np.int64]] | None = None
 
     def more(self) -> bool:
-        """Say whether there is a document."""
+        """Return whether there is a document."""
         while self._next is None:
             found = next(self._rest, None)
             if found is None:

@@ -29,7 +29,7 @@ class ClueSegment:
     nearly every text, whatever the tokeniser's vocabulary is; 0 ends a document.
 
     Args:
-        arrays: What `arrays` gives.
+        arrays: What `arrays` returns.
     """
 
     def __init__(self, arrays: Arrays) -> None:

@@ -260,7 +260,7 @@ def _cut(log: Path, steps: int) -> None:
 
 @contextmanager
 def _stopping() -> Iterator[threading.Event]:
-    """Tell whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
+    """Return whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked

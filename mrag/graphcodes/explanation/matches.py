@@ -38,7 +38,7 @@ class Explanation:
     def reasons(
         self, q: GraphCode, verbaliser: CodeVerbaliser | None = None, *, max_things: int = 8
     ) -> tuple[str, ...]:
-        """Say it in sentences.
+        """Return the explanation in sentences.
 
         Args:
             q: The question's code.
@@ -71,7 +71,7 @@ def _listed(things: Sequence[str], max_things: int) -> str:
 
 
 def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
-    """Tell what a document has of a question, by the matching of the comparison's metric.
+    """Return what a document has of a question, by the matching of the comparison's metric.
 
     Args:
         q: The question's code.

@@ -64,7 +64,7 @@ class CodeVerbaliser:
                 )
 
     def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> CodeVerbaliser:
-        """Give a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
+        """Return a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
         given = list(codes)
         ids = {node.id for code in given for node in code.nodes}
         ids |= {edge.relation for code in given for edge in code.edges}
@@ -82,7 +82,7 @@ class CodeVerbaliser:
         return self.names.get(relation) or readable(relation)
 
     def edge(self, edge: Edge, code: GraphCode | None = None) -> str:
-        """Say an edge, without a full stop."""
+        """Return an edge in words, without a full stop."""
         template = self.templates.get(edge.relation, self.plain)
         return template.format(
             source=self.name(edge.source, code),
@@ -91,7 +91,7 @@ class CodeVerbaliser:
         )
 
     def verbalise(self, code: GraphCode) -> str:
-        """Say a whole code: its edges, then the nodes that no edge mentions."""
+        """Return a whole code in words: its edges, then the nodes that no edge mentions."""
         said = [self.edge(edge, code) + "." for edge in code.edges]
         ends = {end for edge in code.edges for end in (edge.source, edge.target)}
         alone = [self.name(node_id, code) for node_id in code.dictionary if node_id not in ends]
@@ -101,7 +101,7 @@ class CodeVerbaliser:
 
 
 def readable(node_id: str) -> str:
-    """Say an id for which there is no label.
+    """Return words for an id for which there is no label.
 
     Of an IRI it is the last part, its words apart; the marks of scene graphs, `v:` before verbs and a
     number after a second thing of the same name, are left out.

@@ -44,7 +44,7 @@ class CodeNormaliser:
     attribute: str = "is"
 
     def __call__(self, code: GraphCode) -> GraphCode:
-        """Give the code as it is written here."""
+        """Return the code as it is written here."""
         attributes = {edge.target for edge in code.edges if edge.relation == self.attribute}
         things = {edge.source for edge in code.edges}
         things |= {edge.target for edge in code.edges if edge.relation != self.attribute}

@@ -26,12 +26,12 @@ class ParsedWord:
 
     @property
     def noun(self) -> bool:
-        """Tell whether it is a common or proper noun."""
+        """Return whether it is a common or proper noun."""
         return self.tag.startswith("NN")
 
     @property
     def verb(self) -> bool:
-        """Tell whether it is a verb, auxiliaries included."""
+        """Return whether it is a verb, auxiliaries included."""
         return self.tag.startswith("VB")
 
 
@@ -58,6 +58,6 @@ class ParsedSentence:
         return self.words[at]
 
     def children(self, at: int, *deps: str) -> list[int]:
-        """Give the positions of a word's children, in order; with labels, those of these labels."""
+        """Return the positions of a word's children, in order; with labels, those of these labels."""
         found = self._children[at]
         return [child for child in found if self.words[child].dep in deps] if deps else list(found)

@@ -24,7 +24,7 @@ _ADVERBS: Final = frozenset(
 
 
 def mend(words: list[ParsedWord]) -> ParsedSentence:
-    """Give the sentence with the rules applied."""
+    """Return the sentence with the rules applied."""
     words = _colours(_nouns(_stands(_hyphens(words))))
     words = _beside(_first_noun(_heads(_lists(_having(words)))))
     words = _participles(words)

@@ -74,23 +74,23 @@ class Things:
         self._said: set[tuple[int, str, int]] = set()
 
     def is_thing(self, at: int) -> bool:
-        """Tell whether a word names a thing that the sentence says to be there."""
+        """Return whether a word names a thing that the sentence says to be there."""
         word = self.s[at]
         if not word.noun or word.dep in _NO_THING:
             return False
         return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
 
     def is_denied(self, at: int) -> bool:
-        """Tell whether a noun says what is not there."""
+        """Return whether a noun says what is not there."""
         return any(self.s[child].text == "no" for child in self.s.children(at, "det"))
 
     def is_place(self, at: int) -> bool:
-        """Tell whether a noun belongs to a preposition, as `side` in `on the side of`."""
+        """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
         word = self.s[at]
         return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
 
     def meant(self, at: int) -> int:
-        """Give the thing that a measure measures: for `bunch of bananas`, the bananas."""
+        """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
         if self.s[at].lemma in lexicon.MEASURES:
             for prep in self.s.children(at, "prep"):
                 if self.s[prep].text == "of":
@@ -100,7 +100,7 @@ class Things:
         return at
 
     def named(self, at: int) -> list[int]:
-        """Give a noun with those that are listed after it, each as what it means."""
+        """Return a noun with those that are listed after it, each as what it means."""
         word = self.s[at]
         found = []
         if word.noun and not self.is_place(at) and not self.is_denied(at):
@@ -113,7 +113,7 @@ class Things:
         return found
 
     def listed_before(self, at: int) -> list[int]:
-        """Give a noun with the nouns before it in the same list."""
+        """Return a noun with the nouns before it in the same list."""
         found = [self.meant(at)]
         word = self.s[at]
         while word.dep == "conj" and self.s[word.head].noun:
@@ -122,7 +122,7 @@ class Things:
         return found
 
     def subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
-        """Give who does what a verb says, from the verb itself or from what it hangs on."""
+        """Return who does what a verb says, from the verb itself or from what it hangs on."""
         s, word = self.s, self.s[at]
         if at in seen:
             return []
@@ -152,7 +152,7 @@ class Things:
         return []
 
     def fronted(self, at: int) -> int | None:
-        """Give an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
+        """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
         s = self.s
         own = s.children(at, *_SUBJECTS)
         if not own or not s[own[0]].noun:
@@ -170,7 +170,7 @@ class Things:
     # -- prepositions ------------------------------------------------------------------------------
 
     def leading(self, at: int) -> list[int]:
-        """Give the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
+        """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
         adverbs = [c for c in self.s.children(at, "advmod") if self.s.children(c, "prep")]
         return self.s.children(at, "prep") + adverbs
 
@@ -200,7 +200,7 @@ class Things:
             yield lexicon.preposition(words), place
 
     def is_other(self, at: int) -> bool:
-        """Tell whether a word is `each other`, `one another`, `another` or `the other`."""
+        """Return whether a word is `each other`, `one another`, `another` or `the other`."""
         word = self.s[at]
         if word.text in ("eachother", "another", "one"):
             return True

@@ -177,7 +177,7 @@ def _compiled() -> Kernels:
 
 
 def kernels(wanted: bool | None, documents: int) -> Kernels | None:
-    """Give the compiled functions, or None to count by numpy.
+    """Return the compiled functions, or None to count by numpy.
 
     Args:
         wanted: True to have them, False not to; None to have them for large indexes if numba is there.

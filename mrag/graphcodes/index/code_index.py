@@ -292,7 +292,7 @@ class GraphCodeIndex:
         return segment.code(row)
 
     def nodes(self) -> Iterator[tuple[Node, int]]:
-        """Give the nodes of all documents with the number of documents that have them."""
+        """Return the nodes of all documents with the number of documents that have them."""
         state = self._state
         for at, segment in enumerate(state.segments):
             live = state.live_of(at)

@@ -120,7 +120,7 @@ class SegmentCounts:
         self.touched = np.flatnonzero(both != 0)
 
     def levels(self, low: int, high: int) -> Rows:
-        """Give the documents that share so many nodes, from low to high, and are not in `touched`."""
+        """Return the documents that share so many nodes, from low to high, and are not in `touched`."""
         count = self.count
         rows: Rows = np.flatnonzero((count >= low) & (count <= high) if high < len(self.q) else count >= low)
         if self.dense is not None:
@@ -130,7 +130,7 @@ class SegmentCounts:
         return rows[other]
 
     def select(self, k: int, weights: Floats, floor: float) -> Rows:
-        """Give those of `touched` that may be among the best k, or reach a floor, by compiled functions.
+        """Return those of `touched` that may be among the best k, or reach a floor, by compiled functions.
 
         Args:
             k: How many; 0 for all that reach the floor.
@@ -208,7 +208,7 @@ class SegmentCounts:
         self.kept |= {"edges": edge_count, "their_edges": edge_count}
 
     def fitting(self, relations: Sequence[str], *, exact: bool) -> Floats:
-        """Give for each set of relations how many of its members fit any of these."""
+        """Return for each set of relations how many of its members fit any of these."""
         _, numbers, having = self.segment.relation_sets
         fit = set(relations)
         ontology = self.comparison.ontology
@@ -220,7 +220,7 @@ class SegmentCounts:
         return counts
 
     def bounds(self, shared: int) -> tuple[float, float, float]:
-        """Give what a document can reach that shares so many nodes and is not in `touched`."""
+        """Return what a document can reach that shares so many nodes and is not in `touched`."""
         features = shared / len(self.q)
         metric, excess = self.comparison.metric, self.comparison.excess
         if metric == "query-relative":

@@ -117,7 +117,7 @@ class SegmentLookup:
                 row[segment.docs_of(slot).astype(np.intp)] = 1
 
     def having(self, slots: Sequence[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Give 1 for each of some documents that has any of the slots, else 0."""
+        """Return 1 for each of some documents that has any of the slots, else 0."""
         segment = self.segment
         if len(segment) <= _SMALL or 16 * len(rows) > len(segment):
             marks = self.marks.get(tuple(slots))
@@ -175,7 +175,7 @@ class SegmentLookup:
         return at[hit], places[hit]
 
     def pairs_between(self, sources: Sequence[int], targets: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Give the pairs of the segment from any of the sources to any of the targets."""
+        """Return the pairs of the segment from any of the sources to any of the targets."""
         segment, width = self.segment, len(self.segment.slots)
         if len(sources) * len(targets) <= _PRODUCT:
             keys = (np.array(sources, np.int64)[:, None] * width + np.array(targets, np.int64)).ravel()
@@ -190,7 +190,7 @@ class SegmentLookup:
         return np.concatenate(found)
 
     def spans(self, pairs: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give where the postings of some pairs begin and end."""
+        """Return where the postings of some pairs begin and end."""
         ptr = self.segment.pair_ptr
         return ptr[pairs].astype(np.int64), ptr[pairs + 1].astype(np.int64)
 

@@ -81,7 +81,7 @@ class _Kept:
 
 
 def best(counts: SegmentCounts, k: int) -> Best:
-    """Give the best k documents that share a node with the question; ties in order of rows."""
+    """Return the best k documents that share a node with the question; ties in order of rows."""
     kept = _Kept(k, counts.comparison.aggregate)
     if counts.dense is not None:
         _selected(counts, kept)
@@ -152,7 +152,7 @@ def _reach(counts: SegmentCounts, shared: int) -> float:
 
 
 def _highest(values: Floats, about: int) -> Rows:
-    """Give places of the highest values, about so many; a sample says where they begin."""
+    """Return places of the highest values, about so many; a sample says where they begin."""
     step = max(1, len(values) // (64 * about))
     sample = np.sort(values[::step])
     return np.flatnonzero(values >= sample[-max(1, min(len(sample), about // step))])

@@ -59,7 +59,7 @@ class ConseEmbedder:
         return [(self._names[number], share) for number, share in self._top(picture, max_labels)]
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Give one vector per picture."""
+        """Return one vector per picture."""
         vectors = np.zeros((len(pictures), self.dim), np.float32)
         for at, picture in enumerate(pictures):
             top = self._top(picture, self._count)
@@ -68,7 +68,7 @@ class ConseEmbedder:
         return unit(vectors) if len(pictures) else vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words."""
+        """Return the vector of words."""
         return self._text.embed_query(text)
 
     def _top(self, picture: Picture, max_labels: int) -> list[tuple[int, float]]:

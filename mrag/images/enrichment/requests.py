@@ -206,7 +206,7 @@ def default_model() -> str:
 
 
 def refuses(text: str) -> bool:
-    """Tell whether a text is a refusal instead of a description.
+    """Return whether a text is a refusal instead of a description.
 
     Example:
         >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")

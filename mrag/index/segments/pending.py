@@ -103,7 +103,7 @@ class PendingVectors:
 
 
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
-    """Give vectors back if they have the dimensions of the index.
+    """Return vectors if they have the dimensions of the index.
 
     Args:
         vectors: Shape (dim,) or (n, dim).

@@ -22,7 +22,7 @@ DIGEST_BYTES: Final = 16
 
 
 def digest(text: str) -> bytes:
-    """Give the BLAKE2b digest of a text, by which changed texts and known vectors are told.
+    """Return the BLAKE2b digest of a text, by which changed texts and known vectors are told.
 
     Example:
         >>> digest("a red shoe").hex()
@@ -35,7 +35,7 @@ class DocumentSegment:
     """A run of documents, sorted by ID.
 
     Args:
-        arrays: What `arrays` gives; those of a file are read as they are asked for.
+        arrays: What `arrays` returns; those of a file are read as they are asked for.
 
     Example:
         >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
@@ -61,7 +61,7 @@ class DocumentSegment:
 
     @cached_property
     def digests(self) -> npt.NDArray[np.uint8]:
-        """What `digest` gives for each text, shape (rows, DIGEST_BYTES)."""
+        """What `digest` returns for each text, shape (rows, DIGEST_BYTES)."""
         return self._arrays["digests"]
 
     @cached_property
@@ -83,7 +83,7 @@ class DocumentSegment:
 
     @cached_property
     def codes(self) -> LazyArray | None:
-        """What `sign_codes` gives for the vectors."""
+        """What `sign_codes` returns for the vectors."""
         return lazy(self._arrays, "codes") if "codes" in self._arrays else None
 
     def _strings(self, name: str) -> StringTable:

@@ -74,14 +74,14 @@ class DocumentState:
         return np.concatenate([empty, *(segment.digests for segment in self.segments)])
 
     def place(self, row: int) -> tuple[DocumentSegment, int]:
-        """Give the segment of a row and the place in it."""
+        """Return the segment of a row and the place in it."""
         for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
             if row < end:
                 return segment, row - start
         raise IndexError(f"Row {row} of {self.rows.total}.")
 
     def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
-        """Give the vectors that are stored for some texts, whatever the ID, deleted or not.
+        """Return the vectors that are stored for some texts, whatever the ID, deleted or not.
 
         Args:
             digests: Digests of the texts.
@@ -162,7 +162,7 @@ class DocumentState:
 
 
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a copy of the caller's JSON.
+    """Return a copy of the caller's JSON.
 
     Raises:
         ConfigError: If it is not JSON.
