@@ -31,7 +31,7 @@ from mrag.generative.decoding.scores import Aggregation, aggregate
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.models.gguf import GgufModel
 from mrag.generative.models.tokens import document_tokens
-from mrag.generative.training.data import Asked, make_pairs, prompt
+from mrag.generative.training.data import TrainingQuestion, make_pairs, prompt
 from mrag.generative.training.sampling import ClueSampling
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import embedder
@@ -110,7 +110,7 @@ def free(
     return search
 
 
-def in_order(collection: Collection) -> list[Asked]:
+def in_order(collection: Collection) -> list[TrainingQuestion]:
     """Return the questions to learn from, in the order in which they are taken."""
     asked = list(collection.train)
     random.Random(0).shuffle(asked)
@@ -136,7 +136,7 @@ def train(args: argparse.Namespace) -> None:
     from mrag.generative.training.backbone import open_backbone
     from mrag.generative.training.export import write_gguf
     from mrag.generative.training.lora import LoraLearner, LoraSettings
-    from mrag.generative.training.run import TrainSettings
+    from mrag.generative.training.run import TrainingSettings
     from mrag.generative.training.run import train as run
 
     collection = medquad()
@@ -146,7 +146,7 @@ def train(args: argparse.Namespace) -> None:
     sampling = ClueSampling(target=args.target, longest=24, **SAMPLING)
     pairs = make_pairs(asked[: args.pairs], documents, backbone.tokeniser, sampling)
     learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
-    knobs = TrainSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
+    knobs = TrainingSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
     outcome = run(
         learner,
         pairs,

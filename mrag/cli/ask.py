@@ -92,7 +92,7 @@ def ask(
         return
     _require(question, "QUESTION")
     from mrag.config import Settings
-    from mrag.context.expand import ContextSettings
+    from mrag.context import ContextSettings
     from mrag.retrieval.ask import ask as answered
 
     with opened(store, kg, lang) as graph:

@@ -16,8 +16,8 @@ from mrag.cli.shared.output import hit_json, progress, say, show, show_hit, show
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graphcodes.code import GraphCode
-    from mrag.graphcodes.comparison import Comparison
-    from mrag.graphcodes.explain.verbalise import Sayer
+    from mrag.graphcodes.comparison import CodeComparison
+    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
     from mrag.graphcodes.index.code_index import GraphCodeIndex
 
 app = typer.Typer(
@@ -150,7 +150,7 @@ def search(
             raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
         hits = ranker.rank_code(code, k)
         labels = graph.labels([hit.iri for hit in hits])
-        asked = _sayer(graph, code).say(code)
+        asked = _verbaliser(graph, code).verbalise(code)
         if as_json:
             found = [hit_json(h, labels[h.iri]) for h in hits]
             show_json({"question": asked, "metric": metric, "hits": found})
@@ -188,17 +188,17 @@ def show_code(
 
             show_json(to_json(code, registry))
             return
-        sayer = _sayer(graph, code)
-        show(sayer.say(code))
+        verbaliser = _verbaliser(graph, code)
+        show(verbaliser.verbalise(code))
         show("")
         numbers = code.matrix(registry).toarray().tolist()
         wide = max([1, *(len(str(number)) for row in numbers for number in row)])
         for at, (node_id, row) in enumerate(zip(code.dictionary, numbers, strict=True)):
             cells = " ".join((str(number) if number else "·").rjust(wide) for number in row)
-            show(f"{at:3} {sayer.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
+            show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
         used = sorted({number for row in numbers for number in row if number})
         for number in used:
-            show(f"{number:3} = {' and '.join(sayer.relation(r) for r in registry.relations(number))}")
+            show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
 
 
 @app.command()
@@ -221,11 +221,11 @@ def compare(
     from typing import get_args
 
     from mrag.graphcodes.comparison import Metric
-    from mrag.graphcodes.explain.matches import explain
+    from mrag.graphcodes.explanation.matches import explain
 
     with _codes(store, kg, name, path) as (graph, index):
         q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
-        reasons = explain(q, d).reasons(q, _sayer(graph, q, d))
+        reasons = explain(q, d).reasons(q, _verbaliser(graph, q, d))
         scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
         if as_json:
             show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
@@ -285,10 +285,10 @@ def _folder(graph: KnowledgeGraph, name: str, path: Path | None) -> Path:
     return beside.parent / "codes" / name
 
 
-def _comparison(metric: str, excess: float | None = None) -> Comparison:
-    from mrag.graphcodes.comparison import Comparison
+def _comparison(metric: str, excess: float | None = None) -> CodeComparison:
+    from mrag.graphcodes.comparison import CodeComparison
 
-    how = Comparison(metric)  # type: ignore[arg-type]  # it checks the name
+    how = CodeComparison(metric)  # type: ignore[arg-type]  # it checks the name
     return how if excess is None else replace(how, excess=excess)
 
 
@@ -317,7 +317,7 @@ def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCo
     return GraphCode.of([end(text) for text in nodes], made)
 
 
-def _sayer(graph: KnowledgeGraph, *codes: Any) -> Sayer:
-    from mrag.graphcodes.explain.verbalise import Sayer
+def _verbaliser(graph: KnowledgeGraph, *codes: Any) -> CodeVerbaliser:
+    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 
-    return Sayer().with_names(graph, codes)
+    return CodeVerbaliser().with_names(graph, codes)

@@ -15,7 +15,7 @@ from mrag.cli.shared.output import progress, say, show, show_json
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Progress
+    from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
 
 
 def describe(
@@ -147,7 +147,7 @@ def _described(
     try:
         with progress("Describing", unit="images") as note:
 
-            def on_progress(at: Progress) -> None:
+            def on_progress(at: EnrichProgress) -> None:
                 note(at.described + at.failed, at.total)
 
             return run(

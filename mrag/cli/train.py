@@ -126,12 +126,12 @@ def generative(
     from mrag.generative.training.data import make_pairs, read_questions
     from mrag.generative.training.export import write_folder, write_gguf
     from mrag.generative.training.lora import LoraLearner, LoraSettings
-    from mrag.generative.training.run import TrainSettings
+    from mrag.generative.training.run import TrainingSettings
     from mrag.generative.training.run import train as run
     from mrag.generative.training.sampling import ClueSampling
 
     sampling = ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
-    knobs = TrainSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
+    knobs = TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
     asked = read_questions(questions)
     if any(one.picture is not None for one in asked):
         raise ConfigError(

@@ -15,7 +15,8 @@ from mrag.generation.support.mentions import NAMING, ContextNames, TermMention
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
-from mrag.text.tokens import Token, content, keys, language_of, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import TextToken, content, keys, language_of, stem, tokens
 
 _OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in SYNONYMS:
@@ -138,7 +139,7 @@ class QuestionNeeds:
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
-    def _kinds(self, asked: Sequence[Token], mentions: Sequence[TermMention]) -> frozenset[Term]:
+    def _kinds(self, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> frozenset[Term]:
         which = next((i for i, word in enumerate(asked) if word.key in _WHICH), None)
         if which is None:
             return frozenset()
@@ -146,7 +147,7 @@ class QuestionNeeds:
         first = next(near, None)
         return first.terms & self.names.classes if first else frozenset()
 
-    def _want(self, question: str, asked: Sequence[Token], mentions: Sequence[TermMention]) -> list[Need]:
+    def _want(self, question: str, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Need]:
         language = language_of(question)
         useful = set(content(question, language))
         place = {i: m for m in mentions for i in range(m.first, m.last)}

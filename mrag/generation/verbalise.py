@@ -19,7 +19,8 @@ from mrag.generation.support.mentions import NAMING
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.text.english import words
 from mrag.text.grammar import article, join, relation, yes_or_no
-from mrag.text.tokens import fold, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import fold, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
-from mrag.context.expand import ContextSettings, expand
-from mrag.context.render import Context, Line, render
+from mrag.context import Context, ContextSettings, Line, expand
+from mrag.context.render import render
 from mrag.errors import LoadError, ModelError
 from mrag.generation.answering import Answer, Sentence, answer, cite
 from mrag.generation.lines import recorded
@@ -23,7 +23,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment.requests import default_model
 from mrag.images.files.folder import Picture, PictureLimits, open_picture
-from mrag.images.graph import Vocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -145,7 +145,7 @@ def ask_pictures(
     model: str | BaseChatModel | None = None,
     k: int = 5,
     settings: AnswerSettings | None = None,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: ImageVocabulary | None = None,
 ) -> PictureAnswer:
     """Find images for a question and answer with them.
 
@@ -177,7 +177,7 @@ def ask_pictures(
         [(1, 'Contains coat')]
         >>> kg.close()
     """
-    settings, vocabulary = settings or AnswerSettings(), vocabulary or Vocabulary()
+    settings, vocabulary = settings or AnswerSettings(), vocabulary or ImageVocabulary()
     asked = question if isinstance(question, Question) else Question(question)
     chat, send = _chat(model, settings.send)
     hits = ranker.rank(asked, k)
@@ -221,7 +221,7 @@ def _shown(
     files: Mapping[str, Path],
     asked: Question,
     settings: AnswerSettings,
-    vocabulary: Vocabulary,
+    vocabulary: ImageVocabulary,
 ) -> tuple[ShownImage, ...]:
     """Gather the lines of each image, those about parts of it among them."""
     if not hits:

@@ -9,8 +9,8 @@ from typing import Any
 
 from rdflib import Literal, URIRef
 
+from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.context.expand import ContextSettings, expand
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes

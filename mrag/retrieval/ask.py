@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rdflib import Literal, URIRef
 
+from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.context.expand import ContextSettings
 from mrag.generation.answering import Answer, answer, stream_answer
 from mrag.generation.models.resolve import resolve
 from mrag.generation.verification import VerifyReport

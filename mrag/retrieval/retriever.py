@@ -14,7 +14,7 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from pydantic import ConfigDict, Field
 
 from mrag import untrusted
-from mrag.context.expand import ContextSettings, expand
+from mrag.context import ContextSettings, expand
 from mrag.context.render import Context, Line, render, triple_json
 from mrag.errors import ConfigError, require_known
 from mrag.graph.kg import KnowledgeGraph

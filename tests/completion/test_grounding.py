@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
 from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
-from mrag.completion.plan.names import NEARLY, EntityNames, normalised
+from mrag.completion.plan.names import NEARLY, EntityNames
 from mrag.completion.plan.patterns import IncompleteTriple, Plan, Unknown
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
@@ -16,6 +16,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.text.folding import normalised
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
 
 X = Unknown("x")

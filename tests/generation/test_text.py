@@ -9,7 +9,8 @@ from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.sentences import Thoughts, split, take_ids, with_ids
 from mrag.rdf.terms import XSD
 from mrag.text.grammar import article, relation
-from mrag.text.tokens import fold, keys, language_of, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import fold, keys, language_of, stem, tokens
 from tests.generation.conftest import context_of, iri
 
 

@@ -20,7 +20,7 @@ from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import SoughtTriple
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.context.display import Display
-from mrag.context.expand import expand
+from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer
 from mrag.generation.lines import recorded

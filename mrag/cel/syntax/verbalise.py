@@ -53,6 +53,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.labels import fetch_labels
 from mrag.rdf.terms import XSD, curie, to_ox
+from mrag.text.names import name_parts
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
@@ -62,7 +63,6 @@ _RESERVED = frozenset(
     "a an and anything at but exactly is least most not nothing of one only or some something than that "
     "the thing things value whatever".split()
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+|-+")
 _KINDS = {
     "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
            "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
@@ -352,4 +352,4 @@ def _iris(expression: Expression) -> Iterable[str]:
 def _local(iri: str) -> str:
     """Return the last part of an IRI in words."""
     tail = re.split(r"[#/:]", iri.rstrip("#/:"))[-1]
-    return " ".join(_CAMEL.sub(" ", tail).split()) or iri
+    return " ".join(name_parts(tail)) or iri

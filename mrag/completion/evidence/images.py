@@ -18,9 +18,9 @@ from mrag.completion.evidence.passages import Passage
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Progress
+from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
 from mrag.images.files.folder import part_of
-from mrag.images.graph import EX, Vocabulary, file_names, image_texts
+from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
@@ -47,7 +47,7 @@ def describe_folder(
     model: ModelSpec | None = None,
     *,
     settings: EnrichSettings | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[EnrichProgress], None] | None = None,
     **options: Any,
 ) -> EnrichReport:
     """Describe the images of a folder that have no description yet, and parts of each.
@@ -96,7 +96,7 @@ def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
     for graph in graphs:
         files = file_names(graph)
         labels = graph.labels(files)
-        for texts in image_texts(graph, Vocabulary()):
+        for texts in image_texts(graph, ImageVocabulary()):
             name = files.get(texts.image, texts.image)
             title = labels.get(texts.image) or _title(Path(name))
             for text in (*texts.sentences, *texts.generated):

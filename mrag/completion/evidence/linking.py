@@ -15,11 +15,12 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
-from mrag.completion.plan.names import EntityNames, normalised
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, XSD, Term, to_ox
+from mrag.text.folding import normalised
 
 NAMESPACE: Final = "urn:mrag:entity:"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")

@@ -18,13 +18,13 @@ from rdflib import URIRef
 from mrag import untrusted
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import PLACES, Extraction, SoughtTriple, locate
-from mrag.completion.plan.names import normalised
 from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
 from mrag.errors import ModelError
 from mrag.generation.models.calls import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
+from mrag.text.folding import normalised
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

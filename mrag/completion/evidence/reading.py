@@ -17,7 +17,7 @@ from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term
-from mrag.text.tokens import split_identifier
+from mrag.text.names import split_identifier
 
 Place = Literal["subject", "predicate", "object"]
 PLACES: tuple[Place, Place, Place] = ("subject", "predicate", "object")

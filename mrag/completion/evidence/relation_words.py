@@ -18,7 +18,7 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.plan.names import EntityNames, normalised
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.spans import Span, TextWord, all_names, text_of, words_of
 from mrag.completion.writeback.schema import SCHEMA
@@ -26,6 +26,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.loaders.snippets import sentence_spans
 from mrag.rdf import queries
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword, stem
 
 _MAX_PASSAGES: Final = 4000

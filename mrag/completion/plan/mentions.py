@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrag.completion.plan.names import EntityNames, normalised
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.patterns import TermCandidate
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword, keys, stem
 
 _WORD = re.compile(r"\w+")

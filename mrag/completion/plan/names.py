@@ -6,8 +6,6 @@ nearly right is found by the trigrams it shares and by its edit similarity.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
@@ -18,6 +16,7 @@ from mrag.completion.plan.patterns import TermCandidate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
+from mrag.text.folding import normalised
 
 ALTERNATIVE: tuple[str, ...] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",
@@ -32,22 +31,7 @@ ALTERNATIVE: tuple[str, ...] = (
 NEARLY = 0.98
 """Score of a name that differs in case, accents or punctuation alone."""
 
-_WORD = re.compile(r"\w+")
 _POOL = 50
-
-
-def normalised(text: str) -> str:
-    """Reduce a name to what spellings of it share: no case, accents, punctuation or spare spaces.
-
-    A name of punctuation alone stays as it is.
-
-    Example:
-        >>> normalised("  WebProtégé,  the Editor!"), normalised("$")
-        ('webprotege the editor', '$')
-    """
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(c for c in folded if not unicodedata.combining(c))
-    return " ".join(_WORD.findall(bare)) or " ".join(bare.split())
 
 
 class EntityNames:

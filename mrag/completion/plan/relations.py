@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from rdflib import URIRef
 
-from mrag.completion.plan.names import ALTERNATIVE, NEARLY, normalised, ranked
+from mrag.completion.plan.names import ALTERNATIVE, NEARLY, ranked
 from mrag.completion.plan.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
@@ -18,7 +18,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedders import Embedder
 from mrag.rdf import queries
-from mrag.text.tokens import split_identifier
+from mrag.text.folding import normalised
+from mrag.text.names import split_identifier
 
 _DESCRIBING = tuple(sorted(DESCRIBING))
 

@@ -9,11 +9,12 @@ from typing import Final, Literal
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag.completion.plan.names import ALTERNATIVE, normalised
+from mrag.completion.plan.names import ALTERNATIVE
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD
+from mrag.text.folding import normalised
 
 End = Literal["subject", "object"]
 _SAMPLE: Final = 300

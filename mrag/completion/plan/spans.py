@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mrag.completion.plan.names import EntityNames, normalised
+from mrag.completion.plan.names import EntityNames
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")

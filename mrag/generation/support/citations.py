@@ -26,7 +26,8 @@ from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verbalise import describes
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES
-from mrag.text.tokens import content, keys, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import content, keys, stem, tokens
 
 _TYPE = RDF + "type"
 _COPULAR = frozenset([_TYPE, RDFS + "subClassOf", RDFS + "subPropertyOf", OWL + "sameAs"])

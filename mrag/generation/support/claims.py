@@ -8,7 +8,7 @@ from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames, TermMention
 from mrag.rdf.terms import Term
 from mrag.text.english import GERMAN_MARKS, NEGATIONS
-from mrag.text.tokens import Token, content, is_stopword, stem, tokens
+from mrag.text.tokens import TextToken, content, is_stopword, stem, tokens
 
 _SOURCE = r"(?:context|facts?|lines?|information|(?:the|this|given) (?:knowledge )?graph)"
 _NOTHING_SAID = re.compile(
@@ -58,7 +58,7 @@ class Claim:
 
     def __init__(self, text: str, names: ContextNames) -> None:
         self.text = text
-        self.words: list[Token] = tokens(text)
+        self.words: list[TextToken] = tokens(text)
         self.mentions: list[TermMention] = names.find(text, self.words)
         things = [m for m in self.mentions if not m.terms <= names.properties]
         inside = {i for m in things for i in range(max(m.first, 0), m.last)}
@@ -97,7 +97,7 @@ class Claim:
         rest = (w for i, w in enumerate(self.words) if i not in subject and not is_stopword(w.key))
         return {stem(w.raw) for w in rest} - _SAYING
 
-    def starts_quote(self, word: Token) -> bool:
+    def starts_quote(self, word: TextToken) -> bool:
         """Return whether a quotation, and so perhaps a capital, begins with the word."""
         return word.start > 0 and self.text[word.start - 1] in "\"'“‘«„(*_"
 

@@ -16,7 +16,8 @@ from rdflib import Literal
 from mrag.context.render import Line
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import LEGAL_FORMS, PERSON_WORDS
-from mrag.text.tokens import Token, is_stopword, keys, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import TextToken, is_stopword, keys, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _SCHEMA = ("http://schema.org/", "https://schema.org/")
@@ -192,7 +193,7 @@ class ContextNames:
         self._breaks[form] = self._breaks.get(form, frozenset()) | breaks
         self._longest[form[0]] = max(self._longest.get(form[0], 0), len(form))
 
-    def find(self, text: str, words: list[Token] | None = None) -> list[TermMention]:
+    def find(self, text: str, words: list[TextToken] | None = None) -> list[TermMention]:
         """Find the mentions in a text, from left to right, the longest at each place.
 
         Args:
@@ -212,7 +213,7 @@ class ContextNames:
         found.extend(self._exactly(text, words))
         return found
 
-    def _at(self, text: str, words: list[Token], first: int) -> TermMention | None:
+    def _at(self, text: str, words: list[TextToken], first: int) -> TermMention | None:
         longest = min(self._longest.get(words[first].key, 0), len(words) - first)
         for length in range(longest, 0, -1):
             form = tuple(word.key for word in words[first : first + length])
@@ -226,7 +227,7 @@ class ContextNames:
             return TermMention(first, first + 1, (word.key,), frozenset([self._parts[word.key]]))
         return None
 
-    def _exactly(self, text: str, words: list[Token]) -> Iterator[TermMention]:
+    def _exactly(self, text: str, words: list[TextToken]) -> Iterator[TermMention]:
         for label in sorted(self._exact):
             terms = frozenset(self._exact[label])
             form = keys(label)

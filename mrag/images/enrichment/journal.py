@@ -17,7 +17,7 @@ from mrag.storage.journal import Journal
 
 
 @dataclass(frozen=True)
-class Description:
+class JournalEntry:
     """One description, as a model gave it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Description:
         return part_of(self.image, self.region)
 
 
-class DescriptionJournal:
+class EnrichmentJournal:
     """Entries in a file, or in memory.
 
     Args:
@@ -61,8 +61,8 @@ class DescriptionJournal:
         damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
 
     Example:
-        >>> entry = Description("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
-        >>> journal = DescriptionJournal(None)
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> journal = EnrichmentJournal(None)
         >>> with journal.opened():
         ...     journal.append(entry)
         >>> journal.entries[0].text
@@ -71,12 +71,12 @@ class DescriptionJournal:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.entries: list[Description] = []
+        self.entries: list[JournalEntry] = []
         self.damaged = 0
         self._file: Journal | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[DescriptionJournal]:
+    def opened(self) -> Iterator[EnrichmentJournal]:
         """Hold the journal for writing; the system frees it when the process ends, however it ends.
 
         Raises:
@@ -95,7 +95,7 @@ class DescriptionJournal:
             self._file.close()
             self._file = None
 
-    def append(self, entry: Description) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Write an entry and wait until it is on disk."""
         self.entries.append(entry)
         if self._file is not None:
@@ -106,7 +106,7 @@ class DescriptionJournal:
         self.entries, self.damaged = [], len(file.damaged)
         for record in file.records:
             try:
-                self.entries.append(Description(**record))
+                self.entries.append(JournalEntry(**record))
             except TypeError:  # of another version
                 self.damaged += 1
 

@@ -21,8 +21,8 @@ from rdflib import Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import joined
-from mrag.images.enrichment.journal import Description
-from mrag.images.graph import Vocabulary
+from mrag.images.enrichment.journal import JournalEntry
+from mrag.images.graph import ImageVocabulary
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.stores.base import Dataset
@@ -33,7 +33,9 @@ _ROWS: Final = 400
 """Most triples of one transaction; servers limit VALUES."""
 
 
-def triples_of(entry: Description, vocabulary: Vocabulary | None = None) -> tuple[list[Triple], list[Triple]]:
+def triples_of(
+    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others.
 
     Args:
@@ -41,12 +43,12 @@ def triples_of(entry: Description, vocabulary: Vocabulary | None = None) -> tupl
         vocabulary: How the graph speaks of images.
 
     Example:
-        >>> entry = Description("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         >>> own, shared = triples_of(entry)
         >>> own[0].o.value, len(own), len(shared)
         ('A coat.', 6, 11)
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
     model = URIRef("urn:mrag:model:" + _digest(entry.model))
@@ -104,9 +106,9 @@ class EnrichedGraph:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or ImageVocabulary()
         self._known: set[Triple] = set()
         kg.require_writable()
 
@@ -115,7 +117,7 @@ class EnrichedGraph:
         """Return the IRI of the graph; None before anything is in it."""
         return enriched_graph(self.kg)
 
-    def write(self, entries: Sequence[Description]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
 
         Entries that are there already change nothing but the revision.

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.context.expand import ContextSettings, expand
 from mrag.context.neighbours import Direction, Statement, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status, status_of

@@ -40,7 +40,7 @@ class GraphTests(StoreSuite):
     def test_contexts(self, kg: KnowledgeGraph, reference: KnowledgeGraph, hops: int) -> None:
         """The context around the same hits is the same, line by line."""
         skip_where_served(kg.store)
-        from mrag.context.expand import ContextSettings, expand
+        from mrag.context import ContextSettings, expand
 
         settings = ContextSettings(hops=hops, token_budget=50_000, max_triples=2000)
         seeds = [(str(v), 1.0) for (v,) in reference.select(VENDORS)][:10]

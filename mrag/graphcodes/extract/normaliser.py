@@ -14,45 +14,15 @@ from typing import Final
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
 from mrag.graphcodes.extract import lexicon
+from mrag.text.plurals import singular
 
-__all__ = ["Plain", "singular"]
+__all__ = ["CodeNormaliser"]
 
-_IRREGULAR: Final = {
-    "men": "man", "women": "woman", "people": "person", "persons": "person", "children": "child",
-    "feet": "foot", "teeth": "tooth", "geese": "goose", "mice": "mouse", "leaves": "leaf",
-    "knives": "knife", "loaves": "loaf", "shelves": "shelf", "scarves": "scarf", "wolves": "wolf",
-    "calves": "calf", "halves": "half", "lives": "life", "wives": "wife", "hooves": "hoof", "oxen": "ox",
-    "buses": "bus", "tomatoes": "tomato", "potatoes": "potato", "heroes": "hero", "axes": "ax", "dice": "die",
-}  # fmt: skip
-_ENDS_IN_S: Final = frozenset(
-    "tennis canvas gas christmas glasses sunglasses eyeglasses jeans pants scissors shorts series goggles "
-    "lens tongs news swiss chaos its this is was has as yes clothes overalls khakis trousers tights "
-    "leggings binoculars pajamas bus atlas alias bias".split()
-)
-_IES: Final = frozenset("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies".split())
 _COPY: Final = re.compile(r"(.+):(\d+)")
 
 
-def singular(word: str) -> str:
-    """Give an English noun in the singular, by rules and a list of exceptions.
-
-    Example:
-        >>> [singular(w) for w in ("buses", "women", "grass", "cherries", "benches", "jeans", "skis")]
-        ['bus', 'woman', 'grass', 'cherry', 'bench', 'jeans', 'ski']
-    """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if len(word) < 4 or not word.endswith("s") or word in _ENDS_IN_S or word.endswith(("ss", "us", "is")):
-        return word if word != "skis" else "ski"
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-1] if word in _IES else word[:-3] + "y"
-    if word.endswith(("ches", "shes", "xes", "sses", "zzes")):
-        return word[:-2]
-    return word[:-1]
-
-
 @dataclass(frozen=True)
-class Plain:
+class CodeNormaliser:
     """Writes a code of English terms in one way. Ids that are IRIs stay as they are.
 
     Args:
@@ -64,7 +34,7 @@ class Plain:
 
     Example:
         >>> code = GraphCode.of([], [("tennis players", "v:sit", "bench"), ("bench", "is", "gray")])
-        >>> [edge.key for edge in Plain()(code).edges]
+        >>> [edge.key for edge in CodeNormaliser()(code).edges]
         [('bench', 'is', 'grey'), ('player', 'is', 'tennis'), ('player', 'sit', 'bench')]
     """
 
@@ -74,7 +44,7 @@ class Plain:
     attribute: str = "is"
 
     def __call__(self, code: GraphCode) -> GraphCode:
-        """Give the code as it is written here."""
+        """Return the code as it is written here."""
         attributes = {edge.target for edge in code.edges if edge.relation == self.attribute}
         things = {edge.source for edge in code.edges}
         things |= {edge.target for edge in code.edges if edge.relation != self.attribute}

@@ -13,8 +13,9 @@ from mrag.graphcodes.code import Edge, GraphCode, is_iri
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+from mrag.text.names import name_parts
 
-__all__ = ["DEFAULT_TEMPLATES", "Sayer", "readable"]
+__all__ = ["DEFAULT_TEMPLATES", "CodeVerbaliser", "readable"]
 
 DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {"is": "{source} is {target}"}
 """Templates by relation; all others are said as source, relation, target."""
@@ -24,11 +25,10 @@ _PLACES: Final = {"source", "relation", "target"}
 _LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
 _VERB: Final = re.compile(r"p?v:(.+)")  # as scene graphs mark verbs, active and passive
 _NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things of one name
-_BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
 
 
 @dataclass(frozen=True)
-class Sayer:
+class CodeVerbaliser:
     """Says codes in words.
 
     Attributes:
@@ -41,9 +41,9 @@ class Sayer:
 
     Example:
         >>> code = GraphCode.of([], [("man", "rides", "bicycle"), ("bicycle", "is", "red")])
-        >>> Sayer().say(code)
+        >>> CodeVerbaliser().verbalise(code)
         'bicycle is red. man rides bicycle.'
-        >>> Sayer({"rides": "a {target} is ridden by a {source}"}).say(code)
+        >>> CodeVerbaliser({"rides": "a {target} is ridden by a {source}"}).verbalise(code)
         'bicycle is red. a bicycle is ridden by a man.'
     """
 
@@ -63,8 +63,8 @@ class Sayer:
                     hint="Places are {source}, {relation} and {target}.",
                 )
 
-    def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> Sayer:
-        """Give a sayer that also has the labels that a graph gives the IRIs in some codes."""
+    def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> CodeVerbaliser:
+        """Return a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
         given = list(codes)
         ids = {node.id for code in given for node in code.nodes}
         ids |= {edge.relation for code in given for edge in code.edges}
@@ -82,7 +82,7 @@ class Sayer:
         return self.names.get(relation) or readable(relation)
 
     def edge(self, edge: Edge, code: GraphCode | None = None) -> str:
-        """Say an edge, without a full stop."""
+        """Return an edge in words, without a full stop."""
         template = self.templates.get(edge.relation, self.plain)
         return template.format(
             source=self.name(edge.source, code),
@@ -90,8 +90,8 @@ class Sayer:
             target=self.name(edge.target, code),
         )
 
-    def say(self, code: GraphCode) -> str:
-        """Say a whole code: its edges, then the nodes that no edge mentions."""
+    def verbalise(self, code: GraphCode) -> str:
+        """Return a whole code in words: its edges, then the nodes that no edge mentions."""
         said = [self.edge(edge, code) + "." for edge in code.edges]
         ends = {end for edge in code.edges for end in (edge.source, edge.target)}
         alone = [self.name(node_id, code) for node_id in code.dictionary if node_id not in ends]
@@ -101,7 +101,7 @@ class Sayer:
 
 
 def readable(node_id: str) -> str:
-    """Say an id for which there is no label.
+    """Return words for an id for which there is no label.
 
     Of an IRI it is the last part, its words apart; the marks of scene graphs, `v:` before verbs and a
     number after a second thing of the same name, are left out.
@@ -117,4 +117,4 @@ def readable(node_id: str) -> str:
     if numbered:
         return numbered[1]
     local = _LOCAL.search(node_id)
-    return " ".join(part.lower() for part in _BETWEEN.split(local[0]) if part) if local else node_id
+    return " ".join(name_parts(local[0])).lower() if local else node_id

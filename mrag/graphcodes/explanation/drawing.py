@@ -26,7 +26,7 @@ def matrix_svg(
     title: str = "",
     names: Mapping[str, str] | None = None,
     matched: GraphCode | None = None,
-    most: int = 60,
+    max_nodes: int = 60,
 ) -> str:
     """Draw the matrix of a code: a row and a column for each node, a colour for each type of relation.
 
@@ -38,7 +38,7 @@ def matrix_svg(
         title: What stands above.
         names: How nodes and relations are called, by id; their labels or ids by default.
         matched: With a question's code, nodes and edges that it has too are outlined.
-        most: Most nodes that are drawn.
+        max_nodes: Most nodes that are drawn.
 
     Returns:
         An SVG document.
@@ -51,8 +51,10 @@ def matrix_svg(
         >>> picture.count("<rect"), "dog bites man" in picture
         (6, True)
     """
-    if len(code) > most:
-        raise ConfigError(f"A matrix of {len(code)} nodes is no picture.", hint=f"At most {most} are drawn.")
+    if len(code) > max_nodes:
+        raise ConfigError(
+            f"A matrix of {len(code)} nodes is no picture.", hint=f"At most {max_nodes} are drawn."
+        )
     called = dict(names or {})
     labels = {node.id: called.get(node.id) or node.name for node in code.nodes}
     relations = sorted({edge.relation for edge in code.edges})

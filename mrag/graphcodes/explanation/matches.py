@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrag.graphcodes.code import Edge, GraphCode
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 from mrag.graphcodes.ontology import Ontology
 
 __all__ = ["Explanation", "explain"]
@@ -35,41 +35,43 @@ class Explanation:
     missing_edges: tuple[Edge, ...]
     unfit: tuple[str, ...]
 
-    def reasons(self, q: GraphCode, sayer: Sayer | None = None, *, most: int = 8) -> tuple[str, ...]:
-        """Say it in sentences.
+    def reasons(
+        self, q: GraphCode, verbaliser: CodeVerbaliser | None = None, *, max_things: int = 8
+    ) -> tuple[str, ...]:
+        """Return the explanation in sentences.
 
         Args:
             q: The question's code.
-            sayer: How codes are said.
-            most: How many things a sentence lists at most.
+            verbaliser: How codes are put in words.
+            max_things: How many things a sentence lists at most.
         """
-        say = sayer or Sayer()
+        verbaliser = verbaliser or CodeVerbaliser()
 
         def node(asked: str, found: str) -> str:
-            return say.name(asked, q) + (f" ({say.name(found)})" if found != asked else "")
+            return verbaliser.name(asked, q) + (f" ({verbaliser.name(found)})" if found != asked else "")
 
         groups: list[tuple[str, list[str]]] = [
             ("Has", [node(asked, found) for asked, found in self.nodes]),
-            ("Has as asked", [say.edge(edge, q) for edge in self.edges]),
+            ("Has as asked", [verbaliser.edge(edge, q) for edge in self.edges]),
             (
                 "Connected otherwise",
-                [f"{say.edge(e, q)} (here: {say.relation(r)})" for e, r in self.other_types],
+                [f"{verbaliser.edge(e, q)} (here: {verbaliser.relation(r)})" for e, r in self.other_types],
             ),
-            ("The other way round", [say.edge(edge, q) for edge in self.turned]),
-            ("Not of the kind asked for", [say.name(i, q) for i in self.unfit]),
-            ("Lacks", [say.name(i, q) for i in self.missing_nodes if i not in self.unfit]),
-            ("Lacks the connection", [say.edge(edge, q) for edge in self.missing_edges]),
+            ("The other way round", [verbaliser.edge(edge, q) for edge in self.turned]),
+            ("Not of the kind asked for", [verbaliser.name(i, q) for i in self.unfit]),
+            ("Lacks", [verbaliser.name(i, q) for i in self.missing_nodes if i not in self.unfit]),
+            ("Lacks the connection", [verbaliser.edge(edge, q) for edge in self.missing_edges]),
         ]
-        return tuple(f"{what}: {_listed(things, most)}." for what, things in groups if things)
+        return tuple(f"{what}: {_listed(things, max_things)}." for what, things in groups if things)
 
 
-def _listed(things: Sequence[str], most: int) -> str:
-    more = len(things) - most
-    return ", ".join(things[:most]) + (f" and {more} more" if more > 0 else "")
+def _listed(things: Sequence[str], max_things: int) -> str:
+    more = len(things) - max_things
+    return ", ".join(things[:max_things]) + (f" and {more} more" if more > 0 else "")
 
 
-def explain(q: GraphCode, d: GraphCode, comparison: Comparison | None = None) -> Explanation:
-    """Tell what a document has of a question, by the matching of the comparison's metric.
+def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
+    """Return what a document has of a question, by the matching of the comparison's metric.
 
     Args:
         q: The question's code.
@@ -82,7 +84,7 @@ def explain(q: GraphCode, d: GraphCode, comparison: Comparison | None = None) ->
         >>> found.reasons(q)
         ('Has: dog, man.', 'The other way round: dog bites man.')
     """
-    how = comparison or Comparison()
+    how = comparison or CodeComparison()
     kinds = how.ontology or Ontology()
     met: dict[str, list[str]] = {}
     for node in q.nodes:
