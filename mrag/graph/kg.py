@@ -19,6 +19,7 @@ from mrag.graph import loading
 from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
+from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.rdf import Progress
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
@@ -42,7 +43,7 @@ class Searcher(Protocol):
         """Return the hits of every search in the query, as N-Triples."""
 
 
-class KnowledgeGraph(GraphLayers):
+class KnowledgeGraph(GraphLayers, Shortcuts):
     """A named knowledge graph in a store.
 
     Args:
@@ -159,7 +160,7 @@ class KnowledgeGraph(GraphLayers):
         """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""
         return self.store.select(query, self.dataset(layer))
 
-    def ask(self, query: str, layer: Layer = "all") -> bool:
+    def holds(self, query: str, layer: Layer = "all") -> bool:
         """Answer an ASK query of the catalogue or of typed patterns."""
         return self.store.ask(query, self.dataset(layer))
 

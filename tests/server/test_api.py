@@ -297,7 +297,7 @@ def test_a_proof_ends_in_asserted_triples(api: httpx.Client, kg: KnowledgeGraph)
     for leaf in leaves(proof):
         assert leaf["status"] == "asserted"
         s, p, o = (URIRef(leaf["triple"][part]["value"]) for part in "spo")
-        assert kg.ask(queries.get("context/holds").bind(s_p_o=[(s, p, o)]), "asserted")
+        assert kg.holds(queries.get("context/holds").bind(s_p_o=[(s, p, o)]), "asserted")
     assert found["text"].startswith("GraphDB is a semantic product\n")
 
 

@@ -285,7 +285,7 @@ class _Checks:
         return {
             one.key
             for one in statements
-            if self.kg.ask(ask.bind(s_p_o=[(one.subject, one.predicate, one.object)]))
+            if self.kg.holds(ask.bind(s_p_o=[(one.subject, one.predicate, one.object)]))
         }
 
     def _name(self, term: Term | str) -> str:
