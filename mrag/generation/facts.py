@@ -112,7 +112,7 @@ class FactSelector(FactGrouper):
         return group.score - group.kind
 
     def _of_kind(self, groups: list[FactGroup]) -> list[FactGroup]:
-        """Leave out, where some are of the class that "which" asks for, those of other classes."""
+        """Return the groups of the class that "which" asks for, where there are some; else all."""
         if not any(self._is_of_kind(g.subject) for g in groups):
             return groups
         typed = {g.subject for g in groups if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
@@ -162,7 +162,7 @@ class FactSelector(FactGrouper):
         return all(self.asked.needs[i].stem in own for i in group.covered)
 
     def _filled(self, group: FactGroup, max_facts: int) -> FactGroup:
-        """Tell what one would tell first of a thing."""
+        """Return a group with the lines that describe its subject best."""
         predicates: dict[Term, list[Line]] = {}
         for line in sorted(self._of[group.subject], key=self._first_told):
             predicates.setdefault(line.triple.p, []).append(line)
@@ -187,7 +187,7 @@ class FactSelector(FactGrouper):
     # --- What does not fit -------------------------------------------------------------------------
 
     def _without_repeats(self, groups: Iterable[FactGroup]) -> list[FactGroup]:
-        """Leave out what only says the other way round what was said, and subjects with nothing else."""
+        """Return groups without lines that repeat others the other way round, and without empty groups."""
         said: set[frozenset[Term]] = set()
         kept = []
         for group in groups:
