@@ -28,16 +28,6 @@ from mrag.storage.saving import saved_text
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = [
-    "ASK",
-    "SPLIT",
-    "GeneratedQuestions",
-    "QuestionSettings",
-    "generate_questions",
-    "sample_questions",
-    "write_benchmark",
-]
-
 Progress = Callable[[int, int], None]
 
 ASK: Final = """\

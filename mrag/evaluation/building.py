@@ -24,8 +24,6 @@ from mrag.terminal import inline
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Benchmark", "BenchmarkSettings", "build_benchmark"]
-
 
 @dataclass(frozen=True)
 class BenchmarkSettings:

@@ -20,8 +20,6 @@ from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
-__all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
-
 TYPE = RDF + "type"
 _DULL = (OWL, RDF, RDFS)
 

@@ -21,8 +21,6 @@ from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntitySha
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.analysis import Analyser
 
-__all__ = ["ConditionVocabulary", "by_graph", "similar_questions", "target_only"]
-
 _CHUNK = 256
 _ANALYSER = Analyser()
 

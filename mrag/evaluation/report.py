@@ -12,8 +12,6 @@ from mrag.evaluation.runs import FirstRanks, Qrels, Run
 from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 from mrag.terminal import inline
 
-__all__ = ["BaselineComparison", "Evaluation", "SystemScores", "evaluate"]
-
 
 @dataclass(frozen=True)
 class SystemScores:

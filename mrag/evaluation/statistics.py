@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["Interval", "PairedTest", "Resampling", "compare", "holm", "interval"]
-
 _CHUNK = 4_000_000
 _EXACT = 14
 

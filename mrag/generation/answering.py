@@ -25,17 +25,6 @@ from mrag.text.tokens import tokens
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = [
-    "Answer",
-    "Citation",
-    "Sentence",
-    "aanswer",
-    "answer",
-    "astream_answer",
-    "cite",
-    "stream_answer",
-]
-
 
 def answer(
     question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None

@@ -10,19 +10,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rdflib import Literal
 
 from mrag.context.render import Line
-from mrag.generation.grouping import SCHEMA, FactGrouper
-from mrag.generation.selection import FactGroup, Selection
+from mrag.generation.grouping import SCHEMA, FactGroup, FactGrouper
 from mrag.generation.support.mentions import NAMING
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import Term
 from mrag.text.tokens import content
 
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The facts chosen for a question.
+
+    Attributes:
+        groups: Subjects with their lines, the best first; empty when nothing matches.
+        many: Whether the question asks for a list.
+        missing: Words of the question that no line has.
+        more: Further groups, for which there is no room.
+        partial: Whether the groups tell of what was named, but not what was asked of it.
+        unlinked: Names of the question that the context has, but that no chosen line has.
+    """
+
+    groups: tuple[FactGroup, ...] = ()
+    many: bool = False
+    missing: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    more: tuple[FactGroup, ...] = ()
+    partial: bool = False
 
 
 class FactSelector(FactGrouper):

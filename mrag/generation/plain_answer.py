@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.generation.facts import FactSelector
+from mrag.generation.facts import FactSelector, Selection
+from mrag.generation.grouping import FactGroup
 from mrag.generation.needs import asks_for_count
-from mrag.generation.selection import FactGroup, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
