@@ -10,8 +10,9 @@ from rdflib import Literal, URIRef
 
 from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.generation.answering import Answer, answer, stream_answer
+from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models.resolve import resolve
+from mrag.generation.result import Answer
 from mrag.generation.verification import VerifyReport
 from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
