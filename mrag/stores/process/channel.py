@@ -57,11 +57,11 @@ class Child:
 
     @property
     def ended(self) -> bool:
-        """Tell whether the process is gone."""
+        """Return whether the process is gone."""
         return self._process.poll() is not None
 
     def killed(self) -> bool:
-        """Tell whether something outside has ended the process, which has closed its side of the pipe.
+        """Return whether something outside has ended the process, which has closed its side of the pipe.
 
         For want of memory, or nested too deep, it ends otherwise.
         """
