@@ -47,8 +47,8 @@ class Child:
             env=_environment(),
         )
         self._buffer = bytearray()
-        _, *told = self._next(time.monotonic() + _START_SECONDS, "")
-        self.defences: Defences = told[0] if told else Defences()
+        _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
+        self.defences: Defences = reported[0] if reported else Defences()
 
     @property
     def pid(self) -> int:
@@ -158,7 +158,7 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a child, which reads what others wrote and so is told no secret."""
+    """Return the environment of a child, which reads what others wrote and so is given no secret."""
     kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
     return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
