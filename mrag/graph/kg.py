@@ -20,7 +20,7 @@ from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts
-from mrag.loaders.rdf import Progress
+from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
 from mrag.rdf.terms import Triple
@@ -115,14 +115,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        return loading.load(
-            self,
-            paths,
-            format=format,
-            on_progress=on_progress,
-            skip_bad_lines=skip_bad_lines,
-            replacing=replacing,
-        )
+        found = sources(paths, format=format)
+        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.
@@ -223,11 +217,11 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         The first property of `LABELS` that gives one in the best language wins; ties break by the
         text. Answers are kept until the triples change.
         """
-        wanted = dict.fromkeys(map(str, entities))
+        requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
         kept = self._labels
-        found = {e: kept[e] for e in wanted if e in kept}
-        missing = [e for e in wanted if e not in found]
+        found = {e: kept[e] for e in requested if e in kept}
+        missing = [e for e in requested if e not in found]
         if missing:
             properties = self.profile().labels
             found.update(fetch_labels(self.store, self.dataset(), missing, properties, self._languages))
@@ -235,7 +229,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
                 kept.update(found)
             elif kept is self._labels:
                 self._labels = {}
-        return {e: found[e] for e in wanted}
+        return {e: found[e] for e in requested}
 
     @property
     def languages(self) -> tuple[str, ...]:
