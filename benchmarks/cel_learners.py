@@ -28,14 +28,14 @@ from pathlib import Path
 import numpy as np
 from common import shared_data
 
-from mrag.cel.drill.learner import Drill, DrillSettings, explore
-from mrag.cel.drill.policy import Policy, earned
-from mrag.cel.drill.problems import Generator
-from mrag.cel.drill.training import TrainSettings, train
+from mrag.cel.drill.learner import Drill, DrillSettings, best_first_search
+from mrag.cel.drill.policy import Policy, reward
+from mrag.cel.drill.problems import ProblemGenerator
+from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
 from mrag.cel.evaluation.files import find_problems, open_knowledge_base
-from mrag.cel.learners.base import Board, Learner, LearnerSettings
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
-from mrag.cel.learners.layers import View
+from mrag.cel.learners.refinement_space import SpaceView
 from mrag.cel.learners.registry import LEARNERS, learner
 from mrag.cel.problem import LearningProblem, quality
 from mrag.cel.syntax.printing import to_dl
@@ -108,7 +108,7 @@ def trained(kg: KnowledgeGraph, name: str, folder: Path, episodes: int, seed: in
         if path.exists():
             return Policy.load(path, kg)
         began = time.perf_counter()
-        policy = train(kg, TrainSettings(episodes=episodes, seconds=300, seed=seed))
+        policy = train_policy(kg, PolicyTrainingSettings(episodes=episodes, seconds=300, seed=seed))
     except MragError as error:
         say(f"no policy for {name}: {error}")
         return None
@@ -148,16 +148,16 @@ def ours(
 
 def guided(kg: KnowledgeGraph, policy: Policy, number: int, named: list[LearningProblem]) -> Iterator[str]:
     """Yield lines of Markdown: expressions tested until a solution, by what leads the search."""
-    generator = Generator(kg)
+    generator = ProblemGenerator(kg)
     held_out = [g.problem for g in itertools.islice(generator.problems(seed=1_000), number)]
     world, rng = generator.space.world, np.random.default_rng(0)
     vectors = policy.vectors(world, np.arange(world.size))
     raw = Policy.untrained(kg, world, seed=3)
     leads = {
-        "earned + 0.25 network (the default)": lambda seen: earned(seen) + 0.25 * policy.promise(seen),
-        "earned alone (no network)": earned,
-        "network alone": policy.promise,
-        "untrained network alone": raw.promise,
+        "reward + 0.25 network (the default)": lambda seen: reward(seen) + 0.25 * policy.predict(seen),
+        "reward alone (no network)": reward,
+        "network alone": policy.predict,
+        "untrained network alone": raw.predict,
         "chance": lambda seen: rng.random(len(seen)),
     }
     counts = f"{len(held_out)} held-out: solved | tested, mean | {len(named)} named: solved | tested, mean"
@@ -166,8 +166,11 @@ def guided(kg: KnowledgeGraph, policy: Policy, number: int, named: list[Learning
     for name, lead in leads.items():
         cells = [name]
         for problems in (held_out, named):
-            boards = [Board(p, world, LearnerSettings(seconds=600)) for p in problems]
-            ends = [explore(b, View(generator.space, b.at), vectors[b.at], lead, most=3_000) for b in boards]
+            boards = [FitState(p, world, LearnerSettings(seconds=600)) for p in problems]
+            ends = [
+                best_first_search(b, SpaceView(generator.space, b.at), vectors[b.at], lead, max_tested=3_000)
+                for b in boards
+            ]
             cells += [str(ends.count("solved")), f"{statistics.fmean(b.tested for b in boards):.0f}"]
         yield f"| {' | '.join(cells)} |"
 

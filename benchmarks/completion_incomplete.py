@@ -28,12 +28,12 @@ from metaqa import gold_plan, load, questions, relation
 from rdflib import RDFS
 
 from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.passages import Passages, keep_folder
+from mrag.completion.evidence.passages import Passages, store_folder
 from mrag.completion.evidence.reading import Reader
-from mrag.completion.evidence.rule_reader import PlainReader
+from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.graph import complete, complete_from_graph
 from mrag.completion.metrics import exact_match
-from mrag.completion.plan.patterns import Grounded
+from mrag.completion.plan.patterns import GroundedPlan
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose
 from mrag.graph.kg import KnowledgeGraph
@@ -238,18 +238,18 @@ def run(
     with load(folder) as kg, tempfile.TemporaryDirectory() as texts:
         for name, text in made.texts.items():
             (Path(texts) / name).write_text(text, encoding="utf-8")
-        collection, _ = keep_folder(kg, Snippets(Path(texts)))
+        collection, _ = store_folder(kg, Snippets(Path(texts)))
         passages = Passages.of(kg, [collection])
-        evidence = Evidence(passages, reader or PlainReader(passages.all))
+        evidence = Evidence(passages, reader or RuleReader(passages.all))
         settings = CheckSettings(functional=(str(relation("release_year")),))
         before = {str(g): kg.store.count(g) for g in kg.record.asserted}
         started = time.perf_counter()
         runs = []
         for one in asked:
             plan = replace(gold_plan(one), excluded=())
-            alone = complete_from_graph(kg, Grounded(plan))
+            alone = complete_from_graph(kg, GroundedPlan(plan))
             result.before += exact_match(_names(kg, alone.answers), one.answers)
-            done = complete(kg, Grounded(plan), evidence, k=k, always=True)
+            done = complete(kg, GroundedPlan(plan), evidence, k=k, always=True)
             lacking = {_object(t, one.entity) for t in missing_of[one.text]}
             result.found += lacking <= set(_names(kg, done.answers, evidence.names))
             read = [t for t in done.triples if t.status == "completed"]
@@ -276,15 +276,15 @@ def run(
                 result.wrong.append(" | ".join(fact))
         for one in asked:
             plan = replace(gold_plan(one), excluded=())
-            alone = complete_from_graph(kg, Grounded(plan))
+            alone = complete_from_graph(kg, GroundedPlan(plan))
             exact = exact_match(_names(kg, alone.answers), one.answers)
             result.after += exact
             result.closed += exact == 1
         # The same questions again, once all is in the graph, find nothing new to write.
-        fresh = Evidence(passages, reader or PlainReader(passages.all))
+        fresh = Evidence(passages, reader or RuleReader(passages.all))
         for one in asked[:20]:
             plan = replace(gold_plan(one), excluded=())
-            done = complete(kg, Grounded(plan), fresh, k=k, always=True)
+            done = complete(kg, GroundedPlan(plan), fresh, k=k, always=True)
             read = [t for t in done.triples if t.status == "completed"]
             again = propose(kg, one.text, read, model=fresh.reader.name, names=fresh.names, settings=settings)
             result.again += len(again.fitting) if again is not None else 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from common import shared_data
 
-from mrag.generative.training.data import Asked
+from mrag.generative.training.data import TrainingQuestion
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Collection:
 
     name: str
     documents: dict[str, str]
-    train: list[Asked]
+    train: list[TrainingQuestion]
     test: dict[str, str]
     exact: dict[str, dict[str, int]]
     answers: dict[str, list[str]]
@@ -66,7 +66,9 @@ def medquad(held_out: int = 200, seed: int = 0) -> Collection:
     names = sorted(groups)
     random.Random(seed).shuffle(names)
     held, learnt = sorted(names[:held_out]), sorted(names[held_out:])
-    train = [Asked(str(row["question"]), str(row["id"])) for name in learnt for row in groups[name]]
+    train = [
+        TrainingQuestion(str(row["question"]), str(row["id"])) for name in learnt for row in groups[name]
+    ]
     known = {_plain(str(row["focus"])) for name in learnt for row in groups[name]}
     test, exact, answers, unseen = {}, {}, {}, set()
     for number, name in enumerate(held):

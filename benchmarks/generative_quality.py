@@ -23,7 +23,7 @@ import numpy as np
 from generative_data import Collection, medquad, pseudo, pubmedqa, smollm2
 
 from mrag.evaluation.metrics import judged, per_query
-from mrag.evaluation.running import System, of_index, run_system
+from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Qrels, Run, Scored
 from mrag.evaluation.statistics import compare, interval
 from mrag.generative.decoding.beam import DecodingSettings, decode
@@ -31,7 +31,7 @@ from mrag.generative.decoding.scores import Aggregation, aggregate
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.models.gguf import GgufModel
 from mrag.generative.models.tokens import document_tokens
-from mrag.generative.training.data import Asked, make_pairs, prompt
+from mrag.generative.training.data import TrainingQuestion, make_pairs, prompt
 from mrag.generative.training.sampling import ClueSampling
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import embedder
@@ -110,7 +110,7 @@ def free(
     return search
 
 
-def in_order(collection: Collection) -> list[Asked]:
+def in_order(collection: Collection) -> list[TrainingQuestion]:
     """Return the questions to learn from, in the order in which they are taken."""
     asked = list(collection.train)
     random.Random(0).shuffle(asked)
@@ -136,7 +136,7 @@ def train(args: argparse.Namespace) -> None:
     from mrag.generative.training.backbone import open_backbone
     from mrag.generative.training.export import write_gguf
     from mrag.generative.training.lora import LoraLearner, LoraSettings
-    from mrag.generative.training.run import TrainSettings
+    from mrag.generative.training.run import TrainingSettings
     from mrag.generative.training.run import train as run
 
     collection = medquad()
@@ -146,7 +146,7 @@ def train(args: argparse.Namespace) -> None:
     sampling = ClueSampling(target=args.target, longest=24, **SAMPLING)
     pairs = make_pairs(asked[: args.pairs], documents, backbone.tokeniser, sampling)
     learner = LoraLearner(backbone.model, LoraSettings(dropout=0.0))
-    knobs = TrainSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
+    knobs = TrainingSettings(epochs=1, batch=8, rate=1e-3, every=10, threads=args.threads)
     outcome = run(
         learner,
         pairs,
@@ -167,13 +167,13 @@ def products() -> Collection:
     import tempfile
 
     import mrag
-    from mrag.evaluation.building import Plan, build
-    from mrag.evaluation.conditions import Shape
+    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.conditions import EntityShape
     from mrag.generative.index.documents import clue_texts
 
     with mrag.demo(model="none") as kg, tempfile.TemporaryDirectory() as folder:
-        shape = Shape(cls="https://w3id.org/mrag/demo/products#Product")
-        built = build(kg, Path(folder), Plan(shape=shape, embedder="none"))
+        shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
+        built = build_benchmark(kg, Path(folder), BenchmarkSettings(shape=shape, embedder="none"))
         texts = dict(clue_texts(kg))
     test = {asked.question: asked.text for asked in built.questions}
     exact = {q: dict(grades) for q, grades in built.qrels["target"].items()}
@@ -209,7 +209,7 @@ def measure(args: argparse.Namespace) -> None:
     if not args.only_generative:
         words = DocumentIndex.create(None, embedder=embedder(args.embedder))
         words.sync(collection.documents.items(), extra={})
-        systems += [of_index(words, "bm25"), of_index(words, "dense")]
+        systems += [index_system(words, "bm25"), index_system(words, "dense")]
     for name, model in models.items():
         about = f"{knobs} {args.aggregation} {model.path.stat().st_size} {model.path.stat().st_mtime}"
         systems.append(System(name, constrained(model, index, knobs, args.aggregation), about))

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import Comparison, Metric
+from mrag.graphcodes.comparison import CodeComparison, Metric
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.index.flat import Flat
 
@@ -237,14 +237,14 @@ def main() -> None:
             index.accelerate = accelerate
             for kind, asked in questions.items():
                 for metric in METRICS:
-                    how = Comparison(metric)
+                    how = CodeComparison(metric)
                     times = timed(lambda q, how=how: index.search(q, 10, how), asked)
                     if (engine, metric) == ("numpy", "query-relative"):
                         base[kind] = times[2]
                     line(f"{engine}, {kind}, {metric}", times)
         for kind, asked in questions.items():
             for metric in METRICS:
-                how = Comparison(metric)
+                how = CodeComparison(metric)
                 times = timed(lambda q, how=how: index.scores(q, how), asked[:10])
                 line(f"numpy, {kind}, {metric}, all scores", times)
         if given.skip_peers:

@@ -12,7 +12,7 @@ from common import shared_data
 from graph_codes_common import Dense, by_bm25, by_codes, by_scores, shuffled, table, versus
 
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.ontology import Ontology
 
@@ -144,7 +144,9 @@ def clinical(dense: Dense) -> None:
         systems = {
             "codes, structural": by_codes(index, {q: asked_code(t, names) for q, t in questions.items()}),
             "codes, query-relative": by_codes(
-                index, {q: asked_code(t, names) for q, t in questions.items()}, Comparison("query-relative")
+                index,
+                {q: asked_code(t, names) for q, t in questions.items()},
+                CodeComparison("query-relative"),
             ),
             "BM25": by_bm25(texts, questions),
             "dense MiniLM": dense.rank(starts, questions),
@@ -182,7 +184,7 @@ def _classes(
                 questions[key] = f"{kind} of a {above.replace('_', ' ')}"
     print(f"  {len(codes)} questions for a class of diseases, such as '{next(iter(questions.values()))}'")
     systems = {
-        "codes, structural, with the ontology": by_codes(index, codes, Comparison(ontology=kinds)),
+        "codes, structural, with the ontology": by_codes(index, codes, CodeComparison(ontology=kinds)),
         "codes, structural, without": by_codes(index, codes),
         "BM25": by_bm25(texts, questions),
         "dense MiniLM": dense.rank(starts, questions),

@@ -14,7 +14,7 @@ from mrag.evaluation.metrics import per_query
 from mrag.evaluation.runs import Run
 from mrag.evaluation.statistics import Resampling, compare, interval
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.fusion import summed
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.index.bm25 import Bm25Index
@@ -42,7 +42,7 @@ def said(triples: Iterable[Sequence[str]]) -> str:
 
 
 def by_codes(
-    index: GraphCodeIndex, codes: Mapping[str, GraphCode], comparison: Comparison | None = None
+    index: GraphCodeIndex, codes: Mapping[str, GraphCode], comparison: CodeComparison | None = None
 ) -> Rankings:
     """Rank by graph codes, ties by id."""
     return {

@@ -15,19 +15,19 @@ from graph_codes_common import Dense
 from mrag.evaluation.statistics import compare, interval
 from mrag.graphcodes.algebra import union
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.extract.plain import Plain
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.metrics import Lexicographic
 from mrag.text.analysis import Analyser
 
 METRICS = {
-    "codes, structural": Comparison(),
-    "codes, structural, only what is asked counts": Comparison(excess=0.0),
-    "codes, paper, weighted": Comparison("paper"),
-    "codes, paper, lexicographic": Comparison("paper", Lexicographic()),
-    "codes, query-relative": Comparison("query-relative"),
+    "codes, structural": CodeComparison(),
+    "codes, structural, only what is asked counts": CodeComparison(excess=0.0),
+    "codes, paper, weighted": CodeComparison("paper"),
+    "codes, paper, lexicographic": CodeComparison("paper", Lexicographic()),
+    "codes, query-relative": CodeComparison("query-relative"),
 }
 FILES = ("add_att", "add_obj", "replace_att", "replace_obj")
 
@@ -99,7 +99,7 @@ def swaps() -> None:
     print(f"\nswaps: {len(data):,} captions with two names, or two attributes, exchanged, made from FACTUAL")
     print("  reference: the gold scene graph of the caption; any bag of words ties on every pair")
     texts = sorted({text for _, right, wrong, _ in data for text in (right, wrong)})
-    plain = Plain()
+    plain = CodeNormaliser()
     codes = dict(zip(texts, map(plain, TextExtractor().extract_many(texts)), strict=True))
     kinds = ("swap_obj", "swap_att")
     print(f"  {'system':<46}" + "".join(f"{k + f' ({sum(d[0] == k for d in data):,})':>20}" for k in kinds))
@@ -123,20 +123,20 @@ def pairs(dense: Dense) -> None:
     print("  reference: the other captions of the image, as no scene graph is given; a caption and its hard")
     print("  negative are each compared with it, and the caption should fit better; a tie counts one half")
     texts = sorted({text for pair in data for text in (pair.right, pair.wrong, *pair.others)})
-    plain = Plain()
+    plain = CodeNormaliser()
     codes = dict(zip(texts, map(plain, TextExtractor().extract_many(texts)), strict=True))
     bags = _bags(texts)
     vectors = dict(zip(texts, dense.vectors(texts), strict=True))
     references = {pair.others: union([codes[text] for text in pair.others]) for pair in data}
 
-    def by_code(comparison: Comparison) -> Callable[[str, Pair], float | tuple[float, ...]]:
+    def by_code(comparison: CodeComparison) -> Callable[[str, Pair], float | tuple[float, ...]]:
         def score(text: str, pair: Pair) -> float | tuple[float, ...]:
             return comparison.aggregate(comparison.scores(codes[text], references[pair.others]))
 
         return score
 
     def averaged(text: str, pair: Pair) -> float:
-        comparison = Comparison(excess=0.0)
+        comparison = CodeComparison(excess=0.0)
         found = [comparison.aggregate(comparison.scores(codes[text], codes[o])) for o in pair.others]
         return sum(float(value) for value in found) / len(found)  # type: ignore[arg-type]
 

@@ -33,14 +33,14 @@ from graph_codes_common import (
 from graph_codes_pairs import pairs
 
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.extract.plain import Plain
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Lexicographic
 
-PLAIN = Plain(singular=False)
+PLAIN = CodeNormaliser(singular=False)
 """One way of writing for both sides; number stays as both have it from the caption."""
 
 
@@ -105,9 +105,9 @@ def captions(dense: Dense) -> None:
         "gold graph, as the data writes it": by_codes(raw_index, dict(zip(ids, raw_gold, strict=True))),
         "codes, structural": by_codes(index, asked),
         "codes, structural, as the data writes it": by_codes(raw_index, dict(zip(ids, read, strict=True))),
-        "codes, paper, weighted": by_codes(index, asked, Comparison("paper")),
-        "codes, paper, lexicographic": by_codes(index, asked, Comparison("paper", Lexicographic())),
-        "codes, query-relative": by_codes(index, asked, Comparison("query-relative")),
+        "codes, paper, weighted": by_codes(index, asked, CodeComparison("paper")),
+        "codes, paper, lexicographic": by_codes(index, asked, CodeComparison("paper", Lexicographic())),
+        "codes, query-relative": by_codes(index, asked, CodeComparison("query-relative")),
         "BM25": by_bm25(texts, words),
         "dense MiniLM": dense.rank(texts, words),
     }
@@ -123,7 +123,7 @@ def captions(dense: Dense) -> None:
     versus(values, "codes + BM25", "codes, structural", "BM25", "dense MiniLM", "BM25 + dense")
     versus(values, "codes + BM25 + dense", "codes + BM25", "BM25 + dense", "codes + dense")
     places = {doc: at for at, doc in enumerate(index.ids)}
-    aggregate = Comparison().aggregate
+    aggregate = CodeComparison().aggregate
 
     def scores(code: GraphCode) -> Any:
         found = index.scores(code)
@@ -150,7 +150,7 @@ def scenes(dense: Dense) -> None:
     systems = {
         "gold graph as the query, structural": by_codes(index, asked),
         "codes, structural": by_codes(index, read),
-        "codes, query-relative": by_codes(index, read, Comparison("query-relative")),
+        "codes, query-relative": by_codes(index, read, CodeComparison("query-relative")),
         "BM25 over graphs": by_bm25(texts, words),
         "BM25 over captions": by_bm25(spoken, words),
         "dense MiniLM over graphs": dense.rank(texts, words),

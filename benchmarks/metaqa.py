@@ -30,7 +30,7 @@ from mrag.completion.metrics import score
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import Step
-from mrag.completion.plan.patterns import Grounded, IncompleteTriple, Plan, Planner, Unknown, with_slots
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Planner, Unknown, with_slots
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple
@@ -170,10 +170,12 @@ def measure(name: str, kg: KnowledgeGraph, sets: dict[int, list[Asked]], answers
 
 def gold(kg: KnowledgeGraph, sets: dict[int, list[Asked]], options: argparse.Namespace) -> None:
     """Complete the plans of the typed paths, and hold the answer sets against the gold ones, term by term."""
-    measure("gold plans", kg, sets, lambda asked: complete_from_graph(kg, Grounded(gold_plan(asked))).answers)
+    measure(
+        "gold plans", kg, sets, lambda asked: complete_from_graph(kg, GroundedPlan(gold_plan(asked))).answers
+    )
     for hops, asked in sets.items():
         exact = sum(
-            set(complete_from_graph(kg, Grounded(gold_plan(q))).answers) == {entity(a) for a in q.answers}
+            set(complete_from_graph(kg, GroundedPlan(gold_plan(q))).answers) == {entity(a) for a in q.answers}
             for q in asked
         )
         print(f"gold plans, {hops} hops: {exact} of {len(asked)} answer sets exact")

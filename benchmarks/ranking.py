@@ -28,11 +28,11 @@ from common import percentile, row, shared_data
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.evaluation.collections import read_collection
-from mrag.evaluation.conditions import Shape, instances
-from mrag.evaluation.questions import by_template
+from mrag.evaluation.conditions import EntityShape, instances
+from mrag.evaluation.questions import template_questions
 from mrag.evaluation.relevance import by_graph
 from mrag.evaluation.report import Evaluation, evaluate
-from mrag.evaluation.running import System, of_index, run_system
+from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Qrels, Scored
 from mrag.evaluation.statistics import Resampling
 from mrag.graph.kg import KnowledgeGraph
@@ -75,7 +75,7 @@ def cranfield(model: str, knobs: Resampling) -> None:
         rows, scores = words.search(text, k)
         return [Scored(words.rows.id_of(r), s) for r, s in zip(rows.tolist(), scores.tolist(), strict=True)]
 
-    systems = [of_index(index, kind) for kind in ("bm25-thesis", *KINDS)]
+    systems = [index_system(index, kind) for kind in ("bm25-thesis", *KINDS)]
     systems.insert(1, System("bm25-lucene k1=.9 b=.4", lucene))
     measures = ("MAP", "nDCG@10", "MRR", "P@10", "R@100")
     table(systems, found.queries, found.qrels, measures, knobs, "Cranfield", "bm25")
@@ -93,16 +93,18 @@ def apparel(model: str, knobs: Resampling) -> None:
     own_graphs(rows, model, knobs, "vg_apparel: caption to graph")
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(region_triples(rows))
-        shape = Shape(E + "shows", E + "kind", E + "Region")
+        shape = EntityShape(E + "shows", E + "kind", E + "Region")
         entities = instances(kg, E + "Region")
-        asked = [a for a in by_template(kg, entities, shape, conditions=1) if len(a.wanted.parts[0]) > 1]
+        asked = [
+            a for a in template_questions(kg, entities, shape, conditions=1) if len(a.demand.parts[0]) > 1
+        ]
         # The same question may have come from several regions.
         asked = list({a.text: a for a in asked}.values())
-        qrels, _ = by_graph(kg, {a.question: a.wanted for a in asked}, shape)
+        qrels, _ = by_graph(kg, {a.question: a.demand for a in asked}, shape)
         captions = {E + "region/" + r["region_id"]: r["caption"] for r in rows}
         kept = {a.question: a.text for a in asked if not aside(a.entity)}
         table(
-            [of_index(indexed(captions, model), kind) for kind in KINDS],
+            [index_system(indexed(captions, model), kind) for kind in KINDS],
             kept,
             {question: qrels[question] for question in kept},
             ("MAP", "nDCG@10", "MRR", "P@10", "R@100"),
@@ -122,7 +124,7 @@ def scenes(model: str, knobs: Resampling) -> None:
     queries = read_jsonl(folder / "queries.jsonl")
     kept = {q["qid"]: q for q in queries if not aside(q["relevant"][0])}
     table(
-        [of_index(indexed(documents, model), kind) for kind in KINDS],
+        [index_system(indexed(documents, model), kind) for kind in KINDS],
         {qid: q["caption"] for qid, q in kept.items()},
         {qid: dict.fromkeys(q["relevant"], 1) for qid, q in kept.items()},
         ("MAP", "MRR", "Hits@10", "R@100"),
@@ -144,7 +146,7 @@ def own_graphs(rows: Sequence[dict[str, Any]], model: str, knobs: Resampling, ti
             name = f"q{r['region_id']}"
             queries[name] = r["caption"]
             qrels[name] = dict.fromkeys(equal[json.dumps(sorted(r["triples"]))], 1)
-    systems = [of_index(indexed(documents, model), kind) for kind in KINDS]
+    systems = [index_system(indexed(documents, model), kind) for kind in KINDS]
     measures = ("MRR", "nDCG@10", "Hits@1", "Hits@10")
     table(systems, queries, qrels, measures, knobs, title, "bm25", k=100)
 

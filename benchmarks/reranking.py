@@ -43,11 +43,11 @@ import mrag
 from mrag.cel.learners.base import Learner
 from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings
-from mrag.evaluation.conditions import Facts, Shape, facts, instances
-from mrag.evaluation.questions import by_template
+from mrag.evaluation.conditions import EntityFacts, EntityShape, facts, instances
+from mrag.evaluation.questions import template_questions
 from mrag.evaluation.relevance import by_graph
 from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import of_index, run_system
+from mrag.evaluation.running import index_system, run_system
 from mrag.evaluation.runs import Run
 from mrag.evaluation.statistics import Resampling
 from mrag.graph.kg import KnowledgeGraph
@@ -157,7 +157,7 @@ def main() -> None:
 def apparel(args: argparse.Namespace, folder: Path) -> Task:
     """Images of vg_apparel: documents are captions, relevance is by the graph."""
     kg = scenes(folder)
-    shape = Shape(E + "scenes#hasObject", str(RDF.type), E + "Image")
+    shape = EntityShape(E + "scenes#hasObject", str(RDF.type), E + "Image")
     images = instances(kg, E + "Image")
     said: dict[str, list[str]] = {image: [] for image in images}
     for r in read_jsonl(shared_data("vg_apparel") / "share.jsonl"):
@@ -200,7 +200,7 @@ def fashion(args: argparse.Namespace, folder: Path) -> Task:
     whole.load([triples])
     kg = make(whole, "fashion/garments", "garments")
     start = E + "garments#"
-    shape = Shape(start + "hasGarment", str(RDF.type), start + "Image")
+    shape = EntityShape(start + "hasGarment", str(RDF.type), start + "Image")
     images = instances(kg, start + "Image")
     asked, qrels = questions(kg, images, shape, start + "hasAttribute", args)
     documents = texts(kg, facts(kg, images, shape), shape)
@@ -219,24 +219,24 @@ def scenes(folder: Path) -> KnowledgeGraph:
 
 
 def questions(
-    kg: KnowledgeGraph, images: Sequence[str], shape: Shape, attribute: str, args: argparse.Namespace
+    kg: KnowledgeGraph, images: Sequence[str], shape: EntityShape, attribute: str, args: argparse.Namespace
 ) -> tuple[dict[str, str], Qrels]:
     """Make questions about a thing and one attribute of it, each once, and draw half with few answers."""
     drawing = random.Random(args.seed)
     made = {
         a.text: a
-        for a in by_template(kg, images, shape, conditions=1, seed=args.seed)
-        if {c.predicate for c in a.wanted.parts[0]} == {shape.kind, attribute}
+        for a in template_questions(kg, images, shape, conditions=1, seed=args.seed)
+        if {c.predicate for c in a.demand.parts[0]} == {shape.kind, attribute}
     }
     asked = [made[text] for text in drawing.sample(sorted(made), min(CANDIDATES, len(made)))]
-    qrels, _ = by_graph(kg, {a.question: a.wanted for a in asked}, shape)
+    qrels, _ = by_graph(kg, {a.question: a.demand for a in asked}, shape)
     few = [a for a in asked if len(qrels[a.question]) < MANY][: args.questions // 2]
     many = [a for a in asked if len(qrels[a.question]) >= MANY][: args.questions // 2]
     drawn = sorted([*few, *many], key=lambda a: a.question)
     return {a.question: a.text for a in drawn}, {a.question: qrels[a.question] for a in drawn}
 
 
-def texts(kg: KnowledgeGraph, known: Mapping[str, Facts], shape: Shape) -> dict[str, str]:
+def texts(kg: KnowledgeGraph, known: Mapping[str, EntityFacts], shape: EntityShape) -> dict[str, str]:
     """Write what each image shows, garment by garment, in labels."""
     values = {c.value for has in known.values() for part in has.parts.values() for c in part}
     labels = kg.labels(sorted(values))
@@ -277,7 +277,7 @@ def compare(task: Task, args: argparse.Namespace) -> None:
     }
     groups, residual, told_of = [], [], []
     for kind in KINDS:
-        base = run_system(of_index(index, kind), task.questions, DEPTH)
+        base = run_system(index_system(index, kind), task.questions, DEPTH)
         hits = {
             q: [Hit(s.doc, s.score, rank) for rank, s in enumerate(found, start=1)]
             for q, found in base.hits.items()

@@ -100,7 +100,7 @@ def main() -> None:
         sys.exit("\n".join(["promises broken:", *found]) if (found := broken(outcome, plan)) else 0)
     store = ["--store", given.store] if given.store else []
     server = subprocess.Popen(
-        [sys.executable, "-m", "mrag.cli", "serve", "--port", "0", *store],
+        [sys.executable, "-m", "mrag", "serve", "--port", "0", *store],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.context.expand import ContextSettings, expand
+    from mrag.context.expansion import expand
+    from mrag.context.settings import ContextSettings
     from mrag.errors import MragError
     from mrag.graph.connection import connect, demo
     from mrag.graph.kg import KnowledgeGraph
@@ -55,7 +56,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "ContextSettings": "context.expand",
+        "ContextSettings": "context.settings",
         "FusedRanker": "retrieval.rankers",
         "Hit": "retrieval.rankers",
         "KnowledgeGraph": "graph.kg",
@@ -69,7 +70,7 @@ __getattr__, __dir__ = lazy(
         "ask": "retrieval.ask",
         "connect": "graph.connection",
         "demo": "graph.connection",
-        "expand": "context.expand",
+        "expand": "context.expansion",
         "format_docs": "retrieval.retriever",
         "reason": "reasoning.run",
     },

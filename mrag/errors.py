@@ -27,6 +27,9 @@ where they apply the query's name, the endpoint, the file with its line, and the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 from mrag.redaction import redact, redact_url
 
 __all__ = [
@@ -172,3 +175,28 @@ class LearningProblemError(MragError, ValueError):
 
 class ModelError(MragError):
     """A language or embedding model cannot be had, or its answer cannot be used."""
+
+
+def require_known(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse arguments that do not exist, so that a misspelt one is not silently without effect.
+
+    Args:
+        given: The names of the arguments that were given.
+        known: Those that there are.
+        what: What they were given to.
+
+    Raises:
+        ConfigError: If one is unknown; the hint names those most like it.
+
+    Example:
+        >>> require_known(["hopps"], ["hops", "schema"], "ContextSettings")
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: ContextSettings has no argument 'hopps'. Did you mean 'hops'?
+    """
+    names = sorted(known)
+    for name in given:
+        if name not in names:
+            folded = {n.casefold(): n for n in names}
+            like = [folded[n] for n in get_close_matches(name.casefold(), folded, n=1)]
+            hint = f"Did you mean {like[0]!r}?" if like else f"There are: {', '.join(names)}."
+            raise ConfigError(f"{what} has no argument {name!r}.", hint=hint)

@@ -35,7 +35,7 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
-from mrag.completion.writeback.runs import runs, runs_graph
+from mrag.completion.writeback.run_store import list_runs, runs_graph
 from mrag.errors import MragError
 from mrag.graph.record import status_of
 from mrag.index.similarity import SimilarityIndexes
@@ -167,7 +167,7 @@ class Campaign:
             largest: Most bytes that a file may have.
         """
         words = self.job.words
-        command = list(words) if Path(words[0]).is_absolute() else [sys.executable, "-m", "mrag.cli", *words]
+        command = list(words) if Path(words[0]).is_absolute() else [sys.executable, "-m", "mrag", *words]
         if largest is not None:
             command = [sys.executable, "-c", _LIMITED, str(largest), *command]
         said: list[bytes] = []
@@ -348,7 +348,7 @@ def graph_state(folder: Path, name: str = "main") -> State:
             "contexts": {graph: lines for graph, lines in contexts.items() if lines},
             "reasoned": kg.reasoned,
             "indexes": {name: (info.documents, info.stale) for name, info in infos.items()},
-            "runs": sorted((run.id, run.state, len(run.statements)) for run in runs(kg)),
+            "runs": sorted((run.id, run.state, len(run.statements)) for run in list_runs(kg)),
             "described": _canonical(q for q in kg.store.edges(runs_graph(kg)) if "runState" not in str(q)),
             "prefixes": json.loads(record.prefixes or "{}"),
         }

@@ -21,7 +21,7 @@ COMMANDS = (
 def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a user does, with a cache of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "mrag.cli", *args],
+        [sys.executable, "-m", "mrag", *args],
         cwd=cwd,
         env={
             **os.environ,

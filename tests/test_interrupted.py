@@ -47,7 +47,7 @@ def test_a_bad_file_replaces_nothing(any_kg: KnowledgeGraph, tmp_path: Path) -> 
 def test_the_command_that_replaces_leaves_a_graph_when_a_file_is_bad(tmp_path: Path) -> None:
     write(tmp_path / "good.nt", "<urn:a> <urn:b> <urn:c> .\n")
     write(tmp_path / "bad.nt", "<urn:a> <urn:b>\n")
-    command = [sys.executable, "-m", "mrag.cli", "load", "--store", "store", "--no-reason"]
+    command = [sys.executable, "-m", "mrag", "load", "--store", "store", "--no-reason"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([*command, "good.nt"], cwd=tmp_path, env=environment, check=True, capture_output=True)
     done = subprocess.run(
@@ -112,7 +112,7 @@ def test_a_part_of_a_load_is_no_load_where_parts_can_land() -> None:
     with KnowledgeGraph(store) as kg:
         kg.insert([ONE])
         pending = f'{{"load": ["a.nt"], "graph": "{graph}", "triples": 0, "prefixes": "{{}}"}}'
-        kg._write(Record(kg.record.asserted, revision=1, triples=1, pending=pending))
+        kg.commit(Record(kg.record.asserted, revision=1, triples=1, pending=pending))
         store.insert(b"<urn:a> <urn:b> <urn:part> .\n", graph)
         store.capabilities = type(store.capabilities)(edges=True, ordered=True, atomic=False)
         again = KnowledgeGraph(store)
@@ -135,7 +135,8 @@ def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
 
 NATIVE = """
 import ctypes, signal, sys
-from mrag.cli import app, main, stopping
+from mrag.cli import app, main
+from mrag.cli.shared import stopping
 
 @app.command("stuck")
 def stuck() -> None:

@@ -75,7 +75,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def command(*options: str) -> list[str]:
-    return [sys.executable, "-m", "mrag.cli", "mcp", *options]
+    return [sys.executable, "-m", "mrag", "mcp", *options]
 
 
 def session(folder: Path, *options: str) -> Iterator[Session]:

@@ -15,7 +15,7 @@ from rdflib import FOAF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.errors import MissingIndex
-from mrag.generation.answer import Answer
+from mrag.generation.answering import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
@@ -177,3 +177,21 @@ def test_two_runs_in_fresh_processes_agree(tmp_path: Path) -> None:
         for seed in ("0", "1", "4242")
     }
     assert len(texts) == 1
+
+
+def test_unknown_arguments_are_errors() -> None:
+    from mrag.errors import ConfigError
+
+    kg = demo()
+    for arguments, said in (
+        ({"kg": kg, "K": 3}, "no argument 'K'. Did you mean 'k'?"),
+        ({"kg": kg, "settings": {"hopps": 2}}, "no argument 'hopps'. Did you mean 'hops'?"),
+        ({"kg": "graphdb:http://localhost"}, "kg is a knowledge graph, not str"),
+        ({}, "kg is a knowledge graph, not NoneType"),
+        ({"kg": kg, "ranker": "bm25"}, "ranker is a Ranker, not str"),
+    ):
+        with pytest.raises(ConfigError, match=said.replace("?", r"\?")):
+            TripleStoreRetriever(**arguments)
+    with pytest.raises(ConfigError, match="no argument 'hops'"):
+        TripleStoreRetriever(kg=kg).invoke("Which triple stores reason?", hops=2)
+    assert TripleStoreRetriever(kg=kg, settings={"hops": 2}).settings.hops == 2  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def served(folder: Path, plan: Plan) -> Iterator[tuple[subprocess.Popen[str], st
     (folder / "tmp").mkdir()
     store = ["--store", f"oxigraph:{folder / 'store'}"]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "MRAG_MODEL": "none"}
-    cli = [sys.executable, "-m", "mrag.cli"]
+    cli = [sys.executable, "-m", "mrag"]
     load = [*cli, "load", "--no-reason", *store, str(folder / "fixed.ttl")]
     for command in (load, [*cli, "index", "--embedder", "none", *store]):
         subprocess.run(command, check=True, capture_output=True, env=environment)

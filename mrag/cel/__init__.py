@@ -1,1 +1,136 @@
-"""Class expression learning: the concept that examples share, learnt, checked in the store and told."""
+"""Class expression learning: learn the concept that examples share, check it in the store, explain it.
+
+Example:
+    >>> import mrag.cel as cel
+    >>> cat = cel.from_manchester("ex:Cat and (ex:likes some ex:Fish)", {"ex": "urn:ex:"})
+    >>> cel.verbalise(cat, lambda iri: iri.rpartition(":")[2])
+    'is a Cat and likes some Fish'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.cel.concepts.export import to_ontology
+    from mrag.cel.concepts.filter import ClassFilter
+    from mrag.cel.concepts.record import KeptConcept
+    from mrag.cel.concepts.registry import (
+        find_concept,
+        keep_concept,
+        list_concepts,
+        member_differences,
+        remove_concept,
+    )
+    from mrag.cel.drill.learner import Drill, DrillSettings
+    from mrag.cel.drill.policy import Policy
+    from mrag.cel.drill.problems import ProblemGenerator, ProblemGeneratorSettings
+    from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
+    from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, run_benchmark
+    from mrag.cel.evaluation.files import ProblemSet, find_problems, open_knowledge_base
+    from mrag.cel.explain.satisfied import Reason, why_satisfied
+    from mrag.cel.explain.why_not import WhyNot, why_not
+    from mrag.cel.learners.base import FitProgress, FitReport, Learner, LearnerSettings
+    from mrag.cel.learners.celoe import Celoe, CeloeSettings
+    from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
+    from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
+    from mrag.cel.learners.registry import LEARNERS, learner
+    from mrag.cel.learners.search import BeamSearch, SearchSettings
+    from mrag.cel.learners.tdl import TreeLearner, TreeSettings
+    from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality
+    from mrag.cel.problem_files import read_problems
+    from mrag.cel.rerank import ClassExpressionReranker, Reranking, RerankSettings, rerank_by_concept
+    from mrag.cel.semantics.counting import confusion, instances, instances_among, refinements
+    from mrag.cel.semantics.sparql import individuals_among, instances_query
+    from mrag.cel.summary import SummarySettings, order_by_summary, summarise
+    from mrag.cel.syntax.expressions import (
+        And,
+        AtLeast,
+        AtMost,
+        Bottom,
+        DataOnly,
+        DataRange,
+        DataSome,
+        Exactly,
+        Expression,
+        Named,
+        Not,
+        OneOf,
+        Only,
+        Or,
+        Property,
+        Some,
+        Top,
+        Value,
+        length,
+    )
+    from mrag.cel.syntax.normal_form import normal
+    from mrag.cel.syntax.owlready import from_owlready, to_owlready
+    from mrag.cel.syntax.parsing import from_dl, from_manchester
+    from mrag.cel.syntax.polish import PolishedSentence, polish_sentence
+    from mrag.cel.syntax.printing import to_dl, to_manchester
+    from mrag.cel.syntax.rdf import to_turtle
+    from mrag.cel.syntax.verbalise import sentence, verbalise
+
+__all__ = [
+    "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",
+    "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "DataOnly", "DataRange",
+    "DataSome", "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts",
+    "Expression", "FitProgress", "FitReport", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
+    "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or", "Policy",
+    "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
+    "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
+    "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "confusion",
+    "find_concept", "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among",
+    "instances", "instances_among", "instances_query", "keep_concept", "learner", "length",
+    "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
+    "polish_sentence", "quality", "read_problems", "refinements", "remove_concept", "rerank_by_concept",
+    "run_benchmark", "sentence", "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready",
+    "to_turtle", "train_policy", "verbalise", "why_not", "why_satisfied",
+]  # fmt: skip
+
+_HOMES = {
+    "concepts.export": "to_ontology",
+    "concepts.filter": "ClassFilter",
+    "concepts.record": "KeptConcept",
+    "concepts.registry": "find_concept keep_concept list_concepts member_differences remove_concept",
+    "drill.learner": "Drill DrillSettings",
+    "drill.policy": "Policy",
+    "drill.problems": "ProblemGenerator ProblemGeneratorSettings",
+    "drill.training": "PolicyTrainingSettings train_policy",
+    "evaluation.benchmark": "BenchmarkResult BenchmarkSetup run_benchmark",
+    "evaluation.files": "ProblemSet find_problems open_knowledge_base",
+    "explain.satisfied": "Reason why_satisfied",
+    "explain.why_not": "WhyNot why_not",
+    "learners.base": "FitProgress FitReport Learner LearnerSettings",
+    "learners.celoe": "Celoe CeloeSettings",
+    "learners.evolearner": "EvoLearner EvoSettings",
+    "learners.m_of_n": "MOfN MOfNSettings",
+    "learners.registry": "LEARNERS learner",
+    "learners.search": "BeamSearch SearchSettings",
+    "learners.tdl": "TreeLearner TreeSettings",
+    "problem": "ExampleCounts Hypothesis LearningProblem quality",
+    "problem_files": "read_problems",
+    "rerank": "ClassExpressionReranker RerankSettings Reranking rerank_by_concept",
+    "semantics.counting": "confusion instances instances_among refinements",
+    "semantics.sparql": "individuals_among instances_query",
+    "summary": "SummarySettings order_by_summary summarise",
+    "syntax.expressions": (
+        "And AtLeast AtMost Bottom DataOnly DataRange DataSome Exactly Expression Named Not OneOf Only Or "
+        "Property Some Top Value length"
+    ),
+    "syntax.normal_form": "normal",
+    "syntax.owlready": "from_owlready to_owlready",
+    "syntax.parsing": "from_dl from_manchester",
+    "syntax.polish": "PolishedSentence polish_sentence",
+    "syntax.printing": "to_dl to_manchester",
+    "syntax.rdf": "to_turtle",
+    "syntax.verbalise": "sentence verbalise",
+}
+"""The public names of each module."""
+
+__getattr__, __dir__ = lazy(
+    __name__, {name: home for home, names in _HOMES.items() for name in names.split()}
+)

@@ -2,7 +2,7 @@
 
 A learning problem is a set of positive and a set of negative examples; neither is empty and they share
 none. A hypothesis is a class expression with its counts on the problem. What holds all examples, `⊤`
-above all, tells nothing and is never a hypothesis: on as many positive as negative examples it would
+above all, is not informative and never a hypothesis: on as many positive as negative examples it would
 score F1 = 2/3.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from mrag.cel.semantics.sparql import individuals_among
 from mrag.cel.syntax.expressions import Expression, key, length
@@ -24,7 +24,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True)
-class Counts:
+class ExampleCounts:
     """How a hypothesis divides the examples.
 
     Attributes:
@@ -50,17 +50,17 @@ class Counts:
         return self.negatives - self.fp
 
     @property
-    def tells(self) -> bool:
-        """Tell whether it holds a larger share of the positive than of the negative examples."""
+    def informative(self) -> bool:
+        """Return whether it holds a larger share of the positive than of the negative examples."""
         return self.tp * self.negatives > self.fp * self.positives
 
     @property
     def perfect(self) -> bool:
-        """Tell whether it holds all positive examples and no negative one."""
+        """Return whether it holds all positive examples and no negative one."""
         return self.fn == 0 and self.fp == 0
 
 
-def quality(counts: Counts, measure: Measure = "f1") -> float:
+def quality(counts: ExampleCounts, measure: Measure = "f1") -> float:
     """Measure how well the counts fit, from 0 to 1.
 
     - `f1`: 2tp / (2tp + fp + fn), 0 where no positive example is held.
@@ -76,20 +76,29 @@ def quality(counts: Counts, measure: Measure = "f1") -> float:
         ConfigError: If there is no such measure.
 
     Example:
-        >>> counts = Counts(tp=9, fp=1, positives=10, negatives=40)
+        >>> counts = ExampleCounts(tp=9, fp=1, positives=10, negatives=40)
         >>> [round(quality(counts, m), 3) for m in MEASURES]
         [0.9, 0.96, 0.96, 0.938]
     """
-    right = counts.tp + counts.tn
+    return float(qualities(counts.tp, counts.fp, counts.positives, counts.negatives, measure))
+
+
+def qualities(tp: Any, fp: Any, positives: int, negatives: int, measure: Measure) -> Any:
+    """Return the quality of counts, or the qualities of arrays of them; see `quality`.
+
+    Raises:
+        ConfigError: If there is no such measure.
+    """
+    right = tp + negatives - fp
     match measure:
         case "f1":
-            return 2 * counts.tp / (2 * counts.tp + counts.fp + counts.fn) if counts.tp else 0.0
+            return 2 * tp / (tp + fp + positives)
         case "accuracy":
-            return right / (counts.positives + counts.negatives)
+            return right / (positives + negatives)
         case "predictive-accuracy":
-            return right / (counts.positives + counts.negatives) if counts.tp else 0.0
+            return (tp > 0) * right / (positives + negatives)
         case "weighted-accuracy":
-            return (counts.tp / counts.positives + counts.tn / counts.negatives) / 2
+            return (tp / positives + (negatives - fp) / negatives) / 2
     raise ConfigError(f"No measure {measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
 
 
@@ -151,14 +160,14 @@ class LearningProblem:
                 hint="An individual is an IRI with a class.",
             )
 
-    def counts(self, held: Iterable[str]) -> Counts:
+    def counts(self, held: Iterable[str]) -> ExampleCounts:
         """Count the examples among what a hypothesis holds.
 
         Args:
             held: IRIs; others than examples do not count.
         """
         found = set(held)
-        return Counts(
+        return ExampleCounts(
             len(found & {*self.positives}),
             len(found & {*self.negatives}),
             len(self.positives),
@@ -181,7 +190,7 @@ class Hypothesis:
 
     expression: Expression
     quality: float
-    counts: Counts
+    counts: ExampleCounts
     measure: Measure = "f1"
     estimate: float | None = None
 
@@ -192,7 +201,7 @@ class Hypothesis:
 
     @property
     def solved(self) -> bool:
-        """Tell whether it divides the examples without a mistake."""
+        """Return whether it divides the examples without a mistake."""
         return self.counts.perfect
 
     @property
@@ -203,17 +212,3 @@ class Hypothesis:
         """
         value = self.quality if self.estimate is None else self.estimate
         return -round(value, 9), self.length, key(self.expression)
-
-
-def upper_bound(tp: int, positives: int, negatives: int, measure: Measure) -> float:
-    """Return the best quality that an expression can reach which holds no more positive examples.
-
-    Every specialisation of an expression stays below its bound.
-
-    Example:
-        >>> upper_bound(5, 10, 10, "f1")
-        0.6666666666666666
-    """
-    if tp == 0 and measure in ("f1", "predictive-accuracy"):
-        return 0.0
-    return quality(Counts(tp, 0, positives, negatives), measure)

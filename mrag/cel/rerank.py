@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from mrag.cel.learners.base import Learner
 from mrag.cel.problem import Hypothesis, LearningProblem
-from mrag.cel.semantics.counting import holding
+from mrag.cel.semantics.counting import instances_among
 from mrag.cel.semantics.sparql import individuals_among
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.verbalise import Language, sentence
@@ -162,17 +162,17 @@ class ClassExpressionReranker:
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
             return self._unchanged(hits, problem, note)
-        found = by_concept(
+        found = rerank_by_concept(
             self.kg, hits, learnt[0], self.settings, order=self.order, positives=problem.positives
         )
         return replace(found, problem=problem)
 
     def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
-        told = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
-        return Reranking(told, None, problem, frozenset(), note)
+        noted = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
+        return Reranking(noted, None, problem, frozenset(), note)
 
 
-def by_concept(
+def rerank_by_concept(
     kg: KnowledgeGraph,
     hits: Sequence[Hit],
     concept: Hypothesis | Expression,
@@ -197,8 +197,8 @@ def by_concept(
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None
     expression = concept.expression if isinstance(concept, Hypothesis) else concept
-    said = sentence(kg, concept, knobs.language, noun=knobs.noun)
-    covered = holding(kg, expression, [h.iri for h in hits])
+    reason = sentence(kg, concept, knobs.language, noun=knobs.noun)
+    covered = instances_among(kg, expression, [h.iri for h in hits])
     front = [h for h in hits if h.iri in covered]
     if order is not None and positives:
         scores = order(positives, [h.iri for h in front])
@@ -210,13 +210,13 @@ def by_concept(
     inside, outside = ("Concept", "Not in the concept")
     if knobs.language == "de":
         inside, outside = ("Begriff", "Nicht im Begriff")
-    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {said}")) for h in front]
-    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {said}")) for h in back]
-    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), said)
+    ranked = [replace(h, reasons=(*h.reasons, f"{inside}: {reason}")) for h in front]
+    ranked += [replace(h, reasons=(*h.reasons, f"{outside}: {reason}")) for h in back]
+    return Reranking(_numbered(ranked, len(front)), known, None, frozenset(covered), reason)
 
 
 def _numbered(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
-    """Give ranks, and scores that fall with them.
+    """Return hits with ranks, and scores that fall with them.
 
     The hits in front keep the distances of their scores, raised above those behind.
     """

@@ -1,6 +1,6 @@
 """Orders the hits that a concept holds by how near they are to a summary of the positive examples.
 
-A chat model reads the texts of the positive examples and says in a few sentences what they share. The
+A chat model reads the texts of the positive examples and sums up in a few sentences what they share. The
 summary is embedded, and the hits come in order of the cosine between it and their documents, as in the
 thesis that mrag builds on. One call of the model for each ranking; without a model, leave
 `ClassExpressionReranker` without `order`, which then keeps the order of the ranking.
@@ -20,8 +20,6 @@ from mrag.index.embedders import Embedder, embedder
 
 if TYPE_CHECKING:
     from mrag.cel.rerank import Order
-
-__all__ = ["ChatModel", "SummarySettings", "Texts", "ask", "order_by_summary", "summarise"]
 
 Texts: TypeAlias = Callable[[str], str | None] | Mapping[str, str] | DocumentIndex
 """Where the text of an IRI comes from; None, "" or no entry where it has none."""
@@ -47,7 +45,7 @@ class SummarySettings:
 
     Attributes:
         characters: Longest text that the model reads in all; each positive example has an equal share.
-        sentences: How many sentences the summary has at most, as the model is told.
+        sentences: How many sentences the summary has at most, as the model is instructed.
         longest: Characters of the answer that are embedded.
 
     Raises:
@@ -69,7 +67,7 @@ def order_by_summary(
     embeddings: str | Embedder | Any | None = "minilm",
     settings: SummarySettings | None = None,
 ) -> Order:
-    """Make what orders the hits that a concept holds, for `ClassExpressionReranker(order=…)`.
+    """Return what orders the hits that a concept holds, for `ClassExpressionReranker(order=…)`.
 
     A hit without a text comes behind those with one. Where no positive example has a text, nothing is asked
     and the hits keep their order. Names of models are for the caller to resolve, by
@@ -138,8 +136,8 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     # The line breaks between the texts count too.
     share = max(1, (knobs.characters - len(texts) + 1) // len(texts))
     material = "\n".join(text[:share] for text in numbered)[: knobs.characters]
-    said = ask(_required(model), TASK.format(sentences=knobs.sentences), material)
-    summary = " ".join(said.split())[: knobs.longest].strip()
+    answer = ask_model(_required(model), TASK.format(sentences=knobs.sentences), material)
+    summary = " ".join(answer.split())[: knobs.longest].strip()
     if not summary:
         raise ModelError(
             "The language model answered nothing where a summary was asked for.",
@@ -148,20 +146,20 @@ def summarise(model: ChatModel, texts: Sequence[str], settings: SummarySettings 
     return summary
 
 
-def ask(model: ChatModel, task: str, text: str) -> str:
+def ask_model(model: ChatModel, task: str, text: str) -> str:
     """Ask a chat model once, and leave out what it thought aloud.
 
     Args:
         model: A LangChain chat model.
-        task: What it is told to do.
-        text: What it is told to do it with.
+        task: Its instructions.
+        text: The text that they are about.
 
     Raises:
         ModelError: If it fails.
     """
     try:
-        said = model.invoke([("system", task), ("human", text)])
-        answer = str(said if isinstance(said, str) else said.text)
+        reply = model.invoke([("system", task), ("human", text)])
+        answer = str(reply if isinstance(reply, str) else reply.text)
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer

@@ -11,21 +11,21 @@ from typing import Annotated, Any
 import typer
 
 from mrag.cli import (
-    asking,
-    completing,
+    ask,
+    clues,
+    codes,
+    complete,
     data,
-    evaluating,
-    generative,
-    graphcodes,
+    describe,
+    doctor,
+    evaluate,
     images,
-    learning,
-    pictures,
-    serving,
-    stopping,
-    training,
+    learn,
+    query,
+    serve,
+    train,
 )
-from mrag.cli.health import doctor
-from mrag.cli.tools import mcp
+from mrag.cli.shared import stopping
 from mrag.terminal import guarded, inline
 
 
@@ -47,19 +47,19 @@ class _Guarded(stopping.Stoppable):
 
 @contextmanager
 def _one_line() -> Iterator[None]:
-    """Put what is said of misuse on one line: it quotes arguments."""
+    """Put messages of misuse, which quote arguments, on one line."""
     try:
         yield
     except Exception as error:
-        if hasattr(error, "format_message") and isinstance(said := getattr(error, "message", None), str):
-            error.message = inline(said)  # type: ignore[attr-defined]
+        if hasattr(error, "format_message") and isinstance(message := getattr(error, "message", None), str):
+            error.message = inline(message)  # type: ignore[attr-defined]
         raise
 
 
 app = typer.Typer(
     name="mrag",
     cls=_Guarded,
-    help="Ask a knowledge graph, and see which triples made each answer right.\n\n"
+    help="Ask a knowledge graph, and see which triples support each answer.\n\n"
     "With no store named, commands use a demo graph of database products and their vendors.",
     epilog='Example: mrag ask "What database products are linked to RDF?"',
     no_args_is_help=True,
@@ -82,46 +82,49 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what happens inside.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")] = False,
 ) -> None:
-    """Set what holds for every command."""
+    """Set up logging for every command."""
     import logging
 
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(message)s")
 
 
-_COMMANDS: tuple[Callable[..., None], ...] = (
-    data.load,
-    data.create,
-    data.reason,
-    data.index,
-    images.views,
-    pictures.describe,
-    asking.ask,
-    asking.search,
-    asking.query,
-    asking.explain,
-    asking.verify,
-    completing.complete,
-    learning.learn,
-    training.train,
-    doctor,
-    mcp,
-    serving.serve,
-)
-for _command in _COMMANDS:
-    app.command()(_command)
-app.command("import")(images.import_)
-app.add_typer(graphcodes.app, name="codes")
-app.command("eval")(evaluating.evaluate)
-app.command("benchmark")(evaluating.benchmark)
-app.add_typer(generative.clues)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "load": data.load,
+    "import": images.import_,
+    "create": data.create,
+    "reason": data.reason,
+    "index": data.index,
+    "views": images.views,
+    "describe": describe.describe,
+    "ask": ask.ask,
+    "search": ask.search,
+    "query": query.query,
+    "explain": query.explain,
+    "verify": query.verify,
+    "eval": evaluate.evaluate,
+    "benchmark": evaluate.benchmark,
+    "doctor": doctor.doctor,
+    "mcp": serve.mcp,
+    "serve": serve.serve,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name)(_command)
+for _name, _group in {
+    "learn": learn.app,
+    "train": train.app,
+    "complete": complete.app,
+    "codes": codes.app,
+    "clues": clues.app,
+}.items():
+    app.add_typer(_group, name=_name)
 
 
 def main() -> None:
     """Run the command line; errors of this package end with code 1 and one line of text.
 
-    Ctrl-C ends it with code 130 and SIGTERM with 143, and a line says what is kept.
+    Ctrl-C ends it with code 130 and SIGTERM with 143, and one line states what is kept.
     """
     with guarded():
         try:

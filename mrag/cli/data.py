@@ -1,4 +1,4 @@
-"""Commands that change a knowledge graph: load, reason, index."""
+"""`mrag load`, `create`, `reason` and `index`: a knowledge graph is filled, reasoned over and indexed."""
 
 from __future__ import annotations
 
@@ -8,40 +8,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli import stopping
-from mrag.cli.common import (
+from mrag.cli.shared import stopping
+from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
     KgOption,
     LanguageOption,
     StoreOption,
     opened,
-    progress,
-    say,
-    show,
-    show_json,
-    status,
     warn_of_login,
 )
+from mrag.cli.shared.output import progress, say, show, show_json, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
 
 def load(
-    files: Annotated[list[Path], typer.Argument(help="RDF files, gzipped or not, and folders of them.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="RDF files, gzipped or not, or folders of them.")
+    ],
     store: StoreOption = None,
     kg: KgOption = None,
-    format: Annotated[str | None, typer.Option(help="File ending that overrides those of the files.")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="File name extension to read the files as, such as ttl.")
+    ] = None,
     reason: Annotated[bool, typer.Option(help="Infer what follows under OWL after loading.")] = True,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
-    replace: Annotated[bool, typer.Option("--replace", help="Forget what the graph held before.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
     skip_bad_lines: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Leave out bad lines of N-Triples and N-Quads.")
+        bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Load RDF files into a knowledge graph, whole or not at all, and reason over it.
+    """Load RDF files into a knowledge graph and reason over it.
+
+    A load that fails changes nothing.
 
     \b
     Examples:
@@ -57,7 +59,7 @@ def load(
                 files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace
             )
         for line in report.rejected:
-            say(f"Left out {line.file}, line {line.line}: {line.reason}", style="yellow")
+            say(f"Skipped {line.file}, line {line.line}: {line.reason}", style="yellow")
         if report.odd_tags:
             say(
                 f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow"
@@ -72,7 +74,7 @@ def load(
         if reason:
             try:
                 with stopping.kept(
-                    "The files are loaded. What follows from them is inferred by `mrag reason`."
+                    "The files are loaded. Run `mrag reason` to infer what follows from them."
                 ):
                     result["inferred"] = _reason(graph, engine)
             except InconsistentOntology as error:
@@ -93,14 +95,17 @@ def load(
 
 def create(
     url: Annotated[
-        str, typer.Argument(help="graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME")
+        str,
+        typer.Argument(
+            metavar="URL", help="graphdb:http://host:7200/repositories/NAME or fuseki:http://host:3030/NAME"
+        ),
     ],
     ruleset: Annotated[
-        str, typer.Option(help="GraphDB: rules to reason by, such as owl2-rl-optimized, rdfs or empty.")
+        str, typer.Option(help="GraphDB: ruleset of the reasoner, such as owl2-rl-optimized, rdfs or empty.")
     ] = "owl2-rl-optimized",
-    kind: Annotated[str, typer.Option(help="Fuseki: tdb2 on disk, or mem.")] = "tdb2",
+    kind: Annotated[str, typer.Option(help="Fuseki: tdb2 (on disk) or mem.")] = "tdb2",
 ) -> None:
-    """Make a repository on a GraphDB server, or a dataset on a Fuseki server.
+    """Create a GraphDB repository or a Fuseki dataset.
 
     \b
     Example:
@@ -120,11 +125,11 @@ def create(
             store.create(kind)
         else:
             raise ConfigError(
-                "Only GraphDB and Fuseki servers make stores on request.",
+                "Only GraphDB and Fuseki servers create stores on request.",
                 endpoint=store.url,
-                hint="Other stores are made by loading into them: `mrag load --store URL FILE`.",
+                hint="Other stores are created by loading into them: `mrag load --store URL FILE`.",
             )
-        show(f"Made {store.url}.")
+        show(f"Created {store.url}.")
     finally:
         store.close()
 
@@ -134,7 +139,7 @@ def reason(
     kg: KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
     tolerate: Annotated[
-        bool, typer.Option("--tolerate", help="Infer even where triples contradict the ontology.")
+        bool, typer.Option("--tolerate", help="Infer even if triples contradict the ontology.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -144,7 +149,7 @@ def reason(
     Example:
       mrag reason --engine sparq
     """
-    kept = "What had been inferred before is as it was. Run the same command again."
+    kept = "The triples inferred before are unchanged. Run the same command again."
     with opened(store, kg) as graph, stopping.kept(kept):
         count = _reason(graph, engine, tolerate=tolerate)
         if as_json:
@@ -159,7 +164,7 @@ def index(
     name: Annotated[str, typer.Option(help="Name of the index.")] = "main",
     query: Annotated[
         list[str] | None,
-        typer.Option(help="Catalogue query of ?documentID ?documentText; may be given several times."),
+        typer.Option(help="Catalogue query of ?documentID ?documentText; repeatable."),
     ] = None,
     embedder: Annotated[
         str | None,
@@ -170,7 +175,9 @@ def index(
     lang: LanguageOption = DEFAULT_LANGUAGES,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the similarity index, or bring it up to date; only what changed is embedded.
+    """Build or update the similarity index.
+
+    Only documents that changed are embedded.
 
     \b
     Examples:
@@ -190,9 +197,7 @@ def index(
         indexes = SimilarityIndexes.of(graph)
         server = "server" if graph.store.capabilities.similarity else None
         model = embedder or server or Settings.from_env().embedder
-        kept = (
-            "The index is as it was before. Run the same command again; what was embedded is not done twice."
-        )
+        kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
         with stopping.kept(kept), progress("Indexing", unit="documents") as note:
             report = indexes.build(name, definition=definition, model=model, on_progress=note)
         size = indexes.info(name).documents
@@ -208,15 +213,15 @@ def index(
 
 
 def loading(graph: KnowledgeGraph) -> Callable[[], str]:
-    """Return what tells, when a load is interrupted, what has become of it."""
+    """Return a function that states, when a load is interrupted, whether it has landed."""
     before = graph.revision
 
-    def say() -> str:
+    def state() -> str:
         if graph.revision != before and not graph.record.pending:
-            return "The files are loaded. What follows from them is inferred by `mrag reason`."
-        return "Nothing of the files is loaded; the graph is as it was before. Run the same command again."
+            return "The files are loaded. Run `mrag reason` to infer what follows from them."
+        return "Nothing was loaded, and the graph is unchanged. Run the same command again."
 
-    return say
+    return state
 
 
 def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:
@@ -230,6 +235,6 @@ def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> in
             style="yellow",
         )
     for note in closure.notes[:5]:
-        say(f"No rule for: {note}", style="dim")
+        say(f"Not supported by rules: {note}", style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure.triples

@@ -1,4 +1,4 @@
-"""Commands that make knowledge graphs of images: import, and views."""
+"""`mrag import` and `mrag views`: knowledge graphs of annotated images, scene graphs and tables."""
 
 from __future__ import annotations
 
@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli import stopping
-from mrag.cli.common import (
-    JsonOption,
-    KgOption,
-    StoreOption,
-    opened,
-    progress,
-    say,
-    show,
-    show_json,
-    status,
-)
 from mrag.cli.data import loading
+from mrag.cli.shared import stopping
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.storage.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -31,37 +22,40 @@ if TYPE_CHECKING:
     from mrag.loaders.rdf import Progress
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
-ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph by itself.")]
+ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
 
 
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON)."),
+        typer.Argument(
+            metavar="FILE", help="Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON)."
+        ),
     ],
     store: StoreOption = None,
     kg: KgOption = None,
     kind: Annotated[
-        str | None, typer.Option("--as", help="fashionpedia, scenes or table; told from the file by default.")
+        str | None,
+        typer.Option("--as", help="fashionpedia, scenes or table. Default: recognised from the file."),
     ] = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="How a table becomes RDF, in Turtle (R2RML and RML).")
+        Path | None, typer.Option(help="Mapping of a table to RDF, in Turtle (R2RML or RML).")
     ] = None,
     boxes: Annotated[
         bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
     ] = False,
-    views: Annotated[bool, typer.Option(help="Make the views of annotated images.")] = True,
+    views: Annotated[bool, typer.Option(help="Make the views of annotations.")] = True,
     reason: ReasonOption = True,
-    replace: Annotated[bool, typer.Option("--replace", help="Forget what the graph held before.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave bad records out and count them, instead of stopping.")
+        bool, typer.Option("--skip-bad", help="Skip and count bad records instead of stopping.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a knowledge graph of image annotations, scene graphs or tables, whole or not at all.
+    """Import image annotations, scene graphs or tables.
 
-    Of annotations in Fashionpedia's format three views are made beside it, named after it: NAME-images
-    (a sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
+    Annotations in Fashionpedia's format also get three views, named after the graph: NAME-images (a
+    sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
 
     \b
     Examples:
@@ -79,12 +73,15 @@ def import_(
                 paths.append(folder / (file.name.removesuffix(".gz") + ".nt"))
                 on_bad = "skip" if skip_bad else "stop"
                 reports.append(_read(file, kind, mapping, boxes, on_bad, paths[-1], note))
-            _tell_problems(file, reports[-1])
+            _show_problems(file, reports[-1])
         with stopping.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
-            say("No views are made: this server reasons over all of its graphs at once.", style="yellow")
+            say(
+                "No views are made, because this server reasons over all of its graphs together.",
+                style="yellow",
+            )
             fashion = False
         if fashion:
             with stopping.kept(_LOADED):
@@ -112,7 +109,7 @@ def views(
     reason: ReasonOption = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the views of annotated images anew where what they were made from has changed.
+    """Update the views of annotated images.
 
     \b
     Example:
@@ -133,7 +130,7 @@ def views(
                 endpoint=graph.store.url,
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
-        with stopping.kept("Views that are ready are kept. Run the same command again to make the others."):
+        with stopping.kept("Finished views are kept. Run the same command again to make the others."):
             made = _views(steps, graph, reason)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
@@ -222,9 +219,9 @@ def _report(report: RecordReport) -> dict[str, Any]:
     return asdict(report)
 
 
-def _tell_problems(file: Path, report: RecordReport) -> None:
+def _show_problems(file: Path, report: RecordReport) -> None:
     for kind, count in sorted(report.problems.items()):
-        say(f"{file.name}: {kind}, {count:,} times, left out.", style="yellow")
+        say(f"{file.name}: {kind}, skipped {count:,} times.", style="yellow")
     for problem in report.examples[:5]:
         say(f"  {problem.where}: {problem.what}", style="dim")
 

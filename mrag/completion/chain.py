@@ -7,10 +7,10 @@ itself: what it found is proposed as a run, to be accepted (`mrag.completion.wri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mrag.completion.answer import CompletedAnswer, answer
+from mrag.completion.answering import CompletedAnswer, answer
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.graph import complete
 from mrag.completion.plan.calibration import Weights
@@ -20,8 +20,9 @@ from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
-from mrag.completion.writeback.runs import Run, written
+from mrag.completion.writeback.runs import CompletionRun
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import ntriples_terms
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CompleteSettings:
+class CompleterSettings:
     """The knobs of answering with completion.
 
     Attributes:
@@ -56,7 +57,7 @@ class CompletedQuestion:
     """
 
     answer: CompletedAnswer
-    run: Run | None = None
+    run: CompletionRun | None = None
     entered: int = 0
 
     @property
@@ -70,17 +71,14 @@ class CompletedQuestion:
         return [t for t in self.answer.completion.triples if t.status == "completed" and t.evidence]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it in types that JSON has."""
+        """Return it as JSON values."""
         return {
             **self.answer.to_json(),
             "completed": [
                 {
-                    "triple": [written(term) for term in t.terms],
+                    "triple": ntriples_terms(t.terms),
                     "confidence": t.confidence,
-                    "evidence": [
-                        {"iri": e.iri, "quote": e.quote, "kind": e.kind, "source": e.source}
-                        for e in t.evidence
-                    ],
+                    "evidence": [asdict(e) for e in t.evidence],
                 }
                 for t in self.read
             ],
@@ -108,7 +106,7 @@ class Completer:
         >>> kg = mrag.demo(model="none")
         >>> text = "Stardog was developed by Rainer Weiss."
         >>> evidence = Evidence(Passages([Passage("urn:x:p", text, "news.txt")]))
-        >>> completer = Completer(kg, evidence, settings=CompleteSettings(always=True))
+        >>> completer = Completer(kg, evidence, settings=CompleterSettings(always=True))
         >>> found = completer.ask("Who is Stardog developed by?")
         >>> found.run.state, [s.verdict for s in found.run.statements]
         ('proposed', ['fits', 'fits'])
@@ -119,7 +117,7 @@ class Completer:
     evidence: Evidence | None = None
     planner: Planner | None = None
     model: BaseChatModel | None = None
-    settings: CompleteSettings = field(default_factory=CompleteSettings)
+    settings: CompleterSettings = field(default_factory=CompleterSettings)
     checks: CheckSettings = field(default_factory=CheckSettings)
     grounding: GroundingSettings | None = None
 

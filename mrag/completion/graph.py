@@ -8,17 +8,17 @@ from itertools import product
 
 from rdflib.term import Node
 
-from mrag.completion.lookup import Known, Lookup
+from mrag.completion.lookup import Known, TripleLookup
 from mrag.completion.plan.patterns import (
     ROLES,
-    Candidate,
     CompletedTriple,
     Completion,
     EvidenceSource,
-    Grounded,
+    GroundedPlan,
     IncompleteTriple,
     Role,
     Slot,
+    TermCandidate,
     Unknown,
     is_text,
     with_terms,
@@ -45,7 +45,7 @@ class CompletionSettings:
 
 def complete_from_graph(
     kg: KnowledgeGraph,
-    grounded: Grounded,
+    grounded: GroundedPlan,
     *,
     facts: Sequence[CompletedTriple] = (),
     settings: CompletionSettings | None = None,
@@ -58,7 +58,7 @@ def complete_from_graph(
 
     Args:
         kg: The knowledge graph.
-        grounded: The plan; `Grounded(plan)` for one that was written in terms of the graph.
+        grounded: The plan; `GroundedPlan(plan)` for one that was written in terms of the graph.
         facts: Triples read in evidence, which count as if they stood in the graph.
         settings: The knobs.
 
@@ -72,12 +72,12 @@ def complete_from_graph(
         >>> _ = kg.insert([Triple(film, by, who), Triple(who, born, rome)])
         >>> x, y = Unknown("x"), Unknown("y")
         >>> triples = (IncompleteTriple(film, by, x), IncompleteTriple(x, born, y))
-        >>> complete_from_graph(kg, Grounded(Plan("Where?", (), triples, y, "hand"))).answers
+        >>> complete_from_graph(kg, GroundedPlan(Plan("Where?", (), triples, y, "hand"))).answers
         [rdflib.term.URIRef('urn:x:rome')]
         >>> kg.close()
     """
     settings = settings or CompletionSettings()
-    lookup = Lookup(kg, facts, limit=settings.limit)
+    lookup = TripleLookup(kg, facts, limit=settings.limit)
     closest = _Join(grounded, lookup, settings, closest=True).run()
     if closest.bindings or all(len(kept) < 2 for kept in grounded.candidates.values()):
         return closest
@@ -87,7 +87,7 @@ def complete_from_graph(
 
 def complete(
     kg: KnowledgeGraph,
-    grounded: Grounded,
+    grounded: GroundedPlan,
     evidence: EvidenceSource | None = None,
     *,
     k: int = 5,
@@ -125,14 +125,14 @@ def complete(
     return completion
 
 
-def _given(grounded: Grounded, triple: IncompleteTriple, found: CompletedTriple) -> Grounded:
+def _given(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:
     """Take what evidence put in the place of a text as what the text means."""
     kept = dict(grounded.candidates)
     for slot, role, term in zip(triple.slots, ROLES, found.terms, strict=True):
         if is_text(slot) and all(c.term != term for c in kept.get((slot, role), ())):
             kept[slot, role] = (
                 *kept.get((slot, role), ()),
-                Candidate(term, found.confidence, slot, "given"),
+                TermCandidate(term, found.confidence, slot, "given"),
             )
     best = {key: candidates[0].term for key, candidates in kept.items() if candidates}
     return replace(
@@ -150,8 +150,8 @@ class _Row:
 
 @dataclass
 class _Join:
-    grounded: Grounded
-    lookup: Lookup
+    grounded: GroundedPlan
+    lookup: TripleLookup
     settings: CompletionSettings
     closest: bool
     rows: list[_Row] = field(default_factory=lambda: [_Row({})])
@@ -202,7 +202,7 @@ class _Join:
         return int(known[0] or known[2]), sum(known)
 
     def _nameless(self, at: int) -> bool:
-        """Tell whether a pattern has a text that was not grounded."""
+        """Return whether a pattern has a text that was not grounded."""
         pairs = zip(self.patterns[at].slots, self._names(at), strict=True)
         return any(is_text(slot) and not self.domains[name] for slot, name in pairs)
 

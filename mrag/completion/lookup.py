@@ -16,13 +16,13 @@ from mrag.stores.base import Dataset
 Known = tuple[Term | None, Term | None, Term | None]
 """What is known of a triple; None is unknown."""
 
-Shape = tuple[bool, bool, bool]
+KnownPlaces = tuple[bool, bool, bool]
 """Which of the three places are known."""
 
 _BATCH = 500
-_MOST = 10_000
+_MAX_ROWS = 10_000
 """Sorted rows that any server gives at once; Virtuoso refuses more."""
-_FILES: dict[Shape, str] = {
+_FILES: dict[KnownPlaces, str] = {
     (True, True, True): "completion/holds",
     (True, True, False): "completion/objects",
     (False, True, True): "completion/subjects",
@@ -33,13 +33,13 @@ _FILES: dict[Shape, str] = {
 }
 
 
-def shape_of(known: Known) -> Shape:
+def known_places(known: Known) -> KnownPlaces:
     """Return which places are known."""
     s, p, o = (term is not None for term in known)
     return s, p, o
 
 
-class Lookup:
+class TripleLookup:
     """Looks triples up in a graph and in facts that are not in it yet.
 
     Args:
@@ -56,17 +56,17 @@ class Lookup:
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> a, p, b = URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b")
         >>> _ = kg.insert([Triple(a, p, b)])
-        >>> [(str(t.object), t.status) for t in Lookup(kg).find([(a, p, None)])[a, p, None]]
+        >>> [(str(t.object), t.status) for t in TripleLookup(kg).find([(a, p, None)])[a, p, None]]
         [('urn:b', 'asserted')]
         >>> kg.close()
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, facts: Sequence[CompletedTriple] = (), *, limit: int = _MOST
+        self, kg: KnowledgeGraph, facts: Sequence[CompletedTriple] = (), *, limit: int = _MAX_ROWS
     ) -> None:
         self._kg = kg
         self._facts = facts
-        self._limit = min(limit, _MOST)
+        self._limit = min(limit, _MAX_ROWS)
         self._layers = _layers(kg)
         self.truncated = False
 
@@ -79,7 +79,7 @@ class Lookup:
         found: dict[Known, dict[tuple[Term, Term, Term], CompletedTriple]] = {key: {} for key in wanted}
         if not wanted:
             return {}
-        shape = shape_of(wanted[0])
+        shape = known_places(wanted[0])
         asked = [key for key in wanted if _possible(key)]
         for status, dataset in self._layers if shape in _FILES else ():
             for start in range(0, len(asked), _BATCH):
@@ -92,7 +92,7 @@ class Lookup:
         return {key: [triples[t] for t in sorted(triples, key=_order)] for key, triples in found.items()}
 
     def _select(
-        self, shape: Shape, keys: Sequence[Known], dataset: Dataset
+        self, shape: KnownPlaces, keys: Sequence[Known], dataset: Dataset
     ) -> Iterator[tuple[Term, Term, Term]]:
         query = queries.get(_FILES[shape])
         rows = [tuple(term for term in key if term is not None) for key in keys]
@@ -122,14 +122,14 @@ def _layers(kg: KnowledgeGraph) -> list[tuple[Status, Dataset]]:
 
 
 def _possible(key: Known) -> bool:
-    """Tell whether RDF allows such a triple, and SPARQL such a value."""
+    """Return whether RDF allows such a triple, and SPARQL such a value."""
     s, p, o = key
     if isinstance(s, Literal | BNode) or isinstance(o, BNode):
         return False
     return p is None or isinstance(p, URIRef)
 
 
-def _key(triple: CompletedTriple, shape: Shape) -> Known:
+def _key(triple: CompletedTriple, shape: KnownPlaces) -> Known:
     s, p, o = (term if known else None for term, known in zip(triple.terms, shape, strict=True))
     return s, p, o
 

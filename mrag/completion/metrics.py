@@ -87,7 +87,7 @@ def hits_at_1(found: Sequence[str], gold: Iterable[str]) -> float:
 
 
 @dataclass(frozen=True)
-class Scores:
+class CompletionScores:
     """Means over questions.
 
     Attributes:
@@ -115,7 +115,7 @@ def score(
     found: Mapping[str, Sequence[str]],
     gold: Mapping[str, Iterable[str]],
     texts: Mapping[str, str] | None = None,
-) -> Scores:
+) -> CompletionScores:
     """Score the answers to many questions.
 
     Args:
@@ -136,7 +136,7 @@ def score(
         )
     count = len(rows)
     means = [sum(row[at] for row in rows) / count if count else 0.0 for at in range(4)]
-    return Scores(count, *means)
+    return CompletionScores(count, *means)
 
 
 def _folded(text: str) -> str:

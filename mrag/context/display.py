@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, cast
 
 import pyoxigraph as ox
 
 from mrag.context.neighbours import prefetch, read
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.text.names import local_words
 
 VOCABULARY: dict[str, str] = {
     RDF + "type": "is a",
@@ -57,9 +58,9 @@ VOCABULARY: dict[str, str] = {
 }
 """Words for terms of the common vocabularies, which no graph labels."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
 _DEPTH = 4
+_First: TypeAlias = Callable[[str], OxTerm | None]
+_Show: TypeAlias = Callable[[OxTerm], str]
 _RELATION = 16
 
 
@@ -139,23 +140,27 @@ class Display:
         if label:
             return label
         local = re.split(r"[#/:]", iri)[-1]
-        if _WORDY.match(local):
-            return " ".join(w if w.isupper() and len(w) > 1 else w.lower() for w in _WORDS.findall(local))
+        if words := local_words(local):
+            return words
         return curie(iri, self._kg.prefixes)
 
-    def term(self, term: OxTerm, most: int = 400) -> str:
+    def name(self, iri: str) -> str:
+        """Return the name of a predicate that the graph uses, or of an entity."""
+        return self.predicate(iri) if self._kg.profile().predicates.get(iri) else self.entity(iri)
+
+    def term(self, term: OxTerm, max_chars: int = 400) -> str:
         """Return an object: label of an entity, text of a literal in quotes, number as it is.
 
         Args:
             term: The object.
-            most: Characters of a text after which it is cut.
+            max_chars: Characters of a text after which it is cut.
         """
         if isinstance(term, ox.NamedNode):
             return self.entity(term.value)
         if isinstance(term, ox.BlankNode):
             return "something"
         text = " ".join(term.value.split())
-        text = text if len(text) <= most else text[: most - 1].rstrip() + "…"
+        text = text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
         bare = term.datatype.value.startswith(XSD) and term.datatype.value != XSD + "string"
         return text if bare else f'"{text}"'
 
@@ -183,23 +188,13 @@ class Display:
         def first(name: str) -> OxTerm | None:
             return min(facts.get(name, []), key=str, default=None)
 
-        if (members := first(OWL + "intersectionOf")) is not None:
-            return f"({' and '.join(self._list(members, show))})"
-        if (members := first(OWL + "unionOf")) is not None:
-            return f"({' or '.join(self._list(members, show))})"
-        if (members := first(OWL + "oneOf")) is not None:
-            return f"one of ({', '.join(self._list(members, show))})"
+        for key, opening, between in _COMBINATIONS:
+            if (members := first(OWL + key)) is not None:
+                return f"{opening}({between.join(self._list(members, show))})"
         if (other := first(OWL + "complementOf")) is not None:
             return f"not {show(other)}"
         if (role := first(OWL + "onProperty")) is not None:
-            name = self.predicate(role.value) if isinstance(role, ox.NamedNode) else "something"
-            if isinstance(role, ox.NamedNode) and role.value.startswith(SKOLEM):
-                name = show(role)
-            for key, word in _RESTRICTIONS:
-                if (value := first(OWL + key)) is not None:
-                    kind = first(OWL + "onClass")
-                    return f"{name} {word} {show(value)}" + (f" {show(kind)}" if kind is not None else "")
-            return name
+            return self._restriction(role, first, show)
         if (inverse := first(OWL + "inverseOf")) is not None:
             name = self.predicate(inverse.value) if isinstance(inverse, ox.NamedNode) else "something"
             return f"inverse of {name}"
@@ -213,7 +208,17 @@ class Display:
         ]
         return f"[{'; '.join(said[:6])}]" if said else "something"
 
-    def _list(self, head: OxTerm, show: object) -> list[str]:
+    def _restriction(self, role: OxTerm, first: _First, show: _Show) -> str:
+        name = self.predicate(role.value) if isinstance(role, ox.NamedNode) else "something"
+        if isinstance(role, ox.NamedNode) and role.value.startswith(SKOLEM):
+            name = show(role)
+        for key, word in _RESTRICTIONS:
+            if (value := first(OWL + key)) is not None:
+                kind = first(OWL + "onClass")
+                return f"{name} {word} {show(value)}" + (f" {show(kind)}" if kind is not None else "")
+        return name
+
+    def _list(self, head: OxTerm, show: _Show) -> list[str]:
         items: list[str] = []
         seen: set[str] = set()
         while isinstance(head, ox.NamedNode) and head.value != RDF + "nil" and head.value not in seen:
@@ -221,7 +226,7 @@ class Display:
             rest: OxTerm | None = None
             for _, p, o, _graph in read(self._kg, head.value, "out", scan=16, share=4).statements:
                 if p == RDF + "first":
-                    items.append(show(o))  # type: ignore[operator]
+                    items.append(show(o))
                 elif p == RDF + "rest":
                     rest = o
             if rest is None:
@@ -230,6 +235,11 @@ class Display:
         return items
 
 
+_COMBINATIONS = (
+    ("intersectionOf", "", " and "),
+    ("unionOf", "", " or "),
+    ("oneOf", "one of ", ", "),
+)
 _RESTRICTIONS = (
     ("someValuesFrom", "some"),
     ("allValuesFrom", "only"),

@@ -76,8 +76,8 @@ def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, shar
         ordered = kg.store.capabilities.ordered and count > _SORTED
         for graph in kg.dataset().default:
             # A text may come in dozens of languages, of which the caller wants one.
-            most = share + 1 if direction == "in" else _LANGUAGES
-            part = _some(kg, graph, entity, direction, most if ordered else None, predicate)
+            limit = share + 1 if direction == "in" else _LANGUAGES
+            part = _some(kg, graph, entity, direction, limit if ordered else None, predicate)
             texts = [x for x in part if isinstance(x[2], ox.Literal) and x[2].language]
             part = [x for x in part if not (isinstance(x[2], ox.Literal) and x[2].language)]
             if len(part) > share:
@@ -94,16 +94,16 @@ def _some(
     graph: str,
     entity: str,
     direction: Direction,
-    most: int | None,
+    limit: int | None,
     predicate: str | None = None,
 ) -> list[Statement]:
     """Read at most so many edges of one graph. The known end is not asked for again: it is the slow part."""
     if direction == "out":
-        quads = islice(kg.store.edges(graph, s=entity, p=predicate), most)
+        quads = islice(kg.store.edges(graph, s=entity, p=predicate), limit)
         return [
             (entity, q.predicate.value, q.object, graph) for q in quads if type(q.object) is not ox.Triple
         ]
-    quads = islice(kg.store.edges(graph, p=predicate, o=entity), most)
+    quads = islice(kg.store.edges(graph, p=predicate, o=entity), limit)
     end = ox.NamedNode(entity)
     subjects = ((q.subject, q.predicate) for q in quads)
     return [(s.value, p.value, end, graph) for s, p in subjects if type(s) is ox.NamedNode]

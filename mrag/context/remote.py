@@ -81,8 +81,8 @@ def prefetch(
             _fill(kg, found, direction, f"{direction}-of", {"entity_p": few})
         for e, name, count in pairs:
             if count > share:
-                most = _TEXTS if direction == "out" else share
-                _fill(kg, found, direction, f"{direction}-of", {"entity_p": [(e, name)]}, most)
+                limit = _TEXTS if direction == "out" else share
+                _fill(kg, found, direction, f"{direction}-of", {"entity_p": [(e, name)]}, limit)
         for e in hubs:
             found[e].share = share
         cache.update({(e, direction): read for e, read in found.items()})
@@ -135,9 +135,9 @@ def _fill(
     direction: Direction,
     name: str,
     values: Mapping[str, Sequence[Any]],
-    most: int = _ROWS,
+    limit: int = _ROWS,
 ) -> None:
-    text = queries.get(f"context/{name}").bind(limit=most, **values)
+    text = queries.get(f"context/{name}").bind(limit=limit, **values)
     dataset = kg.dataset()
     for graph in dataset.default:
         # One graph at a time tells which one a triple is in, also where layers have no names.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mrag import untrusted
+from mrag import html, untrusted
 from mrag.graph.record import Status, status_of
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, ntriples_terms
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Line:
     graph: str
     inferred: bool
     labels: tuple[str, str, str]
-    entity: str
-    score: float
+    entity: str = ""
+    score: float = 0.0
     hop: int = 1
     path: tuple[str, ...] = ()
 
@@ -86,6 +86,28 @@ class Context:
         """Return the lines of one hit."""
         return tuple(line for line in self.lines if line.entity == entity)
 
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Return the context as HTML for a notebook: a table for each hit, and what was left out."""
+        groups = [(iri, name, self.of(iri)) for iri, name in zip(self.entities, self.names, strict=False)]
+        shown = {line.id for _, _, lines in groups for line in lines}
+        groups.append(("", "Schema", tuple(line for line in self.lines if line.id not in shown)))
+        parts = [
+            html.table(
+                ("", "triple", "layer"),
+                [(line.id, line.text, html.badge(line.status)) for line in lines],
+                caption=name,
+            )
+            for _, name, lines in groups
+            if lines
+        ]
+        if self.dropped:
+            left = [f"{d.count}{'+' if d.more else ''} {d.reason}" for d in self.dropped]
+            parts.append(html.details("Left out", html.bullets(left)))
+        return html.tag("div", *parts, class_="mrag-context")
+
     def to_json(self) -> dict[str, Any]:
         """Return the context as JSON values."""
         return {
@@ -113,16 +135,17 @@ def render(line: Line) -> str:
     Example:
         >>> from rdflib import URIRef
         >>> t = Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))
-        >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c"), "urn:a", 1.0))
+        >>> render(Line("t1", "(a, b, c)", t, "urn:g", True, ("a", "b", "c")))
         '[t1] (a, b, c) inferred'
+        >>> render(Line("t2", "(a, b, c)", t, "urn:mrag:kg:x:enriched:2", False, ("a", "b", "c")))
+        '[t2] (a, b, c) enriched'
     """
     return untrusted.line(line.id, line.text, "" if line.status == "asserted" else line.status)
 
 
 def triple_json(line: Line) -> list[str]:
     """Return `[s, p, o, graph, status]`, the terms in N-Triples form."""
-    t = line.triple
-    return [t.s.n3(), t.p.n3(), t.o.n3(), line.graph, line.status]
+    return [*ntriples_terms(line.triple), line.graph, line.status]
 
 
 def tokens(texts: Sequence[str]) -> int:

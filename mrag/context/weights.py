@@ -12,13 +12,13 @@ from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, inverses, superclasses, superproperties
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
-from mrag.text.stopwords import words
+from mrag.text.stopwords import content_words
 
 _TYPE = RDF + "type"
 
 
 @dataclass
-class Candidate:
+class ReachedTriple:
     """A triple in reach of a hit.
 
     Attributes:
@@ -40,13 +40,13 @@ class Candidate:
     priority: float = 0.0
 
 
-def weigh(
+def set_priorities(
     kg: KnowledgeGraph,
     display: Display,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ReachedTriple],
     *,
     damping: bool,
-    asked: frozenset[str],
+    question: frozenset[str],
 ) -> None:
     """Set the priority of every candidate.
 
@@ -55,7 +55,7 @@ def weigh(
         display: Shows terms, for the words they share with the question.
         candidates: The triples in reach.
         damping: Whether frequent predicates and implied triples weigh less.
-        asked: Words of the question; may be empty.
+        question: Words of the question; may be empty.
     """
     profile = kg.profile()
     total = math.log(2 + profile.triples)
@@ -74,14 +74,14 @@ def weigh(
             # Nodes that nobody named, such as the statement nodes of Wikidata, tell a reader nothing.
             weight *= 0.2
         weight /= 1 + 0.35 * candidate.place
-        if asked:
-            shown = words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
-            weight *= 1 + len(asked & shown) / len(asked)
+        if question:
+            shown = content_words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
+            weight *= 1 + len(question & shown) / len(question)
         weight *= 0.35 ** (candidate.hop - 1)
         candidate.priority = weight / (1 + 0.15 * candidate.seed)
 
 
-def _implied(kg: KnowledgeGraph, candidates: Sequence[Candidate]) -> set[tuple[str, str, str]]:
+def _implied(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> set[tuple[str, str, str]]:
     """Triples that another in reach says already: by a sub-property, a subclass or an inverse."""
     above, back = superproperties(kg), inverses(kg)
     types: dict[str, set[str]] = {}

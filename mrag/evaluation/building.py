@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError
-from mrag.evaluation.benchmark import Asking, ask_model, picked, write_benchmark
-from mrag.evaluation.conditions import Shape, instances
-from mrag.evaluation.questions import Asked, by_template
-from mrag.evaluation.relevance import Vocabulary, by_graph, similar_questions, target_only
+from mrag.evaluation.benchmark import QuestionSettings, generate_questions, sample_questions, write_benchmark
+from mrag.evaluation.conditions import EntityShape, instances
+from mrag.evaluation.questions import BenchmarkQuestion, template_questions
+from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
 from mrag.evaluation.runs import Qrels
 from mrag.generation.models.resolve import resolve
 from mrag.graph.kg import KnowledgeGraph
@@ -24,11 +24,11 @@ from mrag.terminal import inline
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Built", "Plan", "build"]
+__all__ = ["Benchmark", "BenchmarkSettings", "build_benchmark"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchmarkSettings:
     """The knobs of a benchmark.
 
     Args:
@@ -44,7 +44,7 @@ class Plan:
     """
 
     model: str | BaseChatModel | None = "none"
-    shape: Shape = field(default_factory=Shape)
+    shape: EntityShape = field(default_factory=EntityShape)
     limit: int | None = None
     conditions: int = 2
     concurrency: int = 4
@@ -54,7 +54,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Built:
+class Benchmark:
     """What was made.
 
     Attributes:
@@ -69,7 +69,7 @@ class Built:
 
     folder: Path
     made_by: str
-    questions: tuple[Asked, ...]
+    questions: tuple[BenchmarkQuestion, ...]
     entities: int
     qrels: Mapping[str, Qrels]
     failures: Mapping[str, str]
@@ -100,9 +100,13 @@ class Built:
         return "\n".join(map(inline, lines))
 
 
-def build(
-    kg: KnowledgeGraph, folder: Path, plan: Plan, *, on_progress: Callable[[int, int], None] | None = None
-) -> Built:
+def build_benchmark(
+    kg: KnowledgeGraph,
+    folder: Path,
+    plan: BenchmarkSettings,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Benchmark:
     """Make a benchmark of a knowledge graph in a folder; go on where an earlier run has stopped.
 
     Args:
@@ -122,9 +126,10 @@ def build(
         >>> import tempfile
         >>> import mrag
         >>> kg = mrag.demo(model="none")
-        >>> shape = Shape(cls="https://w3id.org/mrag/demo/products#Product")
+        >>> shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
         >>> with tempfile.TemporaryDirectory() as place:
-        ...     built = build(kg, Path(place), Plan(shape=shape, embedder="none", limit=10))
+        ...     knobs = BenchmarkSettings(shape=shape, embedder="none", limit=10)
+        ...     built = build_benchmark(kg, Path(place), knobs)
         >>> len(built.questions), sorted(built.qrels), built.unjudged
         (10, ['graph', 'target'], ())
         >>> kg.close()
@@ -140,19 +145,19 @@ def build(
     failures: Mapping[str, str] = {}
     name = "template" if model is None else plan.model if isinstance(plan.model, str) else _name(model)
     if model is None:
-        asked = by_template(kg, entities, plan.shape, conditions=plan.conditions, seed=plan.seed)
+        asked = template_questions(kg, entities, plan.shape, conditions=plan.conditions, seed=plan.seed)
     else:
-        made = ask_model(
+        made = generate_questions(
             {entity: texts[entity] for entity in entities},
             model,
             folder / "answers.jsonl",
             name=name,
-            knobs=Asking(concurrency=plan.concurrency),
+            knobs=QuestionSettings(concurrency=plan.concurrency),
             on_progress=on_progress,
         )
         failures = made.failures
-        words = Vocabulary.of(kg, sorted(texts), plan.shape)
-        asked = [replace(a, wanted=words.stated(a.text)) for a in picked(made.questions, plan.seed)]
+        words = ConditionVocabulary.of(kg, sorted(texts), plan.shape)
+        asked = [replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, plan.seed)]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}
@@ -162,9 +167,9 @@ def build(
         vectors = chosen.embed_documents([a.text for a in asked])
         by_question = {a.question: vector for a, vector in zip(asked, vectors, strict=True)}
         qrels["similar"] = similar_questions(targets, by_question)
-    qrels["graph"], unjudged = by_graph(kg, {a.question: a.wanted for a in asked}, plan.shape)
+    qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, plan.shape)
     write_benchmark(folder, asked, qrels)
-    return Built(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))
+    return Benchmark(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))
 
 
 def _name(model: BaseChatModel) -> str:
@@ -172,7 +177,7 @@ def _name(model: BaseChatModel) -> str:
     return " ".join([type(model).__name__, *(str(n) for n in named if isinstance(n, str) and n)][:2])
 
 
-def _documents(kg: KnowledgeGraph, plan: Plan) -> dict[str, str]:
+def _documents(kg: KnowledgeGraph, plan: BenchmarkSettings) -> dict[str, str]:
     indexes = SimilarityIndexes.of(kg)
     kept = indexes.info(plan.index).definition if plan.index in indexes.names() else None
     texts = dict(documents(kg, kept or Definition(languages=kg.languages)))

@@ -7,7 +7,7 @@ entity and its parts, the link, may run either way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -18,12 +18,12 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
 from mrag.rdf import queries
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
-__all__ = ["Condition", "Facts", "Shape", "Wanted", "facts", "instances", "satisfying"]
+__all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
 
 TYPE = RDF + "type"
-_BATCH = 500
 _DULL = (OWL, RDF, RDFS)
 
 
@@ -36,7 +36,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Shape:
+class EntityShape:
     """How the entities of a graph hang together with what is said of them.
 
     Args:
@@ -51,7 +51,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Demand:
     """What a question demands.
 
     Args:
@@ -73,7 +73,7 @@ class Wanted:
         }
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Wanted:
+    def from_json(cls, given: Mapping[str, Any]) -> Demand:
         """Read what `to_json` gave."""
         return cls(
             tuple(Condition(p, v) for p, v in given["own"]),
@@ -82,7 +82,7 @@ class Wanted:
 
 
 @dataclass
-class Facts:
+class EntityFacts:
     """What a graph says of one entity: its own conditions, and those of each of its parts."""
 
     own: list[Condition] = field(default_factory=list)
@@ -95,7 +95,7 @@ def instances(kg: KnowledgeGraph, cls: str) -> list[str]:
     return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
 
 
-def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str, Facts]:
+def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> dict[str, EntityFacts]:
     """Read what a graph says of entities.
 
     That they belong to the class of the shape is no news and is left out, and so are terms of OWL and the
@@ -106,19 +106,16 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str
         entities: Their IRIs.
         shape: Whether they have parts.
     """
-    found = {entity: Facts() for entity in entities}
+    found = {entity: EntityFacts() for entity in entities}
     # A graph says the same of many things.
     condition = cache(Condition)
-    for batch in _batches(entities):
-        for entity, p, value in kg.select(queries.get("evaluation/facts").bind(entity=batch)):
+    for text in queries.get("evaluation/facts").batches("entity", entities):
+        for entity, p, value in kg.select(text):
             if str(p) != shape.link and str(value) != shape.cls and not _dull(p, value):
                 found[str(entity)].own.append(condition(str(p), str(value)))
-        if shape.link is None:
-            continue
-        query = queries.get("evaluation/part-facts").bind(
-            entity_link=[(entity, shape.link) for entity in batch]
-        )
-        for entity, part, p, value in kg.select(query):
+    pairs = [] if shape.link is None else [(entity, shape.link) for entity in entities]
+    for text in queries.get("evaluation/part-facts").batches("entity_link", pairs):
+        for entity, part, p, value in kg.select(text):
             if str(p) != shape.link and not _dull(p, value):
                 of_part = found[str(entity)].parts.setdefault(str(part), [])
                 of_part.append(condition(str(p), str(value)))
@@ -128,7 +125,7 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> dict[str
     return found
 
 
-def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
+def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[str]:
     """List the entities that meet all conditions, by one SPARQL query, in order of IRI.
 
     Args:
@@ -145,7 +142,7 @@ def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
         >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:colour"), URIRef("urn:red"))])
-        >>> satisfying(kg, Wanted(own=(Condition("urn:colour", "urn:red"),)), Shape())
+        >>> satisfying(kg, Demand(own=(Condition("urn:colour", "urn:red"),)), EntityShape())
         ['urn:a']
         >>> kg.close()
     """
@@ -166,13 +163,8 @@ def satisfying(kg: KnowledgeGraph, wanted: Wanted, shape: Shape) -> list[str]:
         body += [sparql.TriplePattern(y, sparql.iri(c.predicate), sparql.iri(c.value)) for c in sorted(part)]
         body.append(sparql.TriplePattern(x, sparql.Alternative((link, sparql.Inverse(link))), y))
     query = sparql.Select((x,), sparql.Group(tuple(body)), distinct=True, order_by=(x,))
-    rows = kg.select(sparql.to_sparql(query))
+    rows = kg.select(to_sparql(query))
     return sorted(str(row[0]) for row in rows if not str(row[0]).startswith(SKOLEM))
-
-
-def _batches(entities: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(entities), _BATCH):
-        yield list(entities[start : start + _BATCH])
 
 
 def _dull(predicate: Node | None, value: Node | None) -> bool:

@@ -80,11 +80,11 @@ class Measure:
 
     @property
     def of_first_rank(self) -> bool:
-        """Tell whether the rank of the first relevant document alone decides it."""
+        """Return whether the rank of the first relevant document alone decides it."""
         return self.kind in ("MRR", "Hits", "HitsExclusive")
 
     def of_rank(self, rank: int | None) -> float:
-        """Give its value where the first relevant document has a rank, from 1, or None where none was found.
+        """Return its value for the rank of the first relevant document, from 1; None where none was found.
 
         Raises:
             ConfigError: If the rank alone does not decide it.
@@ -157,7 +157,7 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[Measure | str]) -> dict
 
 
 def first_ranks(run: Run, qrels: Qrels) -> dict[str, int | None]:
-    """Give the rank, from 1, of the first relevant document of each judged query; None if none is found."""
+    """Return the rank, from 1, of the first relevant document of each judged query; None if none is found."""
     ranks: dict[str, int | None] = {}
     for query in judged(qrels):
         grades = qrels[query]

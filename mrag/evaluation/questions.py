@@ -11,11 +11,11 @@ from typing import Any
 
 from mrag.context.display import Display
 from mrag.errors import ConfigError
-from mrag.evaluation.conditions import Condition, Facts, Shape, Wanted, facts
+from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntityShape, facts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import article, join, relation
 
-__all__ = ["Asked", "by_template", "question_id", "single_questions"]
+__all__ = ["BenchmarkQuestion", "question_id", "single_questions", "template_questions"]
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.S)
 _NUMBERING = re.compile(
@@ -27,24 +27,24 @@ _LETTERS = 3
 
 
 @dataclass(frozen=True)
-class Asked:
+class BenchmarkQuestion:
     """A question that was made from an entity.
 
     Attributes:
         question: Its ID, made of the entity's.
         entity: IRI of the entity.
         text: The question.
-        wanted: What it demands, where that is known.
+        demand: What it demands, where that is known.
     """
 
     question: str
     entity: str
     text: str
-    wanted: Wanted = field(default_factory=Wanted)
+    demand: Demand = field(default_factory=Demand)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a line of a BEIR file of queries."""
-        about = {"entity": self.entity, "wanted": self.wanted.to_json()}
+        about = {"entity": self.entity, "wanted": self.demand.to_json()}
         return {"_id": self.question, "text": self.text, "metadata": about}
 
 
@@ -81,9 +81,9 @@ def single_questions(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def by_template(
-    kg: KnowledgeGraph, entities: Sequence[str], shape: Shape, *, conditions: int = 2, seed: int = 0
-) -> list[Asked]:
+def template_questions(
+    kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape, *, conditions: int = 2, seed: int = 0
+) -> list[BenchmarkQuestion]:
     """Make a question for each entity from its triples, without a model.
 
     The same graph, seed and settings give the same questions. Entities that have nothing to ask for, a
@@ -103,8 +103,8 @@ def by_template(
         >>> import mrag
         >>> kg = mrag.demo(model="none")
         >>> products = "https://w3id.org/mrag/demo/products#"
-        >>> [asked] = by_template(kg, [products + "GraphDB"], Shape(cls=products + "Product"))
-        >>> asked.text.startswith("Which product "), len(asked.wanted.own)
+        >>> [asked] = template_questions(kg, [products + "GraphDB"], EntityShape(cls=products + "Product"))
+        >>> asked.text.startswith("Which product "), len(asked.demand.own)
         (True, 2)
         >>> kg.close()
     """
@@ -122,32 +122,34 @@ def by_template(
         wanted = _chosen(found, shape, conditions, choice)
         if wanted:
             text = f"Which {kind} {join(list(_demands(wanted, labels, display, shape)))}?"
-            made.append(Asked(question_id(entity), entity, text, wanted))
+            made.append(BenchmarkQuestion(question_id(entity), entity, text, wanted))
     return made
 
 
-def _chosen(found: Facts, shape: Shape, most: int, choice: random.Random) -> Wanted:
+def _chosen(found: EntityFacts, shape: EntityShape, max_conditions: int, choice: random.Random) -> Demand:
     if found.parts:
         named = sorted(
             {tuple(has) for has in found.parts.values() if any(c.predicate == shape.kind for c in has)}
         )
-        parts = sorted(choice.sample(named, min(most, len(named))))
-        return Wanted(parts=tuple(_cut(part, shape, most, choice) for part in parts))
+        parts = sorted(choice.sample(named, min(max_conditions, len(named))))
+        return Demand(parts=tuple(_cut(part, shape, max_conditions, choice) for part in parts))
     by_predicate: dict[str, list[Condition]] = {}
     for condition in found.own:
         by_predicate.setdefault(condition.predicate, []).append(condition)
-    chosen = choice.sample(sorted(by_predicate), min(most, len(by_predicate)))
-    return Wanted(own=tuple(sorted(choice.choice(by_predicate[p]) for p in chosen)))
+    chosen = choice.sample(sorted(by_predicate), min(max_conditions, len(by_predicate)))
+    return Demand(own=tuple(sorted(choice.choice(by_predicate[p]) for p in chosen)))
 
 
-def _cut(part: Sequence[Condition], shape: Shape, most: int, choice: random.Random) -> tuple[Condition, ...]:
+def _cut(
+    part: Sequence[Condition], shape: EntityShape, max_conditions: int, choice: random.Random
+) -> tuple[Condition, ...]:
     kinds = [c for c in part if c.predicate == shape.kind]
     others = [c for c in part if c.predicate != shape.kind]
-    return tuple(sorted([choice.choice(kinds), *choice.sample(others, min(most, len(others)))]))
+    return tuple(sorted([choice.choice(kinds), *choice.sample(others, min(max_conditions, len(others)))]))
 
 
 def _demands(
-    wanted: Wanted, labels: Mapping[str, str | None], display: Display, shape: Shape
+    wanted: Demand, labels: Mapping[str, str | None], display: Display, shape: EntityShape
 ) -> Iterator[str]:
     for condition in wanted.own:
         yield _clause(condition, labels, display)
@@ -170,19 +172,19 @@ def _clause(condition: Condition, labels: Mapping[str, str | None], display: Dis
     return f"{phrase} {value}" if kind == "phrase" else f"has the {said} {value}"
 
 
-def _kind(kg: KnowledgeGraph, shape: Shape) -> str:
+def _kind(kg: KnowledgeGraph, shape: EntityShape) -> str:
     return "thing" if shape.cls is None else kg.labels([shape.cls])[shape.cls] or "thing"
 
 
-def _labelled(found: Facts, labels: Mapping[str, str | None], shape: Shape) -> Facts:
-    kept = Facts([c for c in found.own if labels[c.value]])
+def _labelled(found: EntityFacts, labels: Mapping[str, str | None], shape: EntityShape) -> EntityFacts:
+    kept = EntityFacts([c for c in found.own if labels[c.value]])
     for part, has in found.parts.items():
         if named := [c for c in has if labels[c.value]]:
             kept.parts[part] = named
     return kept
 
 
-def _all(found: Facts) -> Iterator[Condition]:
+def _all(found: EntityFacts) -> Iterator[Condition]:
     yield from found.own
     for has in found.parts.values():
         yield from has

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.evaluation.conditions import Condition, Facts, Shape, Wanted, facts, satisfying
+from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntityShape, facts, satisfying
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.analysis import Analyser
 
-__all__ = ["Vocabulary", "by_graph", "similar_questions", "target_only"]
+__all__ = ["ConditionVocabulary", "by_graph", "similar_questions", "target_only"]
 
 _CHUNK = 256
 _ANALYSER = Analyser()
@@ -85,7 +85,7 @@ def similar_questions(
 
 
 def by_graph(
-    kg: KnowledgeGraph, wanted: Mapping[str, Wanted], shape: Shape
+    kg: KnowledgeGraph, wanted: Mapping[str, Demand], shape: EntityShape
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Take the entities whose triples meet what a question states as answers.
 
@@ -98,7 +98,7 @@ def by_graph(
         The judgements, and the questions that demand nothing or that nothing meets, which have none.
     """
     qrels: dict[str, dict[str, int]] = {}
-    known: dict[Wanted, list[str]] = {}
+    known: dict[Demand, list[str]] = {}
     without: list[str] = []
     for question, demand in sorted(wanted.items()):
         if demand and demand not in known:
@@ -110,7 +110,7 @@ def by_graph(
     return qrels, without
 
 
-class Vocabulary:
+class ConditionVocabulary:
     """The words under which a graph knows the values of its entities, to read them in questions.
 
     A value is known by its label, by the label without what is in brackets, and by each of the parts
@@ -123,9 +123,12 @@ class Vocabulary:
     """
 
     def __init__(
-        self, known: Mapping[str, Facts], labels: Mapping[str, str | None], shape: Shape | None = None
+        self,
+        known: Mapping[str, EntityFacts],
+        labels: Mapping[str, str | None],
+        shape: EntityShape | None = None,
     ) -> None:
-        self._kind = (shape or Shape()).kind
+        self._kind = (shape or EntityShape()).kind
         own: Counter[Condition] = Counter()
         part: Counter[Condition] = Counter()
         for found in known.values():
@@ -140,7 +143,7 @@ class Vocabulary:
         self._longest = max(map(len, self._phrases), default=0)
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: Shape) -> Vocabulary:
+    def of(cls, kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> ConditionVocabulary:
         """Read the vocabulary of some entities of a graph."""
         known = facts(kg, entities, shape)
         values = {
@@ -148,7 +151,7 @@ class Vocabulary:
         }
         return cls(known, kg.labels(sorted(values)), shape)
 
-    def stated(self, question: str) -> Wanted:
+    def stated(self, question: str) -> Demand:
         """Read what a question demands.
 
         The longest names are read first, from left to right. Where the question names one part, what it
@@ -159,8 +162,8 @@ class Vocabulary:
 
         Example:
             >>> red, coat = Condition("urn:colour", "urn:red"), Condition("urn:kind", "urn:coat")
-            >>> words = Vocabulary({"urn:a": Facts(parts={"urn:p": [red, coat]})},
-            ...     {"urn:red": "red (colour)", "urn:coat": "coat"}, Shape("urn:has", "urn:kind"))
+            >>> words = ConditionVocabulary({"urn:a": EntityFacts(parts={"urn:p": [red, coat]})},
+            ...     {"urn:red": "red (colour)", "urn:coat": "coat"}, EntityShape("urn:has", "urn:kind"))
             >>> words.stated("Which images show red coats?").parts == ((red, coat),)
             True
         """
@@ -179,7 +182,7 @@ class Vocabulary:
                 at += 1
         kinds = [c for c in of_parts if c.predicate == self._kind]
         parts = [tuple(sorted(of_parts))] if len(kinds) <= 1 else [(c,) for c in sorted(of_parts)]
-        return Wanted(tuple(sorted(own)), tuple(part for part in parts if part))
+        return Demand(tuple(sorted(own)), tuple(part for part in parts if part))
 
 
 def _names(label: str) -> set[tuple[str, ...]]:

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrag import html
 from mrag.errors import ConfigError
 from mrag.evaluation.metrics import DEFAULT, Measure, judged, of_ranks, per_query
 from mrag.evaluation.runs import FirstRanks, Qrels, Run
-from mrag.evaluation.statistics import Comparison, Interval, Resampling, compare, holm, interval
+from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 from mrag.terminal import inline
 
-__all__ = ["Evaluation", "Measured", "Pair", "evaluate"]
+__all__ = ["BaselineComparison", "Evaluation", "SystemScores", "evaluate"]
 
 
 @dataclass(frozen=True)
-class Measured:
+class SystemScores:
     """One system, measured.
 
     Attributes:
@@ -31,13 +32,13 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Pair:
+class BaselineComparison:
     """One system beside the baseline, by one measure; `adjusted` is p by Holm over all such pairs."""
 
     measure: str
     baseline: str
     system: str
-    found: Comparison
+    found: PairedTest
     adjusted: float
 
 
@@ -56,8 +57,8 @@ class Evaluation:
     """
 
     measures: tuple[str, ...]
-    systems: tuple[Measured, ...]
-    pairs: tuple[Pair, ...]
+    systems: tuple[SystemScores, ...]
+    pairs: tuple[BaselineComparison, ...]
     counting: Mapping[str, Mapping[int, tuple[float, float]]]
     knobs: Resampling
     notes: tuple[str, ...] = ()
@@ -102,6 +103,31 @@ class Evaluation:
             "notes": list(self.notes),
         }
 
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Return the tables as HTML for a notebook."""
+        systems = html.table(
+            ("system", "queries", *self.measures),
+            [(s.name, self._queries(s), *(self._cell(s, m) for m in self.measures)) for s in self.systems],
+            caption=self.title,
+        )
+        pairs = [
+            (p.system, p.measure, f"{p.found.difference.mean:+.4f}", f"{p.found.p:.4g}", f"{p.adjusted:.4g}")
+            for p in self.pairs
+        ]
+        beside = (
+            html.table(
+                ("system", "measure", "difference", "p", "p (Holm)"),
+                pairs,
+                caption=f"Beside {self.pairs[0].baseline}",
+            )
+            if pairs
+            else ""
+        )
+        return html.tag("div", systems, beside, html.bullets(self.notes), class_="mrag-evaluation")
+
     def to_markdown(self) -> str:
         """Return it as Markdown."""
         level = f"{self.knobs.level:.0%}"
@@ -145,10 +171,10 @@ class Evaluation:
             parts += ["", "## Notes", "", *(f"- {note}" for note in self.notes)]
         return "\n".join(map(inline, parts)) + "\n"
 
-    def _queries(self, system: Measured) -> str:
+    def _queries(self, system: SystemScores) -> str:
         return str(max(i.queries for i in system.means.values()))
 
-    def _cell(self, system: Measured, measure: str) -> str:
+    def _cell(self, system: SystemScores, measure: str) -> str:
         found = system.means.get(measure)
         return "" if found is None else self._shown(found)
 
@@ -215,7 +241,7 @@ def evaluate(
                 f"None of the measures follows from the ranks of {system.name}.", hint="Add MRR."
             )
         means = {m: interval(list(v.values()), knobs) for m, v in asked.items()}
-        measured.append(Measured(system.name, asked, means))
+        measured.append(SystemScores(system.name, asked, means))
         counting[system.name] = {
             k: (_mean(values[f"Hits@{k}"]), _mean(values[f"HitsExclusive@{k}"])) for k in ks
         }
@@ -226,10 +252,10 @@ def evaluate(
 
 
 def _pairs(
-    systems: Sequence[Measured], baseline: str, measures: Sequence[str], knobs: Resampling
-) -> tuple[Pair, ...]:
+    systems: Sequence[SystemScores], baseline: str, measures: Sequence[str], knobs: Resampling
+) -> tuple[BaselineComparison, ...]:
     base = next(system for system in systems if system.name == baseline)
-    found: list[tuple[str, str, Comparison]] = []
+    found: list[tuple[str, str, PairedTest]] = []
     for system in systems:
         for measure in measures:
             one, other = base.values.get(measure), system.values.get(measure)
@@ -240,7 +266,7 @@ def _pairs(
             found.append((measure, system.name, compared))
     adjusted = holm([compared.p for _, _, compared in found])
     return tuple(
-        Pair(measure, baseline, name, compared, p)
+        BaselineComparison(measure, baseline, name, compared, p)
         for (measure, name, compared), p in zip(found, adjusted, strict=True)
     )
 

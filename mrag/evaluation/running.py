@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Final
 
 from mrag.errors import ConfigError
-from mrag.evaluation.journal import Journal
+from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.runs import Run, Scored, by_rank, ordered
 from mrag.index.bm25 import THESIS, Bm25Index
 from mrag.index.document_index import DocumentIndex, Mode
 from mrag.retrieval.rankers import Question, Ranker
 
-__all__ = ["KINDS", "System", "of_index", "of_ranker", "run_system"]
+__all__ = ["KINDS", "System", "index_system", "ranker_system", "run_system"]
 
 Progress = Callable[[int, int], None]
 KINDS: Final = ("bm25", "dense", "hybrid", "bm25-thesis")
-"""The rankers that `of_index` makes; `bm25-thesis` has the idf, parameters and words of the thesis."""
+"""The rankers that `index_system` makes; `bm25-thesis` has the idf, parameters and words of the thesis."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class System:
     about: str = ""
 
 
-def of_ranker(name: str, ranker: Ranker, about: str = "") -> System:
+def ranker_system(name: str, ranker: Ranker, about: str = "") -> System:
     """Make a system of a ranker.
 
     Args:
@@ -56,7 +56,7 @@ def of_ranker(name: str, ranker: Ranker, about: str = "") -> System:
     return System(name, search, about)
 
 
-def of_index(index: DocumentIndex, kind: str, allowed: Collection[str] | None = None) -> System:
+def index_system(index: DocumentIndex, kind: str, allowed: Collection[str] | None = None) -> System:
     """Make a system of an index of documents.
 
     Args:
@@ -71,7 +71,7 @@ def of_index(index: DocumentIndex, kind: str, allowed: Collection[str] | None = 
     Example:
         >>> index = DocumentIndex.create(None, embedder=None)
         >>> _ = index.sync([("ex:1", "red leather shoes"), ("ex:2", "a blue coat")], extra={})
-        >>> [hit.doc for hit in of_index(index, "bm25").search("a shoe", 10)]
+        >>> [hit.doc for hit in index_system(index, "bm25").search("a shoe", 10)]
         ['ex:1']
     """
     if kind not in KINDS:
@@ -129,9 +129,9 @@ def run_system(
     hits: dict[str, tuple[Scored, ...]] = {}
     # Most documents come for many queries: one string each is enough.
     names: dict[str, str] = {}
-    kept = None if journal is None else Journal(journal, _about(system, queries, k))
+    kept = None if journal is None else RunJournal(journal, _about(system, queries, k))
     try:
-        for record in kept.found if kept is not None else ():
+        for record in kept.records if kept is not None else ():
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         for query in sorted(queries.keys() - hits.keys()):
             found = system.search(queries[query], k)[:k]

@@ -77,7 +77,7 @@ class Run:
         return cls(name, {query: by_rank(dict.fromkeys(found)) for query, found in docs.items()})
 
     def cut(self, k: int) -> Run:
-        """Give the run with at most `k` documents a query."""
+        """Return the run with at most `k` documents a query."""
         return Run(self.name, {query: hits[:k] for query, hits in self.hits.items()})
 
 
@@ -98,7 +98,7 @@ def ordered(scores: Iterable[tuple[str, float]]) -> tuple[Scored, ...]:
 
 
 def by_rank(docs: Iterable[str]) -> tuple[Scored, ...]:
-    """Give documents scores that keep their order."""
+    """Return documents scores that keep their order."""
     listed = list(docs)
     return tuple(Scored(doc, float(len(listed) - i)) for i, doc in enumerate(listed))
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["Comparison", "Interval", "Resampling", "compare", "holm", "interval"]
+__all__ = ["Interval", "PairedTest", "Resampling", "compare", "holm", "interval"]
 
 _CHUNK = 4_000_000
 _EXACT = 14
@@ -52,7 +52,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedTest:
     """What a second system has over a first one, by query.
 
     Attributes:
@@ -69,7 +69,7 @@ class Comparison:
 
 
 def interval(values: Sequence[float], knobs: Resampling | None = None) -> Interval:
-    """Give the mean of per-query values with its bootstrap interval.
+    """Return the mean of per-query values with its bootstrap interval.
 
     Queries are drawn with replacement, and the interval lies between percentiles of the means (Efron and
     Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13).
@@ -106,7 +106,7 @@ def interval(values: Sequence[float], knobs: Resampling | None = None) -> Interv
     return Interval(float(data.mean()), float(low), float(high), len(data))
 
 
-def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling | None = None) -> Comparison:
+def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling | None = None) -> PairedTest:
     """Compare two systems on the same queries.
 
     The test is Fisher's randomisation test: under the null hypothesis the systems could change places on
@@ -130,7 +130,7 @@ def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling |
     if len(first) != len(second):
         raise ConfigError(f"Cannot pair {len(first)} values with {len(second)}.")
     differences = np.asarray(second, np.float64) - np.asarray(first, np.float64)
-    return Comparison(
+    return PairedTest(
         interval(differences.tolist(), knobs),
         _sign_test(differences[differences != 0], knobs),
         int((differences > 0).sum()),

@@ -1,1 +1,68 @@
-"""Language models, prompts, cited answers and their verification."""
+"""Language models, prompts, cited answers and their verification.
+
+Example:
+    >>> from mrag.generation import resolve
+    >>> resolve("none") is None
+    True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
+    from mrag.generation.models.calls import model_name
+    from mrag.generation.models.llama_cpp import LocalServer
+    from mrag.generation.models.ollama import ModelStatus
+    from mrag.generation.models.resolve import resolve, status
+    from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
+    from mrag.generation.result import Answer, Citation, Sentence
+    from mrag.generation.verification import VerifyReport, verify
+
+__all__ = [
+    "NO_MODEL_NOTICE",
+    "Answer",
+    "Citation",
+    "LocalServer",
+    "ModelStatus",
+    "Sentence",
+    "VerifyReport",
+    "aanswer",
+    "answer",
+    "astream_answer",
+    "cite",
+    "messages",
+    "model_name",
+    "prompt",
+    "resolve",
+    "status",
+    "stream_answer",
+    "verify",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "NO_MODEL_NOTICE": "prompts",
+        "Answer": "result",
+        "Citation": "result",
+        "LocalServer": "models.llama_cpp",
+        "ModelStatus": "models.ollama",
+        "Sentence": "result",
+        "VerifyReport": "verification",
+        "aanswer": "answering",
+        "answer": "answering",
+        "astream_answer": "answering",
+        "cite": "answering",
+        "messages": "prompts",
+        "model_name": "models.calls",
+        "prompt": "prompts",
+        "resolve": "models.resolve",
+        "status": "models.resolve",
+        "stream_answer": "answering",
+        "verify": "verification",
+    },
+)

@@ -10,12 +10,13 @@ from itertools import pairwise
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.generation.support.mentions import NAMING, Mention, Names
+from mrag.context.render import Context, Line
+from mrag.generation.support.mentions import NAMING, ContextNames, TermMention
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
 from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
-from mrag.text.tokens import Token, content, keys, language_of, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import TextToken, content, keys, language_of, stem, tokens
 
 _OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in SYNONYMS:
@@ -47,7 +48,7 @@ _DEFINING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Need:
     """One thing that a question wants covered.
 
     Attributes:
@@ -68,7 +69,7 @@ class Wanted:
 
 
 def asks_for_count(question: str) -> bool:
-    """Say whether a question asks for a number of things.
+    """Return whether a question asks for a number of things.
 
     Example:
         >>> asks_for_count("How many databases are there?"), asks_for_count("How tall is it?")
@@ -77,7 +78,7 @@ def asks_for_count(question: str) -> bool:
     return bool(_COUNTING.search(question))
 
 
-class Reading:
+class QuestionNeeds:
     """A question, read against one context.
 
     Args:
@@ -85,7 +86,7 @@ class Reading:
         context: Where the answer is to be found.
 
     Attributes:
-        wanted: What is to be covered, in the order of the question.
+        needs: What is to be covered, in the order of the question.
         named: Things that the question names; no classes, relations or values.
         kinds: Classes that "which …" asks for.
         listy: Whether several things may be asked for.
@@ -94,9 +95,9 @@ class Reading:
         comparing: Whether it asks in what things differ.
     """
 
-    def __init__(self, question: str, context: RecordedContext) -> None:
+    def __init__(self, question: str, context: Context) -> None:
         self.lines = context.lines
-        self.names = Names(context.lines)
+        self.names = ContextNames(context.lines)
         self.aliases: dict[Term, set[str]] = {}
         for line in context.lines:
             if str(line.triple.p) in NAMING:
@@ -120,13 +121,13 @@ class Reading:
         found = self._want(question, asked, mentions)
         self.named = frozenset(t for w in found for t in w.terms if self._is_name(t))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
-        self.wanted = self._weighed(found)
+        self.needs = self._weighed(found)
 
     def _is_name(self, term: Term) -> bool:
         common = self.names.classes | self.names.properties
         return not (term in common or isinstance(term, Literal))
 
-    def _stems(self, line: RecordedLine) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    def _stems(self, line: Line) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         s, p, o = line.triple
         relation = content(split_identifier(line.labels[1]))
         # "home world" may be asked for as "homeworld"
@@ -138,7 +139,7 @@ class Reading:
             frozenset(content(line.labels[2])).union(self.aliases.get(o, ())),
         )
 
-    def _kinds(self, asked: Sequence[Token], mentions: Sequence[Mention]) -> frozenset[Term]:
+    def _kinds(self, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> frozenset[Term]:
         which = next((i for i, word in enumerate(asked) if word.key in _WHICH), None)
         if which is None:
             return frozenset()
@@ -146,18 +147,18 @@ class Reading:
         first = next(near, None)
         return first.terms & self.names.classes if first else frozenset()
 
-    def _want(self, question: str, asked: Sequence[Token], mentions: Sequence[Mention]) -> list[Wanted]:
+    def _want(self, question: str, asked: Sequence[TextToken], mentions: Sequence[TermMention]) -> list[Need]:
         language = language_of(question)
         useful = set(content(question, language))
         place = {i: m for m in mentions for i in range(m.first, m.last)}
         pairs = [(a, b, stem(a.raw) + stem(b.raw)) for a, b in pairwise(asked)]
-        found: dict[str, Wanted] = {}
+        found: dict[str, Need] = {}
         for i, word in enumerate(asked):
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
             asking = _ASKING.get(word.key) or how
             if asking:
                 others = _OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
-                found.setdefault(f"?{word.key}", Wanted(word.raw, "", others, frozenset(), by_predicate=True))
+                found.setdefault(f"?{word.key}", Need(word.raw, "", others, frozenset(), by_predicate=True))
                 continue
             key = stem(word.raw)
             mention = place.get(i)
@@ -165,10 +166,10 @@ class Reading:
                 continue
             others = _OTHERS.get(key, frozenset()) - {key}
             others |= {joined for a, b, joined in pairs if word in (a, b)}
-            found.setdefault(key, Wanted(word.raw, key, others, mention.terms if mention else frozenset()))
+            found.setdefault(key, Need(word.raw, key, others, mention.terms if mention else frozenset()))
         return list(found.values())
 
-    def _weighed(self, found: Sequence[Wanted]) -> list[Wanted]:
+    def _weighed(self, found: Sequence[Need]) -> list[Need]:
         """Weigh words by their rarity in the context, and names above all others.
 
         A context is about what was asked, so a name asked for is common in it, and rarity alone would
@@ -185,33 +186,33 @@ class Reading:
             weighed.append(replace(w, weight=max(1.5 * r, most) / same if name else r))
         return weighed
 
-    def asked_for(self, line: RecordedLine) -> bool:
-        """Say whether the question names a line's predicate, or the line tells a class."""
+    def asked_for(self, line: Line) -> bool:
+        """Return whether the question names a line's predicate, or the line tells a class."""
         relation = self.stems[line.id][1]
         return str(line.triple.p) == TYPE or any(
-            w.stem in relation or w.others & relation for w in self.wanted
+            w.stem in relation or w.others & relation for w in self.needs
         )
 
-    def strangeness(self, line: RecordedLine) -> int:
+    def strangeness(self, line: Line) -> int:
         """Count the small words of a predicate that the question does not have: "who" asks for "by"."""
         small = {key for key in keys(split_identifier(line.labels[1])) if key in PREPOSITIONS}
         return len(small - self.small)
 
     def head_of(self, term: Term) -> str:
-        """Give the stem of the last word of a term's label."""
+        """Return the stem of the last word of a term's label."""
         label = self._labels.get(term, ())
         return stem(label[-1]) if label else ""
 
     def is_one_word(self, term: Term) -> bool:
-        """Say whether a term's label is one word."""
+        """Return whether a term's label is one word."""
         return len(self._labels.get(term, ())) == 1
 
-    def joined(self, line: RecordedLine) -> frozenset[int]:
-        """Give what a line covers by its predicate and its ends together: "blue" said of eyes."""
+    def joined(self, line: Line) -> frozenset[int]:
+        """Return what a line covers by its predicate and its ends together: "blue" said of eyes."""
         _, relation, value = self.stems[line.id]
         s, _, o = line.triple
         by_relation, by_ends, own = set(), set(), set()
-        for i, w in enumerate(self.wanted):
+        for i, w in enumerate(self.needs):
             if w.stem in relation or w.others & relation:
                 by_relation.add(i)
             elif s in w.terms:
@@ -223,18 +224,16 @@ class Reading:
         return frozenset(by_relation | by_ends | own)
 
     def missing(self) -> tuple[str, ...]:
-        """Give the words of the question that no line has."""
+        """Return the words of the question that no line has."""
         return tuple(
             w.word
-            for i, w in enumerate(self.wanted)
+            for i, w in enumerate(self.needs)
             if not w.by_predicate and not any(covers[i] for covers in self.covers.values())
         )
 
 
-def _cover(
-    wanted: Wanted, line: RecordedLine, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]
-) -> float:
-    """Say how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
+def _cover(wanted: Need, line: Line, stems: tuple[frozenset[str], frozenset[str], frozenset[str]]) -> float:
+    """Return how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:
         return 0.9 if wanted.others & relation else 0.0

@@ -6,25 +6,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mrag import untrusted
-from mrag.generation.facts import Chooser
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
+from mrag.generation.facts import FactSelector
 from mrag.generation.needs import asks_for_count
-from mrag.generation.selection import Group, Selection
+from mrag.generation.selection import FactGroup, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
-from mrag.generation.verbalise import TYPE, Told, tell, value
+from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
 from mrag.rdf.terms import Term
 from mrag.text.grammar import join
 from mrag.text.tokens import language_of
 
 NOTHING_FOUND = "Nothing was found in the graph for this question."
 NO_MATCH = "I don't know: nothing in the context answers this question."
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 def plain_sentences(
-    question: str, context: RecordedContext, *, max_entities: int = 6, max_facts: int = 4
-) -> list[tuple[str, Told]]:
+    question: str, context: Context, *, max_entities: int = 6, max_facts: int = 4
+) -> list[tuple[str, VerbalisedSentence]]:
     """Answer a question by the facts of a context.
 
     Args:
@@ -38,29 +38,30 @@ def plain_sentences(
         space, or the bullet of a list. The same question and context always give the same sentences.
 
     Example:
-        >>> plain_sentences("Who?", RecordedContext((), ()))[0][1].text
+        >>> plain_sentences("Who?", Context((), ()))[0][1].text
         'Nothing was found in the graph for this question.'
     """
     if not context.lines:
-        return [("", Told(NOTHING_FOUND, ()))]
+        return [("", VerbalisedSentence(NOTHING_FOUND, ()))]
     given, context, question = context, _quiet(context), untrusted.without_ids(question)
-    chooser = Chooser(question, context)
-    chosen = chooser.choose(max_entities, max_facts)
+    selector = FactSelector(question, context)
+    chosen = selector.select(max_entities, max_facts)
     neutral = language_of(question) != "en"
-    wanted = frozenset(w.stem for w in chooser.asked.wanted if not w.terms)
-    parts: list[tuple[str, Told]] = [
-        ("" if i == 0 else " ", Told(text, ())) for i, text in enumerate(_caveats(chosen, neutral))
+    wanted = frozenset(w.stem for w in selector.asked.needs if not w.terms)
+    parts: list[tuple[str, VerbalisedSentence]] = [
+        ("" if i == 0 else " ", VerbalisedSentence(text, ()))
+        for i, text in enumerate(_caveats(chosen, neutral))
     ]
     many = len(chosen.groups) > 1
     if many and asks_for_count(question):
         count = len(chosen.groups) + len(chosen.more)
-        parts.append((" " if parts else "", Told(f"The context shows {count}:", ())))
-    every: dict[Term, list[RecordedLine]] = {}
+        parts.append((" " if parts else "", VerbalisedSentence(f"The context shows {count}:", ())))
+    every: dict[Term, list[Line]] = {}
     for line in context.lines:
         every.setdefault(line.triple.s, []).append(line)
     for group in chosen.groups:
         bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
-        for told in _of_group(group, every, chooser.classes, neutral, wanted):
+        for told in _of_group(group, every, selector.classes, neutral, wanted):
             parts.append((bullet, told))
             bullet = " "
     if chosen.more:
@@ -68,23 +69,23 @@ def plain_sentences(
     return _checked(question, given, parts)
 
 
-def tell_all(
-    question: str, lines: Sequence[RecordedLine], context: RecordedContext
-) -> list[tuple[str, Told]]:
+def verbalise_all(
+    question: str, lines: Sequence[Line], context: Context
+) -> list[tuple[str, VerbalisedSentence]]:
     """Put lines in words, as they come, each subject's together."""
-    by_subject: dict[Term, list[RecordedLine]] = {}
+    by_subject: dict[Term, list[Line]] = {}
     for line in map(_quiet_line, lines):
         by_subject.setdefault(line.triple.s, []).append(line)
-    told = [x for about in by_subject.values() for x in tell(about, person=is_person(about))]
+    told = [x for about in by_subject.values() for x in verbalise(about, person=is_person(about))]
     return _checked(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
 
 
-def _quiet(context: RecordedContext) -> RecordedContext:
-    """Give a context whose labels write no ids and no marks, since sentences are made of them."""
+def _quiet(context: Context) -> Context:
+    """Return a context whose labels write no ids and no marks, since sentences are made of them."""
     return replace(context, lines=tuple(map(_quiet_line, context.lines)))
 
 
-def _quiet_line(line: RecordedLine) -> RecordedLine:
+def _quiet_line(line: Line) -> Line:
     s, p, o = map(untrusted.without_ids, line.labels)
     return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
 
@@ -107,20 +108,20 @@ def _caveats(chosen: Selection, neutral: bool) -> list[str]:
 
 
 def _of_group(
-    group: Group,
-    every: dict[Term, list[RecordedLine]],
+    group: FactGroup,
+    every: dict[Term, list[Line]],
     classes: Collection[Term],
     neutral: bool,
     wanted: frozenset[str],
-) -> list[Told]:
+) -> list[VerbalisedSentence]:
     """Tell the lines of a group, those of its own subject first."""
-    by_subject: dict[Term, list[RecordedLine]] = {group.subject: []}
+    by_subject: dict[Term, list[Line]] = {group.subject: []}
     for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
         by_subject.setdefault(line.triple.s, []).append(line)
     return [
         told
         for subject, lines in by_subject.items()
-        for told in tell(
+        for told in verbalise(
             lines,
             neutral=neutral,
             person=is_person(every.get(subject, lines)),
@@ -130,21 +131,21 @@ def _of_group(
     ]
 
 
-def _also(groups: Sequence[Group]) -> Told:
+def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
     names = []
-    for group in groups[:_MOST_NAMES]:
+    for group in groups[:_MAX_NAMES]:
         own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
         values = list(dict.fromkeys(value(line) for line in own))
         names.append(f"{own[0].labels[0]} ({', '.join(values)})")
-    used = [x for g in groups[:_MOST_NAMES] for x in g.lines if x.triple.s == g.subject] or [
-        x for g in groups[:_MOST_NAMES] for x in g.lines
+    used = [x for g in groups[:_MAX_NAMES] for x in g.lines if x.triple.s == g.subject] or [
+        x for g in groups[:_MAX_NAMES] for x in g.lines
     ]
-    return Told(f"Also {join(names)}.", tuple(used))
+    return VerbalisedSentence(f"Also {join(names)}.", tuple(used))
 
 
 def _checked(
-    question: str, context: RecordedContext, parts: list[tuple[str, Told]]
-) -> list[tuple[str, Told]]:
+    question: str, context: Context, parts: list[tuple[str, VerbalisedSentence]]
+) -> list[tuple[str, VerbalisedSentence]]:
     """Put a fact as the context has it wherever its sentence does not prove itself.
 
     Labels can be anything, even words of the sentence around them; what `verify` could not find again
@@ -159,7 +160,7 @@ def _checked(
             own = citer.limited(ids)
             support = own.support(told.text, ids, subjects)
             if not support.supported or {x.id for x in support.lines} != set(ids):
-                told = Told(f"{'; '.join(line.text for line in told.lines)}.", told.lines)
+                told = VerbalisedSentence(f"{'; '.join(line.text for line in told.lines)}.", told.lines)
                 support = own.support(told.text, ids, subjects)
             subjects = support.subjects
         checked.append((before, told))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mrag import untrusted
+from mrag import html, untrusted
+from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.lines import RecordedContext, RecordedLine, term_to_json
+from mrag.generation.lines import context_from_json, context_to_json
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, triple_to_json
 from mrag.terminal import inline
 
 FORMAT = 1
@@ -43,16 +44,15 @@ class Citation:
         return "" if status == "asserted" else f" {status}"
 
     @classmethod
-    def of(cls, line: RecordedLine) -> Citation:
+    def of(cls, line: Line) -> Citation:
         """Cite a line."""
         return cls(line.id, line.triple, line.graph, line.inferred, line.text)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the citation in types that JSON has."""
-        s, p, o = self.triple
+        """Return the citation as JSON values."""
         return {
             "id": self.line_id,
-            "triple": {"s": term_to_json(s), "p": term_to_json(p), "o": term_to_json(o)},
+            "triple": triple_to_json(self.triple),
             "graph": self.graph,
             "inferred": self.inferred,
             "text": self.text,
@@ -101,7 +101,22 @@ class Answer:
     citations: tuple[Citation, ...]
     model: str | None
     notice: str | None
-    context: RecordedContext
+    context: Context
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        sentences: Iterable[Sentence],
+        context: Context,
+        model: str | None = None,
+        notice: str | None = None,
+    ) -> Answer:
+        """Return the answer that some sentences make."""
+        every = tuple(sentences)
+        cited = {c.line_id: c for sentence in every for c in sentence.citations}
+        text = "".join(sentence.before + str(sentence) for sentence in every)
+        return cls(question, text, every, tuple(cited.values()), model, notice, context)
 
     @property
     def supported(self) -> bool:
@@ -109,7 +124,7 @@ class Answer:
         return all(sentence.supported for sentence in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the answer in types that JSON has, with all that `verify` needs.
+        """Return the answer as JSON values, with all that `verify` needs.
 
         Terms are written as in the SPARQL 1.1 JSON results format.
         """
@@ -130,10 +145,7 @@ class Answer:
                 for s in self.sentences
             ],
             "citations": [c.to_json() for c in self.citations],
-            "context": {
-                "entities": list(self.context.entities),
-                "lines": [line.to_json() for line in self.context.lines],
-            },
+            "context": context_to_json(self.context),
         }
 
     @classmethod
@@ -144,10 +156,7 @@ class Answer:
             ModelError: If it is not the JSON form of an answer, or cites a line that it does not hold.
         """
         try:
-            context = RecordedContext(
-                tuple(RecordedLine.from_json(line) for line in value["context"]["lines"]),
-                tuple(str(entity) for entity in value["context"]["entities"]),
-            )
+            context = context_from_json(value["context"])
             lines = {line.id: Citation.of(line) for line in context.lines}
             sentences = tuple(
                 Sentence(
@@ -166,6 +175,21 @@ class Answer:
             raise ModelError(
                 "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
             ) from error
+
+    def _repr_html_(self) -> str:
+        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph."""
+        unsupported = [s.text for s in self.sentences if not s.supported]
+        cited = {c.line_id for c in self.citations}
+        edges = [line.labels for line in self.context.lines if line.id in cited]
+        parts = [html.tag("p", html.lines(self.text))]
+        if self.citations:
+            rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
+            parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
+        if unsupported:
+            parts += [html.tag("p", "Not supported by the graph:"), html.bullets(unsupported)]
+        if self.notice:
+            parts.append(html.tag("p", html.tag("small", self.notice)))
+        return html.tag("div", *parts, class_="mrag-answer")
 
     def __str__(self) -> str:
         parts = [self.text]

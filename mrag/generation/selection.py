@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.generation.lines import RecordedLine
+from mrag.context.render import Line
 from mrag.rdf.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FactGroup:
     """What the context says of one subject in answer to the question.
 
     Attributes:
@@ -22,7 +22,7 @@ class Group:
     """
 
     subject: Term
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
     covered: frozenset[int]
     score: float
     joint: frozenset[frozenset[int]] = frozenset()
@@ -42,9 +42,9 @@ class Selection:
         unlinked: Names of the question that the context has, but that no chosen line has.
     """
 
-    groups: tuple[Group, ...] = ()
+    groups: tuple[FactGroup, ...] = ()
     many: bool = False
     missing: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
-    more: tuple[Group, ...] = ()
+    more: tuple[FactGroup, ...] = ()
     partial: bool = False

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import RecordedLine
+from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.text.english import words
 from mrag.text.grammar import article, join, relation, yes_or_no
-from mrag.text.tokens import fold, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import fold, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
@@ -65,11 +66,11 @@ _CUT = 240  # characters of a description that an answer quotes
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class VerbalisedSentence:
     """A sentence and the lines it was made of."""
 
     text: str
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +78,17 @@ class _Clause:
     kind: str  # "phrase" continues a subject, "prose" quotes, "noun" lists values, "whole" stands alone
     text: str
     value: str
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
 
-def tell(
-    lines: Sequence[RecordedLine],
+def verbalise(
+    lines: Sequence[Line],
     *,
     neutral: bool = False,
     person: bool = False,
     kind: bool = False,
     wanted: frozenset[str] = frozenset(),
-) -> list[Told]:
+) -> list[VerbalisedSentence]:
     """Write sentences for lines that share their subject.
 
     Args:
@@ -106,23 +107,24 @@ def tell(
         >>> e = "http://example.org/"
         >>> def line(i, p, o):
         ...     triple = Triple(URIRef(e + "GraphDB"), URIRef(e + p.replace(" ", "")), URIRef(e + o))
-        ...     return RecordedLine(i, "", triple, e, False, ("GraphDB", p, o))
-        >>> for told in tell([line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]):
+        ...     return Line(i, "", triple, e, False, ("GraphDB", p, o))
+        >>> lines = [line("t1", "developed by", "Ontotext"), line("t2", "has feature", "SHACL")]
+        >>> for told in verbalise(lines):
         ...     print(told.text)
         GraphDB is developed by Ontotext and has the feature SHACL.
     """
     if not lines:
         return []
     name = lines[0].labels[0]
-    groups: dict[str, list[RecordedLine]] = {}
+    groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(str(line.triple.p), []).append(line)
     clauses = [_clause(p, tuple(group), neutral, wanted) for p, group in groups.items()]
     if neutral:
-        return [Told(_sentence(f"{name} — {c.text}: {c.value}"), c.lines) for c in clauses]
+        return [VerbalisedSentence(_sentence(f"{name} — {c.text}: {c.value}"), c.lines) for c in clauses]
     if kind and name[:1].islower():
         name = article(name)
-    found: list[Told] = []
+    found: list[VerbalisedSentence] = []
     phrases = [c for c in clauses if c.kind == "phrase"]
     parts = [phrases[i : i + 3] for i in range(0, len(phrases), 3)]
     if any(c.kind == "prose" for c in clauses):
@@ -133,7 +135,7 @@ def tell(
     for part in parts:
         subject = name if person or not found else "It"
         text = f"{_starting(subject)} {join([c.text for c in part])}"
-        found.append(Told(_sentence(text), tuple(x for c in part for x in c.lines)))
+        found.append(VerbalisedSentence(_sentence(text), tuple(x for c in part for x in c.lines)))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
@@ -145,14 +147,16 @@ def tell(
             ]
         joined = join(texts)
         found.append(
-            Told(_sentence(joined[:1].upper() + joined[1:]), tuple(x for c in part for x in c.lines))
+            VerbalisedSentence(
+                _sentence(joined[:1].upper() + joined[1:]), tuple(x for c in part for x in c.lines)
+            )
         )
-    found.extend(Told(_sentence(c.text), c.lines) for c in clauses if c.kind == "whole")
+    found.extend(VerbalisedSentence(_sentence(c.text), c.lines) for c in clauses if c.kind == "whole")
     return found
 
 
-def describes(line: RecordedLine) -> bool:
-    """Say whether a line holds prose about its subject."""
+def describes(line: Line) -> bool:
+    """Return whether a line holds prose about its subject."""
     if str(line.triple.p) in DESCRIBING:
         return True
     return isinstance(line.triple.o, Literal) and line.labels[1].casefold() in _PROSE
@@ -170,7 +174,7 @@ def unquoted(label: str) -> str:
     )
 
 
-def value(line: RecordedLine, wanted: frozenset[str] = frozenset()) -> str:
+def value(line: Line, wanted: frozenset[str] = frozenset()) -> str:
     """Write the object of a line: numbers without empty decimals, prose in quotation marks.
 
     Args:
@@ -189,7 +193,7 @@ def value(line: RecordedLine, wanted: frozenset[str] = frozenset()) -> str:
     return label
 
 
-def _clause(p: str, lines: tuple[RecordedLine, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
+def _clause(p: str, lines: tuple[Line, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
     label = " ".join(split_identifier(lines[0].labels[1]).split()) or "has to do with"
     values = [value(line, wanted) for line in lines]
     if neutral:
@@ -227,7 +231,7 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 
-def _marked(values: Sequence[str], lines: Sequence[RecordedLine]) -> str:
+def _marked(values: Sequence[str], lines: Sequence[Line]) -> str:
     """Join values, and say behind which of them reasoning stands."""
     marks = [line.inferred for line in lines]
     if all(marks) and len(marks) > 1:
@@ -235,7 +239,7 @@ def _marked(values: Sequence[str], lines: Sequence[RecordedLine]) -> str:
     return join([v + (" (inferred)" if m else "") for v, m in zip(values, marks, strict=True)])
 
 
-def _mark(lines: Sequence[RecordedLine]) -> str:
+def _mark(lines: Sequence[Line]) -> str:
     return " (inferred)" if all(line.inferred for line in lines) else ""
 
 

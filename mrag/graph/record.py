@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias, cast
@@ -13,7 +13,7 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.rdf import queries
-from mrag.rdf.patterns import to_data
+from mrag.rdf.printing import to_data
 from mrag.rdf.terms import MRAG, RDF, Term, to_ox
 from mrag.stores.base import Dataset, TripleStore
 
@@ -94,7 +94,7 @@ class Profile:
 
 
 def status_of(graph: str, *, inferred: bool = False) -> Status:
-    """Tell where the triples of a graph come from, by its IRI.
+    """Return where the triples of a graph come from, by its IRI.
 
     Args:
         graph: IRI of the graph.
@@ -139,11 +139,6 @@ def read_record(store: TripleStore, iri: str) -> Record:
         contexts=tuple(sorted(found.get("contextGraph", []))),
         merged=one("mergedGraph", ""),
     )
-
-
-def write_record(store: TripleStore, iri: str, record: Record) -> None:
-    """Replace the record of a knowledge graph, in one transaction."""
-    store.update(record_update(iri, record))
 
 
 def record_update(iri: str, record: Record) -> str:
@@ -194,15 +189,32 @@ def joined(before: Record, graph: str, more: int) -> Record:
     )
 
 
-def graph_name(iri: str, record: Record, status: Status) -> str:
-    """Return a name for a graph of what was written, which sorts behind all: the first is where loads go.
+def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
+    """Return the record after triples left graphs: what was inferred and may rest on them goes out of sight.
 
-    Example:
-        >>> graph_name("urn:mrag:kg:main", Record(("urn:mrag:kg:main:asserted:0",), revision=3), "completed")
-        'urn:mrag:kg:main:completed:4'
+    Args:
+        before: The record of before.
+        graphs: IRIs of asserted graphs.
+        fewer: Triples that left.
+        gone: Whether the graphs themselves go.
     """
-    numbers = (int(n) for graph in record.asserted for n in re.findall(r"\d+", graph))
-    return f"{iri}:{status}:{max(record.revision, *numbers, 0) + 1}"
+    # Nothing was inferred yet from graphs that came since the last reasoning.
+    untouched = graphs <= {*before.added}
+    inferred = before.inferred if untouched else ()
+    out = graphs if gone else frozenset[str]()
+    added = tuple(g for g in before.added if g not in out) if untouched else ()
+    revision = before.revision + 1
+    return replace(
+        before,
+        asserted=tuple(g for g in before.asserted if g not in out),
+        inferred=inferred,
+        added=added,
+        revision=revision,
+        reasoned=revision if inferred and not added else before.reasoned,
+        triples=before.triples - fewer,
+        pending="",
+        kept=True,
+    )
 
 
 def profile_of(counts: Mapping[str, int]) -> Profile:

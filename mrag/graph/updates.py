@@ -8,9 +8,10 @@ is its asserted triples, and a graph that the client names becomes one of its `c
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.record import Record
-    from mrag.stores.changes import Layout, Outcome
+    from mrag.stores.changes import Layout, UpdateOutcome
     from mrag.stores.operations import Operation
+    from mrag.stores.oxigraph import OxigraphStore
 
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
-_WORKING_OUT = 0.4
+_SHARE = 0.4
 """Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
 
 
@@ -54,7 +56,7 @@ def update(
     *,
     union: bool = True,
     seconds: float = 30.0,
-    most: int = 1_000_000,
+    max_changes: int = 1_000_000,
 ) -> UpdateReport:
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 
@@ -63,7 +65,7 @@ def update(
         text: The update. `LOAD` and `SERVICE` are refused.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
 
     Raises:
         QueryRefused: If it does not parse, or asks for what is not allowed.
@@ -80,7 +82,7 @@ def update(
         [2, 3]
         >>> kg.close()
     """
-    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, most=most)
+    return apply(kg, parse(text, kg.query_prefixes), union=union, seconds=seconds, max_changes=max_changes)
 
 
 def parse(
@@ -120,7 +122,7 @@ def apply(
     *,
     union: bool = True,
     seconds: float = 30.0,
-    most: int = 1_000_000,
+    max_changes: int = 1_000_000,
     commit: AbstractContextManager[Any] | None = None,
 ) -> UpdateReport:
     """Carry out operations that `parse` read, whole or not at all.
@@ -130,14 +132,14 @@ def apply(
         operations: The operations.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
         commit: Held while triples and record are not of the same state.
 
     Raises:
         QueryRefused: If one is not allowed, or the store cannot be updated.
         QueryTimeout: At the deadline; nothing has changed.
     """
-    from mrag.graph.record import record_update
+    from mrag.rdf.printing import to_data
     from mrag.stores.oxigraph import OxigraphStore
 
     store = kg.store
@@ -146,16 +148,15 @@ def apply(
             "Only a graph in an embedded store can be updated here.",
             hint="Send the update to the server that holds it.",
         )
-    layout = layout_of(kg, union=union, most=most)
+    layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_placed(operation, kg, layout) for operation in operations]
-    outcome = store.work_out(layout, steps, seconds * _WORKING_OUT)
+    outcome = work_out(store, layout, steps, seconds * _SHARE)
     if not outcome.added and not outcome.removed:
         return UpdateReport(inferred="kept" if kg.record.inferred else "none")
     record = _record_after(kg.record, layout, outcome)
     with commit or nullcontext():
         before = kg.record.contexts
-        store.change(outcome, record_update(kg.iri, record))
-        kg.written(record)
+        kg.commit(record, to_data(outcome.removed, outcome.added))
         for graph in before:
             if graph not in record.contexts:
                 kg.store.clear(graph)  # the engine would go on listing its name
@@ -163,7 +164,6 @@ def apply(
     inferred = (
         "none" if not kg.record.inferred and not layout.inferred else "kept" if record.inferred else "dropped"
     )
-    kg.written(record)
     return UpdateReport(
         sum(_graph(q) not in here for q in outcome.added),
         sum(_graph(q) not in here for q in outcome.removed),
@@ -171,7 +171,51 @@ def apply(
     )
 
 
-def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) -> Layout:
+def work_out(
+    store: OxigraphStore, layout: Layout, operations: Sequence[Operation], seconds: float
+) -> UpdateOutcome:
+    """Return what an update would change, without changing it.
+
+    Args:
+        store: The store.
+        layout: The graphs of the knowledge graph.
+        operations: The update, with the names that graphs have inside.
+        seconds: Deadline of the whole.
+
+    Raises:
+        QueryRefused: If an operation is not allowed, or the engine rejects it.
+        QueryTimeout: At the deadline.
+    """
+    from mrag.stores.changes import Changes, Refused, UpdateOutcome
+    from mrag.stores.operations import carry_out, needs_queries
+    from mrag.stores.process.channel import timed_out
+    from mrag.stores.process.documents import parsed
+    from mrag.stores.process.limited import Bounds
+
+    until = time.monotonic() + seconds
+    steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
+    if not needs_queries(steps):
+        changes = Changes(store.engine, layout, until=until)
+        try:
+            carry_out(changes, steps)
+        except Refused as error:
+            raise QueryRefused(f"{str(error).rstrip('.')}.") from error
+        except TimeoutError as error:
+            raise timed_out("") from error
+        return changes.outcome()
+    # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
+    worker = store.workers.take(fresh=True)
+    try:
+        request = {"do": "update", "layout": asdict(layout), "operations": tuple(steps)}
+        reply = worker.ask(request, until)
+    finally:
+        store.workers.discard(worker)
+    if reply[0] != "changes":
+        raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
+    return UpdateOutcome.unpacked(reply[1])
+
+
+def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
     """Return the graphs of a knowledge graph as an update sees them.
 
     What is inserted into the default graph after reasoning goes to a graph of its own, so that the next
@@ -180,7 +224,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) 
     Args:
         kg: The knowledge graph.
         union: Whether the default graph holds the triples of named graphs too.
-        most: Most triples that may change.
+        max_changes: Most triples that may change.
     """
     from mrag.stores.changes import Layout
 
@@ -200,7 +244,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, most: int = 1_000_000) 
         record.inferred,
         frozenset(g for g in kg.store.graphs() if g not in mine and any(kg.store.edges(g))),
         union,
-        most,
+        max_changes,
     )
 
 
@@ -238,7 +282,7 @@ def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operati
     )
 
 
-def _record_after(before: Record, layout: Layout, outcome: Outcome) -> Record:
+def _record_after(before: Record, layout: Layout, outcome: UpdateOutcome) -> Record:
     asserted = [*before.asserted]
     written = {_graph(quad) for quad in outcome.added}
     asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]

@@ -19,7 +19,7 @@ from rdflib import Literal
 
 from mrag.errors import ConfigError, EndpointError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import SYSTEM, Record, read_record, record_update
+from mrag.graph.record import SYSTEM, read_record
 from mrag.loaders._records import schema_lines
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
@@ -134,11 +134,11 @@ def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
     target.begin("view")
     try:
         revision, source = before.revision + 1, _state(view, kg)
-        graph = f"{target.iri}:asserted:{revision}"
+        graph = target.new_graph()
         _fill(kg, view, graph)
         # What others added comes first, for that is where additions go; it stays where it is.
         added = tuple(g for g in before.asserted if g not in old) or (f"{target.iri}:asserted:0",)
-        _remove_doubles(target, added, graph)
+        target.remove_doubles([(other, graph, graph) for other in added if kg.store.count(other)])
         asserted = (*added, graph)
         after = replace(
             before,
@@ -147,11 +147,14 @@ def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
             added=(),
             revision=revision,
             reasoned=-1,
-            triples=sum(kg.store.count(g) for g in asserted),
+            triples=target.counted(asserted),
             pending="",
             profile="",
         )
-        _land(target, after, graph, source)
+        note = queries.get("update/view-made").bind(
+            kg=[target.iri], g_state_part=[(graph, Literal(source), target.iri)]
+        )
+        target.commit(after, note)
     except BaseException:
         target.end()
         raise
@@ -221,7 +224,7 @@ def refresh(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
 
 
 def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:
-    """Tell whether a view is missing, or older than its source or its definition.
+    """Return whether a view is missing, or older than its source or its definition.
 
     Args:
         kg: The source.
@@ -294,7 +297,7 @@ def _elsewhere(kg: KnowledgeGraph, text: str) -> Iterator[bytes]:
                 kg.store.dump(graph, out)
             local.bulk_load([Source.of(path)], copy.default[0])
             path.unlink()
-        wanted = sum(kg.store.count(graph) for graph in kg.dataset("asserted").default)
+        wanted = kg.count()
         if (had := local.count(copy.default[0])) != wanted:
             raise EndpointError(
                 f"The server gave {had:,} of {wanted:,} triples, so the view would lack some.",
@@ -312,23 +315,6 @@ def _state(view: View, kg: KnowledgeGraph) -> str:
     record = kg.record
     by_reasoning = record.reasoned == record.revision and not kg.as_found
     return f"{kg.iri} {record.revision - by_reasoning} {view.name} {view.digest()}"
-
-
-def _remove_doubles(target: KnowledgeGraph, added: Sequence[str], graph: str) -> None:
-    """Take out of a graph that is not in sight yet what others added to the view already."""
-    rows = [(other, graph, graph) for other in added if target.store.count(other)]
-    if rows:
-        target.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
-
-
-def _land(target: KnowledgeGraph, after: Record, graph: str, state: str) -> None:
-    """Put a new graph in sight, and note what it was made from, in one transaction."""
-    after = replace(after, kept=True)
-    note = queries.get("update/view-made").bind(
-        kg=[target.iri], g_state_part=[(graph, Literal(state), target.iri)]
-    )
-    target.store.update(f"{record_update(target.iri, after)};\n{note}")
-    target.written(after)
 
 
 def _generations(target: KnowledgeGraph) -> dict[str, str]:

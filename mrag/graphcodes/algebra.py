@@ -11,7 +11,7 @@ __all__ = ["difference", "intersection", "union"]
 
 
 def union(codes: Iterable[GraphCode]) -> GraphCode:
-    """Give every node and every edge of any of the codes; no edge hides another.
+    """Return every node and every edge of any of the codes; no edge hides another.
 
     Of an edge that several have, the greatest weight counts; nodes have the types of all.
 
@@ -30,7 +30,7 @@ def union(codes: Iterable[GraphCode]) -> GraphCode:
 
 
 def intersection(codes: Iterable[GraphCode]) -> GraphCode:
-    """Give the nodes and the edges that all the codes have, with the types that all give them.
+    """Return the nodes and the edges that all the codes have, with the types that all give them.
 
     Of an edge the least weight counts. The intersection of no codes is the empty code.
 
@@ -57,7 +57,7 @@ def _common(a: GraphCode, b: GraphCode) -> GraphCode:
 
 
 def difference(a: GraphCode, b: GraphCode) -> GraphCode:
-    """Give the nodes and edges of the first that the second does not have.
+    """Return the nodes and edges of the first that the second does not have.
 
     The ends of an edge that remains remain with it.
 

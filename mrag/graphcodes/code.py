@@ -44,7 +44,7 @@ def term(text: str) -> str:
 
 
 def is_iri(text: str) -> bool:
-    """Tell whether a text can be an IRI: a scheme, a colon, and no blanks.
+    """Return whether a text can be an IRI: a scheme, a colon, and no blanks.
 
     Example:
         >>> is_iri("http://example.org/a"), is_iri("red bicycle"), is_iri("v:look at")
@@ -220,7 +220,7 @@ class GraphCode:
         return found
 
     def matrix(self, registry: RelationRegistry, *, weighted: bool = False) -> Any:
-        """Give the valuation matrix of the paper: rows and columns in the order of the dictionary.
+        """Return the valuation matrix of the paper: rows and columns in the order of the dictionary.
 
         Args:
             registry: Gives each type of relation its number; new ones are registered. A pair with several
@@ -245,7 +245,7 @@ class GraphCode:
         return csr_array((numbers, (rows, columns)), shape=(len(self.nodes), len(self.nodes)))
 
     def with_labels(self, labels: Mapping[str, str]) -> GraphCode:
-        """Give the same code with these labels by id; other nodes keep theirs."""
+        """Return the same code with these labels by id; other nodes keep theirs."""
         nodes = tuple(replace(n, label=labels[n.id]) if n.id in labels else n for n in self.nodes)
         return GraphCode(nodes, self.edges, self.parts)
 

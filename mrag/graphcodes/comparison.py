@@ -9,8 +9,8 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.metrics import (
     EXCESS,
+    CodeScores,
     Lexicographic,
-    Scores,
     Weighted,
     paper,
     query_relative,
@@ -19,13 +19,13 @@ from mrag.graphcodes.metrics import (
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["Comparison", "Metric"]
+__all__ = ["CodeComparison", "Metric"]
 
 Metric: TypeAlias = Literal["structural", "paper", "paper-numbers", "query-relative"]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CodeComparison:
     """Settings of a comparison.
 
     Attributes:
@@ -40,8 +40,8 @@ class Comparison:
 
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])
-        >>> Comparison("query-relative").scores(q, GraphCode.of(["dog"]))
-        Scores(features=0.5, relations=0.0, types=0.0)
+        >>> CodeComparison("query-relative").scores(q, GraphCode.of(["dog"]))
+        CodeScores(features=0.5, relations=0.0, types=0.0)
     """
 
     metric: Metric = "structural"
@@ -57,7 +57,7 @@ class Comparison:
         if not 0 <= self.excess < float("inf"):
             raise ConfigError(f"The excess is a number of at least 0, not {self.excess!r}.")
 
-    def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> Scores:
+    def scores(self, q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
         """Compare two codes by the plain formulas.
 
         Args:

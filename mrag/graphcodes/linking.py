@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, term
-from mrag.graphcodes.explain.verbalise import readable
+from mrag.graphcodes.explanation.verbalise import readable
 from mrag.text.tokens import keys
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from mrag.graphcodes.registry import RelationRegistry
 
 __all__ = [
     "EXCESS",
+    "CodeScores",
     "Component",
     "Lexicographic",
-    "Scores",
     "Weighted",
     "paper",
     "query_relative",
@@ -34,7 +34,7 @@ EXCESS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class CodeScores:
     """The three values of a metric, each in [0, 1].
 
     Attributes:
@@ -61,7 +61,7 @@ class Weighted:
         ConfigError: If a weight is negative or all are 0.
 
     Example:
-        >>> Weighted(2, 1, 1)(Scores(1.0, 0.5, 0.5))
+        >>> Weighted(2, 1, 1)(CodeScores(1.0, 0.5, 0.5))
         0.75
     """
 
@@ -74,8 +74,8 @@ class Weighted:
         if min(weights) < 0 or not 0 < sum(weights) < float("inf"):
             raise ConfigError("Weights are at least 0 and not all 0.")
 
-    def __call__(self, scores: Scores) -> float:
-        """Give the mean, in [0, 1]."""
+    def __call__(self, scores: CodeScores) -> float:
+        """Return the mean, in [0, 1]."""
         total = self.features + self.relations + self.types
         mean = self.features * scores.features
         mean += self.relations * scores.relations
@@ -95,7 +95,7 @@ class Lexicographic:
 
     Example:
         >>> by_nodes = Lexicographic()
-        >>> by_nodes(Scores(0.5, 0.1, 0.9)) > by_nodes(Scores(0.5, 0.1, 0.8))
+        >>> by_nodes(CodeScores(0.5, 0.1, 0.9)) > by_nodes(CodeScores(0.5, 0.1, 0.8))
         True
     """
 
@@ -106,12 +106,12 @@ class Lexicographic:
         if not self.order or not known or len(set(self.order)) < len(self.order):
             raise ConfigError(f"An order has each of {', '.join(get_args(Component))} at most once.")
 
-    def __call__(self, scores: Scores) -> tuple[float, ...]:
-        """Give what to sort by, greatest first."""
+    def __call__(self, scores: CodeScores) -> tuple[float, ...]:
+        """Return what to sort by, greatest first."""
         return tuple(getattr(scores, name) for name in self.order)
 
 
-def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> Scores:
+def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) -> CodeScores:
     """Compare as the paper does.
 
     M_F = k / |V_q|. M_FR = the ordered pairs of two different shared nodes that have edges in both codes,
@@ -137,10 +137,10 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     Example:
         >>> q = GraphCode.of([], [("woman", "holds", "umbrella")])
         >>> paper(q, q)
-        Scores(features=1.0, relations=0.5, types=1.0)
+        CodeScores(features=1.0, relations=0.5, types=1.0)
     """
     if not q:
-        return Scores(0.0, 0.0, 0.0)
+        return CodeScores(0.0, 0.0, 0.0)
     if registry is not None:
         # A new relation of the question has the same number whatever the document.
         for cell in q.cells.values():
@@ -149,18 +149,18 @@ def paper(q: GraphCode, d: GraphCode, registry: RelationRegistry | None = None) 
     k = len(shared)
     features = k / len(q)
     if k < 2:
-        return Scores(features, 0.0, 0.0)
+        return CodeScores(features, 0.0, 0.0)
     mine = {pair for pair in q.cells if pair[0] != pair[1] and shared.issuperset(pair)}
     theirs = {pair for pair in d.cells if pair[0] != pair[1] and shared.issuperset(pair)}
     cells = k * (k - 1)
     relations = len(mine & theirs) / cells
     if not mine | theirs:
-        return Scores(features, relations, 0.0)
+        return CodeScores(features, relations, 0.0)
     if registry is None:
         difference = float(sum(q.cells.get(pair) != d.cells.get(pair) for pair in mine | theirs))
     else:
         difference = sum(abs(_value(q, p, registry) - _value(d, p, registry)) for p in sorted(mine | theirs))
-    return Scores(features, relations, max(0.0, 1.0 - difference / cells))
+    return CodeScores(features, relations, max(0.0, 1.0 - difference / cells))
 
 
 def _value(code: GraphCode, pair: tuple[str, str], registry: RelationRegistry) -> float:
@@ -168,7 +168,7 @@ def _value(code: GraphCode, pair: tuple[str, str], registry: RelationRegistry) -
     return 0.0 if cell is None else code.weights[pair] * registry.number(cell)
 
 
-def query_relative(q: GraphCode, d: GraphCode) -> Scores:
+def query_relative(q: GraphCode, d: GraphCode) -> CodeScores:
     """Compare relative to the question, as the public implementation in Java does.
 
     M_F = k / |V_q|. M_FR = the ordered pairs of two different nodes that have edges in both codes, over
@@ -178,22 +178,22 @@ def query_relative(q: GraphCode, d: GraphCode) -> Scores:
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])
         >>> query_relative(q, GraphCode.of([], [("dog", "licks", "man")]))
-        Scores(features=1.0, relations=1.0, types=0.0)
+        CodeScores(features=1.0, relations=1.0, types=0.0)
     """
     if not q:
-        return Scores(0.0, 0.0, 0.0)
+        return CodeScores(0.0, 0.0, 0.0)
     k = len(q.by_id.keys() & d.by_id.keys())
     asked = [pair for pair in q.cells if pair[0] != pair[1]]
     matched = [pair for pair in asked if pair in d.cells]
     same = sum(q.cells[pair] == d.cells[pair] for pair in matched)
-    return Scores(
+    return CodeScores(
         k / len(q), len(matched) / len(asked) if asked else 0.0, same / len(matched) if matched else 0.0
     )
 
 
 def structural(
     q: GraphCode, d: GraphCode, ontology: Ontology | None = None, *, excess: float = EXCESS
-) -> Scores:
+) -> CodeScores:
     """Compare by what is asked for and found, and by what the document has besides.
 
     Each component is (a + β·b) / (A + β·B): of the A things of the question, a have a match in the document;
@@ -221,7 +221,7 @@ def structural(
     Example:
         >>> q = GraphCode.of([], [("dog", "bites", "man")])
         >>> structural(q, q), structural(q, GraphCode.of([], [("man", "bites", "dog")])).types
-        (Scores(features=1.0, relations=1.0, types=1.0), 0.0)
+        (CodeScores(features=1.0, relations=1.0, types=1.0), 0.0)
     """
     if not excess >= 0:
         raise ConfigError(f"The excess is a number of at least 0, not {excess!r}.")
@@ -243,7 +243,7 @@ def structural(
         if ((e.source, e.target), (f.source, f.target)) in pairs and kinds.fits(f.relation, e.relation)
     }
     types = _covered({e for e, _ in edges}, {f for _, f in edges}, len(q.edges), len(d.edges), excess)
-    return Scores(
+    return CodeScores(
         features, features if relations is None else relations, features if types is None else types
     )
 

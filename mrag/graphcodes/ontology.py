@@ -78,12 +78,12 @@ class Ontology:
                 found.setdefault(broad, set()).add(narrow)
         return {broad: frozenset(narrows) for broad, narrows in found.items()}
 
-    def fits(self, special: str, general: str) -> bool:
-        """Tell whether the first is the second or a special case of it."""
-        return special == general or general in self.broader.get(special, ())
+    def fits(self, narrow: str, broad: str) -> bool:
+        """Return whether the first is the second or a special case of it."""
+        return narrow == broad or broad in self.broader.get(narrow, ())
 
     def matches(self, asked: Node, found: Node) -> bool:
-        """Tell whether a node of a document is what a node of a question asks for.
+        """Return whether a node of a document is what a node of a question asks for.
 
         It is the same node, a subclass of it, or has a type that is it or a subclass of it; and it
         fits every type that the question demands, by a type of its own or by being a subclass.
@@ -92,6 +92,6 @@ class Ontology:
         return any(self.fits(w, asked.id) for w in what) and self.meets(asked, found)
 
     def meets(self, asked: Node, found: Node) -> bool:
-        """Tell whether a node fits every type that the question demands."""
+        """Return whether a node fits every type that the question demands."""
         what = found.types | {found.id}
         return all(any(self.fits(w, demand) for w in what) for demand in asked.types)

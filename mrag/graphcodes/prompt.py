@@ -13,7 +13,7 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.prompts import messages, prompt
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 from mrag.retrieval.rankers import Question
 
 if TYPE_CHECKING:
@@ -26,26 +26,30 @@ if TYPE_CHECKING:
 __all__ = ["assemble", "chain", "context_of"]
 
 
-def context_of(codes: Iterable[tuple[str, GraphCode]], sayer: Sayer | None = None) -> str:
-    """Say documents in words, a line each, with ids by which an answer can point to them.
+def context_of(codes: Iterable[tuple[str, GraphCode]], verbaliser: CodeVerbaliser | None = None) -> str:
+    """Return documents in words, a line each, with ids by which an answer can point to them.
 
     Args:
         codes: The name and the code of each document, best first.
-        sayer: How codes are said.
+        verbaliser: How codes are put in words.
 
     Example:
         >>> code = GraphCode.of([], [("woman", "holds", "umbrella")])
         >>> context_of([("picture 7", code)])
         '[g1] picture 7: woman holds umbrella.'
     """
-    say = sayer or Sayer()
+    verbaliser = verbaliser or CodeVerbaliser()
     return "\n".join(
-        untrusted.line(f"g{at}", f"{name}: {say.say(code)}") for at, (name, code) in enumerate(codes, start=1)
+        untrusted.line(f"g{at}", f"{name}: {verbaliser.verbalise(code)}")
+        for at, (name, code) in enumerate(codes, start=1)
     )
 
 
 def assemble(
-    question: str, q: GraphCode, codes: Iterable[tuple[str, GraphCode]], sayer: Sayer | None = None
+    question: str,
+    q: GraphCode,
+    codes: Iterable[tuple[str, GraphCode]],
+    verbaliser: CodeVerbaliser | None = None,
 ) -> list[BaseMessage]:
     """Fill in the prompt: what the documents say, what the question was understood as, the question.
 
@@ -53,18 +57,18 @@ def assemble(
         question: What is asked.
         q: Its code.
         codes: The name and the code of each document, best first.
-        sayer: How codes are said.
+        verbaliser: How codes are put in words.
     """
-    say = sayer or Sayer()
-    return messages(_asked(question, q, say), context_of(codes, say))
+    verbaliser = verbaliser or CodeVerbaliser()
+    return messages(_asked(question, q, verbaliser), context_of(codes, verbaliser))
 
 
-def _asked(question: str, q: GraphCode, say: Sayer) -> str:
-    return f"{question}\n(Understood as: {say.say(q)})" if q else question
+def _asked(question: str, q: GraphCode, verbaliser: CodeVerbaliser) -> str:
+    return f"{question}\n(Understood as: {verbaliser.verbalise(q)})" if q else question
 
 
 def chain(
-    ranker: GraphCodeRanker, model: BaseChatModel, *, k: int = 5, sayer: Sayer | None = None
+    ranker: GraphCodeRanker, model: BaseChatModel, *, k: int = 5, verbaliser: CodeVerbaliser | None = None
 ) -> Runnable[str, str]:
     """Build a chain from a question to an answer.
 
@@ -72,7 +76,7 @@ def chain(
         ranker: Finds the documents.
         model: Answers.
         k: How many documents the context has.
-        sayer: How codes are said; the ranker's by default.
+        verbaliser: How codes are put in words; the ranker's by default.
 
     Returns:
         A runnable: the question in, the text of the answer out.
@@ -90,10 +94,10 @@ def chain(
         q = ranker.code(Question(question))
         found = ranker.index.search(q, k, ranker.comparison)
         codes = [ranker.index.code(match.id) for match in found]
-        say = sayer or ranker.sayer
+        words = verbaliser or ranker.verbaliser
         if ranker.kg is not None:
-            say = say.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
-        named = [(say.name(match.id), code) for match, code in zip(found, codes, strict=True)]
-        return {"context": context_of(named, say), "question": _asked(question, q, say)}
+            words = words.with_names(ranker.kg, [q, *codes, GraphCode.of([match.id for match in found])])
+        named = [(words.name(match.id), code) for match, code in zip(found, codes, strict=True)]
+        return {"context": context_of(named, words), "question": _asked(question, q, words)}
 
     return RunnableLambda(gather) | prompt() | model | StrOutputParser()

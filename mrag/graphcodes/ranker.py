@@ -8,10 +8,10 @@ from functools import cached_property
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Extractor, GraphCode
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain.matches import explain
-from mrag.graphcodes.explain.verbalise import Sayer
-from mrag.graphcodes.index.code_index import GraphCodeIndex, Match
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.explanation.matches import explain
+from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
+from mrag.graphcodes.index.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.linking import Linker
 from mrag.retrieval.rankers import Hit, Question
 
@@ -27,7 +27,7 @@ class GraphCodeRanker:
         index: The codes of the entities, by IRI.
         extractor: Reads the code of a question.
         comparison: How codes are compared.
-        sayer: How codes are said in the reasons.
+        verbaliser: How codes are put in words in the reasons.
         link: Whether words of the question that are labels in the index stand for what they label.
 
     Raises:
@@ -46,8 +46,8 @@ class GraphCodeRanker:
     kg: KnowledgeGraph | None
     index: GraphCodeIndex
     extractor: Extractor
-    comparison: Comparison = field(default_factory=Comparison)
-    sayer: Sayer = field(default_factory=Sayer)
+    comparison: CodeComparison = field(default_factory=CodeComparison)
+    verbaliser: CodeVerbaliser = field(default_factory=CodeVerbaliser)
     link: bool = True
 
     @cached_property
@@ -56,7 +56,7 @@ class GraphCodeRanker:
         return Linker.of(self.index, self.kg) if self.link else Linker()
 
     def code(self, question: Question) -> GraphCode:
-        """Give the code of a question.
+        """Return the code of a question.
 
         Raises:
             ConfigError: If it has no text.
@@ -73,17 +73,17 @@ class GraphCodeRanker:
         """Return at most `k` hits for a code, such as that of another image, best first."""
         matches = self.index.search(q, k, self.comparison)
         parts = [self.index.part(match.id, q, self.comparison)[0] for match in matches]
-        say = self.sayer if self.kg is None else self.sayer.with_names(self.kg, [q, *parts])
+        verbaliser = self.verbaliser if self.kg is None else self.verbaliser.with_names(self.kg, [q, *parts])
         return [
-            Hit(match.id, match.score, rank, self._reasons(q, part, say))
+            Hit(match.id, match.score, rank, self._reasons(q, part, verbaliser))
             for rank, (match, part) in enumerate(zip(matches, parts, strict=True), start=1)
         ]
 
-    def matches(self, question: Question, k: int) -> list[Match]:
+    def matches(self, question: Question, k: int) -> list[CodeMatch]:
         """Return at most `k` matches with the three values of the metric."""
         return self.index.search(self.code(question), k, self.comparison)
 
-    def _reasons(self, q: GraphCode, part: GraphCode, sayer: Sayer) -> tuple[str, ...]:
+    def _reasons(self, q: GraphCode, part: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
         labels = {node.id: node.label for node in part.nodes if node.label}
-        named = replace(sayer, names={**sayer.names, **labels})
+        named = replace(verbaliser, names={**verbaliser.names, **labels})
         return explain(q, part, self.comparison).reasons(q, named)

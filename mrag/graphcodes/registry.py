@@ -55,7 +55,7 @@ class RelationRegistry:
         self._last = max(self._last, number)
 
     def number(self, relation: str | Iterable[str]) -> int:
-        """Give the number of a relation, or of several together; a new one gets the next number."""
+        """Return the number of a relation, or of several together; a new one gets the next number."""
         cell = (relation,) if isinstance(relation, str) else tuple(sorted(set(relation)))
         if not cell:
             raise ConfigError("No relation has no number: 0 says that there is no edge.")
@@ -66,7 +66,7 @@ class RelationRegistry:
         return known
 
     def relations(self, number: int) -> Cell:
-        """Give the relations of a number.
+        """Return the relations of a number.
 
         Raises:
             ConfigError: If the number has not been given.
@@ -77,11 +77,11 @@ class RelationRegistry:
             raise ConfigError(f"No relation has the number {number}.") from None
 
     def cells(self) -> list[Cell]:
-        """Give the relations of every number, in the order of registration."""
+        """Return the relations of every number, in the order of registration."""
         return list(self._numbers)
 
     def name(self, number: int) -> str:
-        """Give the name under which a number is kept; several relations together are a JSON list.
+        """Return the name under which a number is kept; several relations together are a JSON list.
 
         Raises:
             ConfigError: If the number has not been given.
@@ -98,7 +98,7 @@ class RelationRegistry:
         return (_name(cell) for cell in self._numbers)
 
     def names(self) -> dict[str, int]:
-        """Give the numbers by name; what `RelationRegistry` takes."""
+        """Return the numbers by name; what `RelationRegistry` takes."""
         return {_name(cell): number for cell, number in self._numbers.items()}
 
     def save(self, path: Path) -> None:

@@ -1,1 +1,63 @@
-"""Images of a knowledge graph: described by models, ranked by words and by looks, shown with answers."""
+"""Images of a knowledge graph: found by text and by looks, described by a model, and asked about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.images.answer import AnswerSettings, PictureAnswer, ask_pictures
+    from mrag.images.embedding.conse import ConseEmbedder
+    from mrag.images.embedding.embedders import image_embedder
+    from mrag.images.enrichment.enrich import describe
+    from mrag.images.enrichment.runners import RayRunner, ThreadRunner
+    from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
+    from mrag.images.files.folder import PictureLimits
+    from mrag.images.graph import ImageVocabulary, of_class, of_query
+    from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
+
+__all__ = [
+    "AnswerSettings",
+    "ConseEmbedder",
+    "EnrichProgress",
+    "EnrichReport",
+    "EnrichSettings",
+    "ImageLooksRanker",
+    "ImageTextRanker",
+    "ImageVocabulary",
+    "PictureAnswer",
+    "PictureLimits",
+    "RayRunner",
+    "ThreadRunner",
+    "ask_pictures",
+    "describe",
+    "image_embedder",
+    "image_ranker",
+    "of_class",
+    "of_query",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "AnswerSettings": "answer",
+        "ConseEmbedder": "embedding.conse",
+        "EnrichProgress": "enrichment.settings",
+        "EnrichReport": "enrichment.settings",
+        "EnrichSettings": "enrichment.settings",
+        "ImageLooksRanker": "rankers",
+        "ImageTextRanker": "rankers",
+        "ImageVocabulary": "graph",
+        "PictureAnswer": "answer",
+        "PictureLimits": "files.folder",
+        "RayRunner": "enrichment.runners",
+        "ThreadRunner": "enrichment.runners",
+        "ask_pictures": "answer",
+        "describe": "enrichment.enrich",
+        "image_embedder": "embedding.embedders",
+        "image_ranker": "rankers",
+        "of_class": "graph",
+        "of_query": "graph",
+    },
+)

@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
-from mrag.context.expand import ContextSettings, expand
-from mrag.errors import LoadError, ModelError, MragError
-from mrag.generation.answer import Answer, Sentence, answer, cite, model_name
-from mrag.generation.lines import RecordedContext, RecordedLine, prompt_line
+from mrag.context import Context, ContextSettings, Line, expand
+from mrag.context.render import render
+from mrag.errors import LoadError, ModelError
+from mrag.generation.answering import Answer, Sentence, answer, cite
+from mrag.generation.lines import recorded
+from mrag.generation.models.calls import model_errors, model_name
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment.requests import default_model
 from mrag.images.files.folder import Picture, PictureLimits, open_picture
-from mrag.images.graph import Vocabulary, file_names, files_of, names_of, regions_of
+from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
@@ -81,7 +83,7 @@ class ShownImage:
     score: float
     rank: int
     reasons: tuple[str, ...]
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the image in types that JSON has."""
@@ -143,7 +145,7 @@ def ask_pictures(
     model: str | BaseChatModel | None = None,
     k: int = 5,
     settings: AnswerSettings | None = None,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: ImageVocabulary | None = None,
 ) -> PictureAnswer:
     """Find images for a question and answer with them.
 
@@ -175,7 +177,7 @@ def ask_pictures(
         [(1, 'Contains coat')]
         >>> kg.close()
     """
-    settings, vocabulary = settings or AnswerSettings(), vocabulary or Vocabulary()
+    settings, vocabulary = settings or AnswerSettings(), vocabulary or ImageVocabulary()
     asked = question if isinstance(question, Question) else Question(question)
     chat, send = _chat(model, settings.send)
     hits = ranker.rank(asked, k)
@@ -185,17 +187,17 @@ def ask_pictures(
         files, _ = files_of(kg, Path(folder), vocabulary, iris)
     shown = _shown(kg, hits, files, asked, settings, vocabulary)
     lines = [line for image in shown for line in image.lines]
-    context = RecordedContext(tuple(lines), tuple(iris))
+    context = Context(tuple(lines), tuple(iris))
     words = asked.text.strip() or "Which images are like the picture?"
     if shown and not lines and (chat is None or not send):
-        found_only = Sentence(FOUND_ONLY, (), True)
         notice = None if chat is not None else NO_MODEL_NOTICE
-        return PictureAnswer(Answer(words, FOUND_ONLY, (found_only,), (), None, notice, context), shown)
+        found_only = Answer.of(words, [Sentence(FOUND_ONLY, (), True)], context, notice=notice)
+        return PictureAnswer(found_only, shown)
     if chat is None or not shown:
         return PictureAnswer(answer(words, context, chat), shown)
     blocks = [_block(image.path, settings.limits) for image in shown[:send]]
     found = [
-        (image.name, "\n".join(map(prompt_line, image.lines)), block)
+        (image.name, "\n".join(map(render, image.lines)), block)
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
@@ -219,7 +221,7 @@ def _shown(
     files: Mapping[str, Path],
     asked: Question,
     settings: AnswerSettings,
-    vocabulary: Vocabulary,
+    vocabulary: ImageVocabulary,
 ) -> tuple[ShownImage, ...]:
     """Gather the lines of each image, those about parts of it among them."""
     if not hits:
@@ -232,9 +234,9 @@ def _shown(
     seeds += [(region, hit.score) for hit in hits for region in parts.get(hit.iri, ())[:_PARTS]]
     denied = (*settings.context.denied, *vocabulary.files, "http://purl.org/dc/terms/isPartOf")
     knobs = replace(settings.context, denied=denied)
-    recorded = RecordedContext.of(expand(kg, seeds, knobs, question=asked.text))
-    by_image: dict[str, list[RecordedLine]] = {}
-    for line in recorded.lines:
+    context = recorded(expand(kg, seeds, knobs, question=asked.text))
+    by_image: dict[str, list[Line]] = {}
+    for line in context.lines:
         image = of.get(line.entity, line.entity)
         by_image.setdefault(image, []).append(_named(line, image, names[image]) if image in names else line)
     return tuple(
@@ -251,7 +253,7 @@ def _shown(
     )
 
 
-def _named(line: RecordedLine, image: str, name: str) -> RecordedLine:
+def _named(line: Line, image: str, name: str) -> Line:
     """Call an image in a line what people call it, so that sentences about it can be held against it."""
     subject = str(line.triple.s)
     rest = subject.removeprefix(image)
@@ -268,15 +270,8 @@ def _said(
     found: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None,
 ) -> str:
-    try:
+    with model_errors(model, "A model that does not see can be asked with send=0, or use --model none."):
         text = str(model.invoke(answer_messages(question, found, asked)).text)
-    except MragError:
-        raise
-    except Exception as error:  # each client has its own errors; all mean that there is no answer
-        raise ModelError(
-            f"The language model {model_name(model)} did not answer: {error}",
-            hint="A model that does not see can be asked with send=0, or use --model none.",
-        ) from error
     # Models speak of images by their number in the prompt, which says nothing to a reader.
     names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
     return _NUMBER.sub(lambda m: names.get(m[1], m[0]), text)
@@ -320,7 +315,7 @@ def _html(text: str) -> str:
     return escape(visible(text), quote=True)
 
 
-def _origin(line: RecordedLine) -> str:
+def _origin(line: Line) -> str:
     if line.inferred:
         return " (inferred)"
     return " (said by a model)" if status_of(line.graph) == "enriched" else ""

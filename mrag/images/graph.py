@@ -14,6 +14,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files.folder import Box, file_in
 from mrag.rdf import patterns, queries
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import RDF
 from mrag.stores.base import Limits, SelectResult
 
@@ -26,7 +27,7 @@ Allowed = Callable[[], Collection[str]]
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class ImageVocabulary:
     """The properties by which a graph speaks of images; by default those of `fashionpedia-images.ttl`.
 
     Attributes:
@@ -82,7 +83,7 @@ class _Texts:
 
 
 def file_names(
-    kg: KnowledgeGraph, vocabulary: Vocabulary | None = None, images: Collection[str] | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None, images: Collection[str] | None = None
 ) -> dict[str, str]:
     """Return the name of the file of each image, in order of IRI; the first where there are several.
 
@@ -91,7 +92,7 @@ def file_names(
         vocabulary: How it speaks of images.
         images: IRIs of the only images that are wanted; all by default.
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     if images is None:
         rows = [(value.subject, value.text) for value in _values(kg, vocabulary.files)]
     else:
@@ -106,7 +107,7 @@ def file_names(
 def files_of(
     kg: KnowledgeGraph,
     folder: Path,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: ImageVocabulary | None = None,
     images: Collection[str] | None = None,
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Find the files of a graph's images.
@@ -131,7 +132,7 @@ def files_of(
     return found, missing
 
 
-def image_texts(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> list[ImageTexts]:
+def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> list[ImageTexts]:
     """Return what a graph says of each image, in order of IRI, whatever the order of its triples.
 
     Images with a file and without a sentence are among them.
@@ -146,7 +147,7 @@ def image_texts(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> lis
         ('Contains coat',)
         >>> kg.close()
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
     wanted = [*vocabulary.sentences, vocabulary.generated]
     for value in _values(kg, wanted):
@@ -165,9 +166,9 @@ def image_texts(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> lis
     ]
 
 
-def described(kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> set[str]:
+def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     whole = {value.subject for value in _values(kg, (vocabulary.generated,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
@@ -208,13 +209,13 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def boxes(
-    kg: KnowledgeGraph, vocabulary: Vocabulary | None = None
+    kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used.
 
     Equal boxes of one image count once.
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     found: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
@@ -265,7 +266,7 @@ def of_pattern(
     """
     variable = image or patterns.var("image")
     group = patterns.Group(tuple(pattern))
-    text = patterns.to_sparql(patterns.Select((variable,), group, distinct=True))
+    text = to_sparql(patterns.Select((variable,), group, distinct=True))
     return lambda: {str(found) for (found,) in kg.select(text)}
 
 

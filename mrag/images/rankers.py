@@ -16,7 +16,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexMismatch
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.embedding.embedders import ImageEmbedder, image_embedder
 from mrag.images.files.folder import PictureLimits, open_picture
-from mrag.images.graph import Allowed, Vocabulary, files_of, image_texts
+from mrag.images.graph import Allowed, ImageVocabulary, files_of, image_texts
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Mode, SyncReport
 from mrag.index.embedders import Embedder, embedder
@@ -63,12 +63,12 @@ class ImageTextRanker:
         text: str | Embedder | Any | None = "minilm",
         bm25: Bm25Params | None = None,
         allowed: Allowed | None = None,
-        vocabulary: Vocabulary | None = None,
+        vocabulary: ImageVocabulary | None = None,
         length: int = 4000,
     ) -> None:
         self.kg = kg
         self.allowed = allowed
-        self.vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or ImageVocabulary()
         self.length = length
         self._embedder = embedder(text) if mode != "bm25" else None
         self.mode: Mode = mode if self._embedder is not None else "bm25"
@@ -137,7 +137,7 @@ class ImageLooksRanker:
         model: str | ImageEmbedder | Any = "conse",
         *,
         allowed: Allowed | None = None,
-        vocabulary: Vocabulary | None = None,
+        vocabulary: ImageVocabulary | None = None,
         limits: PictureLimits | None = None,
     ) -> None:
         found = image_embedder(model)
@@ -146,7 +146,7 @@ class ImageLooksRanker:
         self.kg = kg
         self.folder = Path(folder)
         self.allowed = allowed
-        self.vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or ImageVocabulary()
         self.bad: dict[str, str] = {}
         self._model = _OfFiles(found, limits or PictureLimits())
         self._index: ImageIndex | None = None
@@ -200,7 +200,7 @@ def image_ranker(
     looks: str | ImageEmbedder | Any | None = "none",
     bm25: Bm25Params | None = None,
     allowed: Allowed | None = None,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: ImageVocabulary | None = None,
     weights: Sequence[float] | None = None,
 ) -> Ranker:
     """Return a ranker of images by their sentences and, with a model for pictures, by their looks.

@@ -1,1 +1,56 @@
-"""Similarity indexes beside the store: BM25, dense vectors and their fusion."""
+"""Similarity indexes: documents found by words (BM25), by meaning (vectors), or by both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.index.bm25 import Bm25Index, Bm25Params
+    from mrag.index.dense import DenseParams
+    from mrag.index.document_index import DocumentIndex
+    from mrag.index.documents import Definition
+    from mrag.index.embedders import Embedder, LangChainEmbedder, embedder
+    from mrag.index.fusion import reciprocal_rank_fusion
+    from mrag.index.image_index import ImageIndex
+    from mrag.index.segments.changes import SyncReport
+    from mrag.index.segments.matches import Mode
+    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+
+__all__ = [
+    "Bm25Index",
+    "Bm25Params",
+    "Definition",
+    "DenseParams",
+    "DocumentIndex",
+    "Embedder",
+    "ImageIndex",
+    "LangChainEmbedder",
+    "Mode",
+    "SimilarityIndex",
+    "SimilarityIndexes",
+    "SyncReport",
+    "embedder",
+    "reciprocal_rank_fusion",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Bm25Index": "bm25",
+        "Bm25Params": "bm25",
+        "Definition": "documents",
+        "DenseParams": "dense",
+        "DocumentIndex": "document_index",
+        "Embedder": "embedders",
+        "ImageIndex": "image_index",
+        "LangChainEmbedder": "embedders",
+        "Mode": "segments.matches",
+        "SimilarityIndex": "similarity",
+        "SimilarityIndexes": "similarity",
+        "SyncReport": "segments.changes",
+        "embedder": "embedders",
+        "reciprocal_rank_fusion": "fusion",
+    },
+)

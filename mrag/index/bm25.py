@@ -135,7 +135,7 @@ class Bm25Index:
         return cls(params or Bm25Params(), Rows([]), ()).add(documents)
 
     def add(self, documents: Iterable[tuple[str, str]]) -> Bm25Index:
-        """Give the index with documents added; those whose ID is known are replaced.
+        """Return the index with documents added; those whose ID is known are replaced.
 
         Args:
             documents: Document IDs with their texts.
@@ -153,7 +153,7 @@ class Bm25Index:
         return Bm25Index(self.params, Rows([*old.ids, StringTable.of(names)], live), [*self.postings, built])
 
     def delete(self, ids: Iterable[str]) -> Bm25Index:
-        """Give the index without some documents; unknown IDs are passed over."""
+        """Return the index without some documents; unknown IDs are passed over."""
         return Bm25Index(self.params, self.rows.without(ids), self.postings)
 
     @cached_property
@@ -254,7 +254,7 @@ class Bm25Index:
         return self.rows.order(found, scores[found], k)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Tell what each term of a query adds to the score of a document.
+        """Return what each term of a query adds to the score of a document.
 
         Args:
             text: The query.
@@ -281,7 +281,7 @@ class Bm25Index:
         return sorted(parts, key=lambda part: (-part[1], part[0]))
 
     def matching(self, text: str, rows: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
-        """Tell which words of a query each row contains.
+        """Return which words of a query each row contains.
 
         Args:
             text: The query.

@@ -123,7 +123,7 @@ class DenseIndex:
     Args:
         rows: The documents.
         vectors: One array per segment of `rows`, shape (rows of the segment, dim), of length 1 or 0.
-        codes: What `sign_codes` gives for each.
+        codes: What `sign_codes` returns for each.
         params: The knobs.
 
     Example:

@@ -6,36 +6,24 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from mrag.errors import ConfigError, IndexError_, IndexMismatch
+from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedders import Embedder
-from mrag.index.local_models import unit
-from mrag.index.segments.files import DocumentFolder, Manifest
+from mrag.index.segments.changes import SyncReport, compared
+from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, search
-from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
+from mrag.index.segments.model import IndexModel
+from mrag.index.segments.pending import Progress
 from mrag.index.segments.rows import Mask
-from mrag.index.segments.segment import digest
-from mrag.index.segments.state import State, Vectors, as_json, compared
+from mrag.index.segments.state import DocumentState, as_json
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
-
-
-@dataclass(frozen=True)
-class SyncReport:
-    """What a `sync` did: numbers of documents, and the seconds it took."""
-
-    added: int
-    changed: int
-    deleted: int
-    unchanged: int
-    seconds: float
 
 
 class DocumentIndex:
@@ -56,13 +44,14 @@ class DocumentIndex:
         ('ex:1', ('shoe', 'leather'))
     """
 
-    def __init__(self, state: State, folder: DocumentFolder | None, embedder: Embedder | None) -> None:
+    def __init__(
+        self, state: DocumentState, folder: DocumentFolder | None, embedder: Embedder | None
+    ) -> None:
         """Use `create` or `open`."""
         self._state = state
         self._folder = folder
-        self._embedder = embedder
         self._writer = threading.RLock()
-        self._pending = PendingVectors(folder)
+        self._model = IndexModel(embedder, folder)
         self._replacing = False
 
     @classmethod
@@ -92,9 +81,9 @@ class DocumentIndex:
             ConfigError: If `extra` is not JSON.
         """
         name = None if embedder is None else embedder.name
-        manifest = Manifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
+        manifest = DocumentManifest(embedder=name, bm25=bm25 or Bm25Params(), extra=as_json(extra or {}))
         folder = None if path is None else DocumentFolder(Path(path))
-        index = cls(State.of(manifest, [], None, dense or DenseParams()), folder, embedder)
+        index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
             with folder.locked():
                 index._replacing = folder.exists()
@@ -129,8 +118,8 @@ class DocumentIndex:
         folder = DocumentFolder(Path(path))
         if thorough:
             folder.verify()
-        index = cls(State.of(*folder.read(), dense or DenseParams()), folder, embedder)
-        index._check_model(index._state.manifest)
+        index = cls(DocumentState.of(*folder.read(), dense or DenseParams()), folder, embedder)
+        index._model.check(index._state.manifest)
         return index
 
     def __len__(self) -> int:
@@ -170,7 +159,7 @@ class DocumentIndex:
         return None if self._folder is None else self._folder.path
 
     def text_of(self, doc_id: str) -> str:
-        """Give the text of a document.
+        """Return the text of a document.
 
         Raises:
             IndexError_: If there is no such document.
@@ -196,8 +185,8 @@ class DocumentIndex:
             return False
         if self._folder.committed().generation == self.generation:
             return False
-        state = State.of(*self._folder.read(), self._state.dense_params)
-        self._check_model(state.manifest)
+        state = DocumentState.of(*self._folder.read(), self._state.dense_params)
+        self._model.check(state.manifest)
         self._state = state
         return True
 
@@ -235,11 +224,11 @@ class DocumentIndex:
             raise ConfigError(f"Cannot search with k={k} and mode={mode!r}.", hint=hint)
         vector = None
         if mode == "dense" or (mode == "hybrid" and state.manifest.embedder is not None):
-            vector = fitting(unit(self._model(state).embed_query(text)), state.manifest.dim)
+            vector = self._model.query_vector(state, text)
         return search(state, text, vector, k, mode=mode, allowed=allowed, weights=weights)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Tell what each term of a query adds to the BM25 score of a document; see `Bm25Index.explain`."""
+        """Return what each term of a query adds to the BM25 score of a document; see `Bm25Index.explain`."""
         return self._state.bm25.explain(text, str(doc_id))
 
     def sync(
@@ -272,17 +261,7 @@ class DocumentIndex:
             ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
             ModelError: If the model fails.
         """
-        started = time.perf_counter()
-        with self._writing() as state:
-            fresh, same, changed = compared(state, documents, state.rows.by_id.get)
-            kept = np.zeros(state.rows.total, np.bool_)
-            kept[same] = True
-            deleted = state.rows.count - len(same) - len(changed)
-            self._change(state, kept, fresh, extra, on_progress, batch)
-            # What an interrupted run has left is of no more use, whether this one took it up or not.
-            self._pending.clear()
-        added = len(fresh) - len(changed)
-        return SyncReport(added, len(changed), deleted, len(same), time.perf_counter() - started)
+        return self._update(documents, True, extra, on_progress, batch)
 
     def add(
         self,
@@ -296,14 +275,7 @@ class DocumentIndex:
 
         Args, returns and errors are those of `sync`.
         """
-        started = time.perf_counter()
-        with self._writing() as state:
-            fresh, same, changed = compared(state, documents, state.rows.row_of)
-            kept = state.rows.live.copy()
-            kept[changed] = False
-            self._change(state, kept, fresh, extra, on_progress, batch)
-        added = len(fresh) - len(changed)
-        return SyncReport(added, len(changed), 0, len(same), time.perf_counter() - started)
+        return self._update(documents, False, extra, on_progress, batch)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         """Delete documents; unknown IDs are passed over.
@@ -324,40 +296,39 @@ class DocumentIndex:
             self._change(state, rows.live, {}, extra)
             return state.rows.count - rows.count
 
-    def _check_model(self, manifest: Manifest) -> None:
-        asked = None if self._embedder is None else self._embedder.name
-        if asked is not None and asked != manifest.embedder:
-            built = manifest.embedder or "no model, for BM25 alone"
-            raise IndexMismatch(
-                f"The index was built with {built}, not with {asked}.",
-                file=None if self.path is None else str(self.path),
-                hint="Open it with the model it was built with, or build it anew with the other.",
-            )
-
-    def _model(self, state: State) -> Embedder:
-        if state.manifest.embedder is None:
-            hint = "Search with mode bm25, or build the index with a model, such as minilm."
-            raise ConfigError("The index has no vectors.", hint=hint)
-        if self._embedder is None:
-            hint = "Open it with that model, or search with mode bm25."
-            raise ConfigError(f"The index was opened without its model {state.manifest.embedder}.", hint=hint)
-        return self._embedder
-
     @contextmanager
-    def _writing(self) -> Iterator[State]:
-        with self._writer:
-            if self._folder is None:
-                yield self._state
-                return
-            with self._folder.locked():
-                self.refresh()
-                if not self._replacing:
-                    self._folder.sweep(self._state.manifest.files)
-                yield self._state
+    def _writing(self) -> Iterator[DocumentState]:
+        with self._writer, nullcontext() if self._folder is None else self._folder.locked():
+            self.refresh()
+            if self._folder is not None and not self._replacing:
+                self._folder.sweep(self._state.manifest.files)
+            yield self._state
+
+    def _update(
+        self,
+        documents: Iterable[tuple[str, str]],
+        whole: bool,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None,
+        batch: int,
+    ) -> SyncReport:
+        """Take in documents; if they are the whole index, delete all others."""
+        started = time.perf_counter()
+        with self._writing() as state:
+            rows = state.rows
+            fresh, same, changed = compared(state, documents, rows.by_id.get if whole else rows.row_of)
+            kept = np.zeros(rows.total, np.bool_) if whole else rows.live.copy()
+            kept[same], kept[changed] = True, False
+            self._change(state, kept, fresh, extra, on_progress, batch)
+            if whole:
+                self._model.pending.clear()  # what an interrupted run has left is of no more use
+        deleted = rows.count - len(same) - len(changed) if whole else 0
+        seconds = time.perf_counter() - started
+        return SyncReport(len(fresh) - len(changed), len(changed), deleted, len(same), seconds)
 
     def _change(
         self,
-        state: State,
+        state: DocumentState,
         kept: Mask,
         fresh: Mapping[str, str],
         extra: Mapping[str, Any] | None,
@@ -365,11 +336,7 @@ class DocumentIndex:
         batch: int = 256,
     ) -> None:
         extra = as_json(state.manifest.extra if extra is None else extra)
-        vectors: Vectors | None = None
-        if state.manifest.embedder is not None:
-            vectors = self._vectors(state, fresh, on_progress or (lambda done, total: None), batch)
-        elif on_progress is not None:
-            on_progress(len(fresh), len(fresh))
+        vectors = self._model.vectors(state, fresh.values(), on_progress or (lambda *_: None), batch)
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
         unwritten = self._folder is not None and not self.generation
         if same and not self._replacing and not unwritten:
@@ -379,17 +346,5 @@ class DocumentIndex:
         self._replacing = False
         if self._folder is not None:
             self._folder.sweep(self._state.manifest.files)
-        if fresh and vectors is not None and self._pending.vectors.keys() <= vectors.keys():
-            self._pending.clear()
-
-    def _vectors(self, state: State, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> Vectors:
-        texts = {digest(text): text for text in fresh.values()}
-        if not texts:
-            on_progress(0, 0)
-            return {}
-        model = self._model(state)
-        self._pending.load(model.name)
-        known = state.known_vectors(texts.keys())
-        return embed_missing(
-            texts, known, model, self._pending, dim=state.manifest.dim, batch=batch, on_progress=on_progress
-        )
+        if fresh and vectors is not None:
+            self._model.committed(vectors)

@@ -39,10 +39,10 @@ class Embedder(Protocol):
         """Number of dimensions."""
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Give one vector per text, shape (len(texts), dim), float32."""
+        """Return one vector per text, shape (len(texts), dim), float32."""
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of a query, shape (dim,), float32."""
+        """Return the vector of a query, shape (dim,), float32."""
 
 
 class LangChainEmbedder:
@@ -83,7 +83,7 @@ class LangChainEmbedder:
         return cast(int, self._dim)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Give one vector per text, shape (len(texts), dim).
+        """Return one vector per text, shape (len(texts), dim).
 
         Raises:
             ModelError: If the model fails or gives vectors of another shape.
@@ -97,7 +97,7 @@ class LangChainEmbedder:
         return self._checked(given, (len(texts),))
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of a query, shape (dim,).
+        """Return the vector of a query, shape (dim,).
 
         Raises:
             ModelError: If the model fails or gives a vector of another shape.
@@ -133,7 +133,7 @@ class LangChainEmbedder:
 
 
 def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
-    """Give the embedder that a name or an object stands for.
+    """Return the embedder that a name or an object stands for.
 
     Args:
         model: `minilm`, `wordllama` or `none`; an `Embedder`; a LangChain `Embeddings` object; None.

@@ -17,7 +17,7 @@ RRF_K: Final = 60
 
 
 def candidates(k: int) -> int:
-    """Give how many hits each ranker should contribute so that the best k of the fusion settle.
+    """Return how many hits each ranker should contribute so that the best k of the fusion settle.
 
     Args:
         k: How many fused hits are wanted.

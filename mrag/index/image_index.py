@@ -46,10 +46,10 @@ class FileEmbedder(Protocol):
         """
 
     def embed_file(self, path: Path) -> Vectors:
-        """Give the vector of a picture, shape (dim,), of length 1."""
+        """Return the vector of a picture, shape (dim,), of length 1."""
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words, shape (dim,), of length 1."""
+        """Return the vector of words, shape (dim,), of length 1."""
 
 
 class ImageIndex:

@@ -142,7 +142,7 @@ class MiniLmEmbedder:
         self._tokenizer = _wordpiece()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Give one vector per text, shape (len(texts), 384)."""
+        """Return one vector per text, shape (len(texts), 384)."""
         # One text at a time: the tokenizer's own batches start threads, which a later fork trips over.
         ids = [self._tokenizer.encode(_clean(text)).ids for text in texts]
         by_length: dict[int, list[int]] = {}
@@ -157,7 +157,7 @@ class MiniLmEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of a query, shape (384,)."""
+        """Return the vector of a query, shape (384,)."""
         return cast(Vectors, self.embed_documents([text])[0])
 
     def _run(self, ids: npt.NDArray[np.int64]) -> Vectors:
@@ -215,7 +215,7 @@ class WordLlamaEmbedder:
         self._weights, self._tokenizer = _wordllama_parts()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Give one vector per text, shape (len(texts), 256)."""
+        """Return one vector per text, shape (len(texts), 256)."""
         vectors = np.zeros((len(texts), self.dim), np.float64)
         for i, text in enumerate(texts):
             ids = self._tokenizer.encode(_clean(text), add_special_tokens=False).ids
@@ -224,5 +224,5 @@ class WordLlamaEmbedder:
         return unit(vectors)
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of a query, shape (256,)."""
+        """Return the vector of a query, shape (256,)."""
         return cast(Vectors, self.embed_documents([text])[0])

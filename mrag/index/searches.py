@@ -12,9 +12,10 @@ from rdflib.term import Node, Variable
 
 from mrag.errors import QueryRefused
 from mrag.rdf.guard import Pattern, ReadQuery
-from mrag.rdf.terms import RDF
+from mrag.rdf.queries import term
+from mrag.rdf.terms import RDF, XSD
 
-__all__ = ["INSTANCE", "PSI", "SIM", "Search", "searches"]
+__all__ = ["INSTANCE", "PSI", "SIM", "Search", "as_triples", "searches"]
 
 SIM: Final = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE: Final = SIM + "instance/"
@@ -59,6 +60,28 @@ def searches(query: ReadQuery) -> Iterator[Search]:
             hint="Give both the parameters.",
         )
     yield from seen
+
+
+def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]) -> list[str]:
+    """Return a search and its results as N-Triples, a line each.
+
+    Args:
+        number: Number of the search in its query.
+        search: The search.
+        results: ID and score of each document that it found, best first.
+    """
+    index, by, sought, parameters = search
+    node = f"_:s{number}"
+    lines = [f"{node} <{RDF}type> {term(URIRef(index))} .", f"{node} <{SIM}{by}> {term(sought)} ."]
+    if parameters is not None:
+        lines.append(f"{node} <{SIM}searchParameters> {term(parameters)} .")
+    for rank, (doc_id, score) in enumerate(results):
+        result = f"{node}r{rank}"
+        value = RdfLiteral(repr(score), datatype=URIRef(XSD + "double"))
+        lines.append(f"{node} <{SIM}documentResult> {result} .")
+        lines.append(f"{result} <{SIM}value> {term(URIRef(doc_id))} .")
+        lines.append(f"{result} <{SIM}score> {term(value)} .")
+    return lines
 
 
 def _constants(given: Node | None, query: ReadQuery, what: str) -> list[Any]:

@@ -55,7 +55,7 @@ class ServerIndex:
 
     @staticmethod
     def reason(match: Match) -> str:
-        """Say in words why a document was found."""
+        """Return in words why a document was found."""
         return f"similar text, {match.score:.2f} by the server's index"
 
 

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
-from rdflib import Literal as RdfLiteral
-from rdflib import URIRef
 
 from mrag.errors import (
     ConfigError,
@@ -32,12 +30,10 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, documents
 from mrag.index.embedders import Embedder, embedder
-from mrag.index.searches import INSTANCE, SIM, searches
+from mrag.index.searches import INSTANCE, as_triples, searches
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
 from mrag.index.server_similarity import build as build_on_server
 from mrag.rdf.guard import ReadQuery
-from mrag.rdf.queries import term
-from mrag.rdf.terms import RDF, XSD
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +96,7 @@ class SimilarityIndex:
 
     @staticmethod
     def reason(match: Match) -> str:
-        """Say in words why a document was found."""
+        """Return in words why a document was found."""
         parts = []
         if match.terms:
             parts.append(f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})")
@@ -119,9 +115,9 @@ class SimilarityIndexes:
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> from rdflib import RDFS
+        >>> from rdflib import RDFS, Literal, URIRef
         >>> from mrag.rdf.terms import Triple
-        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, RdfLiteral("A red dress", lang="en"))])
+        >>> _ = kg.insert([Triple(URIRef("urn:a"), RDFS.label, Literal("A red dress", lang="en"))])
         >>> indexes = SimilarityIndexes.of(kg)
         >>> _ = indexes.build("main", model="none")
         >>> [m.doc_id for m in indexes.get("main").search("dress", 5)]
@@ -246,7 +242,10 @@ class SimilarityIndexes:
         files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
         extra: dict[str, Any] = files.extra
         if "definition" not in extra:
-            raise _not_of_graph(name)
+            raise IndexError_(
+                f"The index {name!r} does not say what of the graph it was built from.",
+                hint="Build it anew with `mrag index`.",
+            )
         definition = Definition.from_json(extra["definition"])
         revision = int(extra["revision"])
         return IndexInfo(name, len(files), files.embedder_name, revision, self._stale(files), definition)
@@ -275,7 +274,8 @@ class SimilarityIndexes:
             MissingIndex: If it names an index that is not there.
         """
         lines: list[str] = []
-        for number, (index_iri, by, sought, parameters) in enumerate(searches(query)):
+        for number, search in enumerate(searches(query)):
+            index_iri, by, sought, parameters = search
             name = index_iri.removeprefix(INSTANCE)
             if self._on_server(name):
                 continue  # the server answers that itself
@@ -285,21 +285,12 @@ class SimilarityIndexes:
             found = (
                 index.search(str(sought), k) if by == "searchTerm" else index.search_document(str(sought), k)
             )
-            node = f"_:s{number}"
-            lines.append(f"{node} <{RDF}type> {term(URIRef(index_iri))} .")
-            lines.append(f"{node} <{SIM}{by}> {term(sought)} .")
-            if parameters is not None:
-                lines.append(f"{node} <{SIM}searchParameters> {term(parameters)} .")
-            for rank, match in enumerate(found):
-                result = f"{node}r{rank}"
-                score = RdfLiteral(repr(float(match.score)), datatype=URIRef(XSD + "double"))
-                lines.append(f"{node} <{SIM}documentResult> {result} .")
-                lines.append(f"{result} <{SIM}value> {term(URIRef(match.doc_id))} .")
-                lines.append(f"{result} <{SIM}score> {term(score)} .")
+            results = [(m.doc_id, float(m.score)) for m in found]
+            lines += as_triples(number, search, results)
         return "".join(line + "\n" for line in lines).encode()
 
     def _on_server(self, name: str) -> bool:
-        """Tell whether an index is the server's; one beside the store comes before it."""
+        """Return whether an index is the server's; one beside the store comes before it."""
         if self.server is None or name in self._open:
             return False
         beside = self.folder is not None and (self.folder / name / "manifest.json").exists()
@@ -339,13 +330,6 @@ class SimilarityIndexes:
         except (DamagedIndex, IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
         return DocumentIndex.create(path, embedder=chosen, replace=True)
-
-
-def _not_of_graph(name: str) -> IndexError_:
-    return IndexError_(
-        f"The index {name!r} does not say what of the graph it was built from.",
-        hint="Build it anew with `mrag index`.",
-    )
 
 
 def home(kg: KnowledgeGraph) -> Path | None:

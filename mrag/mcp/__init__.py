@@ -21,7 +21,7 @@ __all__ = ["McpSettings", "create_server", "serve"]
 
 
 def create_server(kg: KnowledgeGraph, settings: McpSettings | None = None) -> Server[Any]:
-    """Make a server of the SDK, for a transport of one's own.
+    """Return a server of the SDK, to run on a transport of your own.
 
     Args:
         kg: The knowledge graph; the caller closes it.

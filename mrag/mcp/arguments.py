@@ -9,44 +9,44 @@ from pydantic import BaseModel, ConfigDict, Field
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]
 Iri = Annotated[str, Field(min_length=1, max_length=2_000)]
 Layer = Annotated[Literal["all", "asserted", "inferred"], Field(description="Which triples the query sees.")]
-Most = Annotated[int, Field(ge=1, le=500, description="Most rows to show.")]
+Most = Annotated[int, Field(ge=1, le=500, description="Maximum number of rows to show.")]
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool; unknown ones are refused, so that a misspelt one is not passed over."""
+    """Arguments of a tool; unknown ones are refused, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Search(Arguments):
+class SearchArguments(Arguments):
     """Arguments of `search`."""
 
-    text: Words = Field(description="What to look for, in words.")
-    k: int = Field(default=10, ge=1, le=100, description="Most entities.")
+    text: Words = Field(description="What to search for, in words.")
+    k: int = Field(default=10, ge=1, le=100, description="Maximum number of entities.")
     mode: Literal["hybrid", "bm25", "dense"] = Field(
         default="hybrid", description="By words (bm25), by meaning (dense), or both."
     )
 
 
-class Context(Arguments):
+class ContextArguments(Arguments):
     """Arguments of `context`."""
 
     entities: list[Iri] = Field(min_length=1, max_length=20, description="IRIs or CURIEs of entities.")
     question: str = Field(
         default="", max_length=2_000, description="Triples that share words with it come first."
     )
-    hops: int = Field(default=1, ge=1, le=2, description="How far to look around each entity.")
-    most: int = Field(default=60, ge=1, le=300, description="Most triples.")
+    hops: int = Field(default=1, ge=1, le=2, description="Steps from each entity.")
+    most: int = Field(default=60, ge=1, le=300, description="Maximum number of triples.")
 
 
-class Ask(Arguments):
+class AskArguments(Arguments):
     """Arguments of `ask`."""
 
     question: Words = Field(description="The question, in words.")
-    k: int = Field(default=10, ge=1, le=50, description="Most entities to look around.")
+    k: int = Field(default=10, ge=1, le=50, description="Maximum number of entities to start from.")
 
 
-class Explain(Arguments):
+class ExplainArguments(Arguments):
     """Arguments of `explain`."""
 
     subject: Iri = Field(description="IRI or CURIE of an entity.")
@@ -56,10 +56,12 @@ class Explain(Arguments):
         description='IRI or CURIE. A literal is {"type": "literal", "value": …} and its "xml:lang" or '
         '"datatype".',
     )
-    most: int = Field(default=5, ge=1, le=50, description="Most inferred triples of the entity to explain.")
+    most: int = Field(
+        default=5, ge=1, le=50, description="Maximum number of inferred triples of the entity to explain."
+    )
 
 
-class Schema(Arguments):
+class SchemaArguments(Arguments):
     """Arguments of `schema`."""
 
     contains: str = Field(
@@ -68,7 +70,7 @@ class Schema(Arguments):
     most: Most = 50
 
 
-class Sparql(Arguments):
+class SparqlArguments(Arguments):
     """Arguments of `query`."""
 
     sparql: str = Field(
@@ -78,7 +80,7 @@ class Sparql(Arguments):
     most: Most = 50
 
 
-class RunQuery(Arguments):
+class RunQueryArguments(Arguments):
     """Arguments of `run_query`."""
 
     name: str = Field(max_length=200, description="Name of the query.")

@@ -72,7 +72,7 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Tell whether the file's own value is a mere example."""
+        """Return whether the value in the file is only an example."""
         return bool(self.variables)
 
     def schema(self, term: Mapping[str, Any] = TERM_SCHEMA) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A catalogue query that may be run by name.
 
     Attributes:
@@ -229,9 +229,9 @@ def read_term(value: Any, kind: Kind, prefixes: Mapping[str, str] | None = None)
 
 
 @lru_cache(maxsize=1)
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, CatalogueEntry]:
     """Return the queries that may be run by name, in order of name."""
-    found: dict[str, Entry] = {}
+    found: dict[str, CatalogueEntry] = {}
     for name in queries.names():
         query = queries.get(name)
         if name.partition("/")[0] in INTERNAL:
@@ -239,8 +239,8 @@ def entries() -> Mapping[str, Entry]:
         try:
             read = read_gate(query.text)
         except QueryRefused:
-            continue  # An update, or a query of graphs that are out of sight.
-        found[name] = Entry(query, tuple(_parameter(query, param, read) for param in query.params))
+            continue  # An update, or a query of graphs that are not visible.
+        found[name] = CatalogueEntry(query, tuple(_parameter(query, param, read) for param in query.params))
     return found
 
 
@@ -285,7 +285,7 @@ def _parameter(query: Query, name: str, read: ReadQuery) -> Parameter:
 
 
 def _variables(name: str, read: ReadQuery) -> tuple[str, ...]:
-    """Take a parameter's name apart into the variables that its file gives examples of."""
+    """Return the variables of a parameter's name that its file has examples of."""
     if name in read.values:
         return (name,)
     parts = tuple(name.split("_"))

@@ -11,8 +11,7 @@ from typing import Any
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
-from mrag.generation.lines import term_to_json
-from mrag.rdf.terms import XSD, Term, Triple, curie
+from mrag.rdf.terms import XSD, Term, Triple, curie, term_to_json
 from mrag.stores.base import SelectResult
 
 _ENDS = re.compile("[\x85\u2028\u2029]")
@@ -34,12 +33,14 @@ class Result:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def of_query(found: SelectResult | bool | Sequence[Triple], most: int, prefixes: Mapping[str, str]) -> Result:
+def of_query(
+    found: SelectResult | bool | Sequence[Triple], max_rows: int, prefixes: Mapping[str, str]
+) -> Result:
     """Show what a query found.
 
     Args:
         found: Rows, a truth value, or triples.
-        most: Most rows or triples to show.
+        max_rows: Maximum number of rows or triples to show.
         prefixes: Prefixes for the table; the JSON has IRIs whole.
 
     Example:
@@ -55,21 +56,21 @@ def of_query(found: SelectResult | bool | Sequence[Triple], most: int, prefixes:
         names, rows = found.variables, list(found)
         head = "\t".join("?" + name for name in names)
         bindings = [
-            {v: _json(t) for v, t in zip(names, row, strict=True) if t is not None} for row in rows[:most]
+            {v: _json(t) for v, t in zip(names, row, strict=True) if t is not None} for row in rows[:max_rows]
         ]
         data: dict[str, Any] = {"variables": list(names), "rows": bindings}
-        lines = [head, *("\t".join(cell(t, prefixes) for t in row) for row in rows[:most])]
+        lines = [head, *("\t".join(cell(t, prefixes) for t in row) for row in rows[:max_rows])]
         kind = "rows"
     else:
         rows = [tuple(triple) for triple in found]
-        data = {"triples": [[_json(t) for t in triple] for triple in found[:most]]}
-        lines = [" ".join(cell(t, prefixes) for t in triple) + " ." for triple in found[:most]]
+        data = {"triples": [[_json(t) for t in triple] for triple in found[:max_rows]]}
+        lines = [" ".join(cell(t, prefixes) for t in triple) + " ." for triple in found[:max_rows]]
         kind = "triples"
-    data |= {"count": len(rows), "shown": min(most, len(rows))}
+    data |= {"count": len(rows), "shown": min(max_rows, len(rows))}
     if not rows:
         lines.append(f"There are no {kind}.")
-    elif len(rows) > most:
-        lines.append(f"{most} of {len(rows)} {kind} are shown.")
+    elif len(rows) > max_rows:
+        lines.append(f"{max_rows} of {len(rows)} {kind} are shown.")
     return Result("\n".join(lines), data)
 
 
@@ -98,7 +99,7 @@ def cell(term: Term | None, prefixes: Mapping[str, str]) -> str:
     return f"{shown}^^{untrusted.one_line(curie(str(term.datatype), prefixes))}"
 
 
-def clip(text: str, most: int) -> str:
+def clip(text: str, max_length: int) -> str:
     """Cut a text at a line, saying so.
 
     Example:
@@ -107,9 +108,9 @@ def clip(text: str, most: int) -> str:
         two
         … cut: 13 characters in all. Ask for less at once.
     """
-    if len(text) <= most:
+    if len(text) <= max_length:
         return text
-    kept = text[:most].rpartition("\n")[0] or text[:most]
+    kept = text[:max_length].rpartition("\n")[0] or text[:max_length]
     return f"{kept}\n… cut: {len(text)} characters in all. Ask for less at once."
 
 

@@ -30,7 +30,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
-from mrag.mcp.tools import Desk, tools
+from mrag.mcp.tools import ToolContext, tools
 
 logger = logging.getLogger(__name__)
 
@@ -48,11 +48,11 @@ class Threads:
     taken until it ends, so that calls given up cannot pile up. A SPARQL query ends with its process.
 
     Args:
-        most: Most pieces of work at once.
+        max_parallel: Maximum number of calls at once.
     """
 
-    def __init__(self, most: int) -> None:
-        self._places = anyio.Semaphore(most)
+    def __init__(self, max_parallel: int) -> None:
+        self._places = anyio.Semaphore(max_parallel)
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Return what `work` returns, waiting for a place first."""
@@ -84,14 +84,14 @@ class Threads:
 
 
 def build(kg: KnowledgeGraph, settings: McpSettings) -> Server[Any]:
-    """Make the server of one knowledge graph.
+    """Return the server of one knowledge graph.
 
     Args:
         kg: The knowledge graph.
         settings: Index, deadline, model and bounds.
     """
     offered = {tool.name: tool for tool in tools()}
-    desk = Desk(kg, settings)
+    desk = ToolContext(kg, settings)
     threads = Threads(settings.calls)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

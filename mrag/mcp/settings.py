@@ -16,8 +16,8 @@ class McpSettings:
         seconds: Deadline of a call.
         model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
         calls: Calls that run at once; further ones wait, and their waiting counts.
-        rows: Most rows that a query may have; most of them are counted, not shown.
-        characters: Most characters of a result's text, and ten times as many of its JSON.
+        rows: Maximum number of rows that a query may have; most of them are counted, not shown.
+        characters: Maximum number of characters of a result's text, and ten times as many of its JSON.
 
     Raises:
         ConfigError: If a number is not positive.

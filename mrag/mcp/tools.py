@@ -9,10 +9,9 @@ from typing import Any
 
 from rdflib import Literal, URIRef
 
+from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.context.expand import ContextSettings, expand
-from mrag.context.neighbours import read
-from mrag.errors import ConfigError, ReasoningError
+from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import arguments as given
@@ -20,9 +19,7 @@ from mrag.mcp.catalogue import entries, listing, parameters_schema, read_term
 from mrag.mcp.results import Result, of_query
 from mrag.mcp.settings import McpSettings
 from mrag.rdf import queries
-from mrag.rdf.terms import SKOLEM, Triple, curie, from_ox, iri
-from mrag.reasoning.proofs import render
-from mrag.reasoning.run import proof_of
+from mrag.rdf.terms import SKOLEM, curie, iri
 from mrag.retrieval.rankers import Question, SimilarityRanker
 from mrag.stores.base import Limits, SelectResult
 from mrag.untrusted import one_line
@@ -31,7 +28,7 @@ _BYTES = 16 << 20
 
 
 @dataclass
-class Desk:
+class ToolContext:
     """What all tools work with.
 
     Attributes:
@@ -87,7 +84,7 @@ class Tool:
     title: str
     description: str
     arguments: type[given.Arguments]
-    run: Callable[[Desk, Any], Result]
+    run: Callable[[ToolContext, Any], Result]
     schema: Callable[[], dict[str, Any]] = dict
 
     def input_schema(self) -> dict[str, Any]:
@@ -101,7 +98,7 @@ class Tool:
         return schema
 
 
-def search(desk: Desk, asked: given.Search) -> Result:
+def search(desk: ToolContext, asked: given.SearchArguments) -> Result:
     """Rank entities by a similarity index."""
     desk.open_index()
     ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.mode)
@@ -127,7 +124,7 @@ def search(desk: Desk, asked: given.Search) -> Result:
     return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
 
 
-def context(desk: Desk, asked: given.Context) -> Result:
+def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
     """Show the bounded neighbourhood of entities."""
     seeds = [(str(desk.iri(text)), 1.0) for text in asked.entities]
     settings = ContextSettings(
@@ -138,7 +135,7 @@ def context(desk: Desk, asked: given.Context) -> Result:
     for entity, name in zip(found.entities, found.names, strict=True):
         lines.append(f"{one_line(name)} {_short(desk, entity)}")
         if not found.of(entity):
-            lines.append("The graph says nothing of it, or nothing that has not been said above.")
+            lines.append("The graph says nothing of it that is not said above.")
     notes = [
         f"Left out: {'at least ' if d.more else ''}{d.count} ({one_line(d.reason)})."
         for d in found.dropped
@@ -150,7 +147,7 @@ def context(desk: Desk, asked: given.Context) -> Result:
     return Result("\n".join([text, *notes]), found.to_json())
 
 
-def ask(desk: Desk, asked: given.Ask) -> Result:
+def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations."""
     from mrag.retrieval.ask import ask as answer
 
@@ -162,47 +159,28 @@ def ask(desk: Desk, asked: given.Ask) -> Result:
     return Result("\n".join([str(found), *_staleness(desk)]), data)
 
 
-def explain(desk: Desk, asked: given.Explain) -> Result:
+def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
     """Prove one triple, or the inferred triples of an entity."""
-    kg, display = desk.kg, Display(desk.kg)
-    subject = desk.iri(asked.subject)
+    from mrag.retrieval.explain import explain as proved
+
     if (asked.predicate is None) != (asked.object is None):
         raise ConfigError(
-            "Give predicate and object, or neither.", hint="With neither, the entity's inferred triples come."
+            "Give predicate and object, or neither.",
+            hint="With neither, the entity's inferred triples are explained.",
         )
-    if asked.predicate is not None:
-        target = Triple(subject, desk.iri(asked.predicate), read_term(asked.object, "iri", kg.prefixes))
-        targets = [target]
+    subject = desk.iri(asked.subject)
+    if asked.predicate is None:
+        found = proved(desk.kg, subject, max_triples=asked.most)
     else:
-        targets = sorted(
-            (
-                Triple(subject, URIRef(p), from_ox(o))
-                for _, p, o, graph in read(kg, subject, "out", scan=10_000, share=10_000).statements
-                if kg.is_inferred(graph) and SKOLEM not in str(o)
-            ),
-            key=lambda t: (t.p, t.o.n3()),
-        )
-        if not targets:
-            raise ReasoningError(
-                f"Nothing about {display.entity(subject)} is inferred.",
-                hint="Its triples, if any, are asserted: see them with `context`.",
-            )
-    texts, proofs = [], []
-    for triple in targets[: asked.most]:
-        proof = proof_of(kg, triple)
-        if proof is None:
-            raise ReasoningError(
-                "The graph does not hold this triple.",
-                hint="Nothing to explain: it is neither asserted nor inferred.",
-            )
-        texts.append(render(proof, _labels(kg, display)))
-        proofs.append(proof.to_json())
-    if len(targets) > asked.most:
-        texts.append(f"{asked.most} of {len(targets)} inferred triples are explained.")
-    return Result("\n\n".join(texts), {"proofs": proofs, "inferred": len(targets)})
+        end = read_term(asked.object, "iri", desk.kg.prefixes)
+        found = proved(desk.kg, subject, desk.iri(asked.predicate), end)
+    texts = list(found.texts)
+    if found.inferred > asked.most:
+        texts.append(f"{asked.most} of {found.inferred} inferred triples are explained.")
+    return Result("\n\n".join(texts), {"proofs": found.to_json(), "inferred": found.inferred})
 
 
-def schema(desk: Desk, asked: given.Schema) -> Result:
+def schema(desk: ToolContext, asked: given.SchemaArguments) -> Result:
     """Count classes and predicates."""
     kg, display = desk.kg, Display(desk.kg)
     wanted = asked.contains.lower()
@@ -238,13 +216,13 @@ def schema(desk: Desk, asked: given.Schema) -> Result:
     return Result("\n".join(parts), data)
 
 
-def query(desk: Desk, asked: given.Sparql) -> Result:
+def query(desk: ToolContext, asked: given.SparqlArguments) -> Result:
     """Answer a query through the read gate, in a process that ends at the deadline."""
     found = desk.kg.query(asked.sparql, limits=desk.limits, layer=asked.layer)
     return of_query(found, asked.most, desk.kg.prefixes)
 
 
-def run_query(desk: Desk, asked: given.RunQuery) -> Result:
+def run_query(desk: ToolContext, asked: given.RunQueryArguments) -> Result:
     """Run a query of the catalogue."""
     entry = entries().get(asked.name)
     if entry is None:
@@ -257,11 +235,11 @@ def run_query(desk: Desk, asked: given.RunQuery) -> Result:
     return of_query(found, asked.most, desk.kg.prefixes)
 
 
-def _short(desk: Desk, entity: object) -> str:
+def _short(desk: ToolContext, entity: object) -> str:
     return one_line(curie(str(entity), desk.kg.prefixes))
 
 
-def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:
+def _counts(desk: ToolContext, name: str) -> list[tuple[str, int]]:
     # A large ontology has more classes than a model should be given rows.
     found = desk.kg.query(queries.get(name).text, limits=Limits(seconds=desk.settings.seconds))
     assert isinstance(found, SelectResult)
@@ -272,14 +250,9 @@ def _counts(desk: Desk, name: str) -> list[tuple[str, int]]:
     ]
 
 
-def _labels(kg: KnowledgeGraph, display: Display) -> Callable[[str], str]:
-    known = kg.profile().predicates
-    return lambda term: display.predicate(term) if term in known else display.entity(term)
-
-
-def _staleness(desk: Desk) -> list[str]:
+def _staleness(desk: ToolContext) -> list[str]:
     if SimilarityIndexes.of(desk.kg).info(desk.settings.index).stale:
-        return [f"The index {desk.settings.index!r} is older than the graph; `mrag index` renews it."]
+        return [f"The index {desk.settings.index!r} is older than the graph; run `mrag index` to update it."]
     return []
 
 
@@ -290,16 +263,16 @@ def tools() -> Sequence[Tool]:
             "search",
             "Search entities",
             "Find the entities most similar to a text, with labels, scores and why each was found. "
-            "The place to start: other tools take the IRIs it gives.",
-            given.Search,
+            "Start here: other tools take the IRIs that it returns.",
+            given.SearchArguments,
             search,
         ),
         Tool(
             "context",
             "Show what is known of entities",
-            "Show the triples around entities, the most telling first, as lines with ids to cite. Lines "
+            "Show the triples around entities, the most relevant first, as lines with ids to cite. Lines "
             "marked inferred follow by reasoning; `explain` proves them.",
-            given.Context,
+            given.ContextArguments,
             context,
         ),
         Tool(
@@ -307,7 +280,7 @@ def tools() -> Sequence[Tool]:
             "Ask a question",
             "Answer a question in words. Each sentence cites the triples it rests on, and sentences that "
             "none supports are named. Without a language model the best facts are the answer.",
-            given.Ask,
+            given.AskArguments,
             ask,
         ),
         Tool(
@@ -315,7 +288,7 @@ def tools() -> Sequence[Tool]:
             "Explain an inference",
             "Prove an inferred triple, or those of an entity: the rule, its axiom and its premises down to "
             "asserted triples.",
-            given.Explain,
+            given.ExplainArguments,
             explain,
         ),
         Tool(
@@ -323,7 +296,7 @@ def tools() -> Sequence[Tool]:
             "Describe the graph",
             "List the classes and predicates of the graph with counts and labels, and the prefixes. Read it "
             "before writing SPARQL.",
-            given.Schema,
+            given.SchemaArguments,
             schema,
         ),
         Tool(
@@ -332,7 +305,7 @@ def tools() -> Sequence[Tool]:
             "Run a SPARQL 1.1 read query. The prefixes that `schema` lists need no declaration. Updates, "
             "SERVICE and graphs elsewhere are refused; time and rows are bounded, so write a LIMIT. "
             "GraphDB's similarity vocabulary works, and FROM onto:explicit or onto:implicit.",
-            given.Sparql,
+            given.SparqlArguments,
             query,
         ),
         Tool(
@@ -340,7 +313,7 @@ def tools() -> Sequence[Tool]:
             "Run a query by name",
             "Run a query of the catalogue. A parameter takes an array of terms, or of rows of terms where "
             "its name joins several; a ? marks one that may be left out.\n" + listing(),
-            given.RunQuery,
+            given.RunQueryArguments,
             run_query,
             lambda: {
                 "name": {"enum": list(entries())},

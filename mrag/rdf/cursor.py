@@ -9,7 +9,7 @@ from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
 from mrag.errors import QueryRefused
-from mrag.rdf.lexer import CHECKED, NUMBERS, Token, Tokens
+from mrag.rdf.lexer import CHECKED, NUMBERS, SparqlToken, Tokens
 from mrag.rdf.queries import term
 from mrag.rdf.terms import XSD
 
@@ -28,7 +28,7 @@ TERM_KEYS = frozenset(("iri", "pname", "string", "blank", "TRUE", "FALSE", "+", 
 """How a term begins that is neither a variable nor in brackets."""
 
 
-class Cursor:
+class TokenCursor:
     """Goes through tokens one by one.
 
     Args:
@@ -55,7 +55,7 @@ class Cursor:
         self._names: dict[str, URIRef] = {}
 
     @property
-    def token(self) -> Token:
+    def token(self) -> SparqlToken:
         """Return the token that comes next."""
         return self.tokens.tokens[self.at]
 
@@ -64,7 +64,7 @@ class Cursor:
         found = self.tokens.tokens
         return found[min(self.at + 1, len(found) - 1)].key
 
-    def advance(self) -> Token:
+    def advance(self) -> SparqlToken:
         """Go on, and return the token that was next."""
         token = self.tokens.tokens[self.at]
         if token.key != "end":
@@ -81,7 +81,7 @@ class Cursor:
         self.advance()
         return True
 
-    def expect(self, *keys: str) -> Token:
+    def expect(self, *keys: str) -> SparqlToken:
         """Go over tokens that must be there, and return the last."""
         for key in keys:
             if self.key != key:
@@ -218,7 +218,7 @@ class Cursor:
         except ValueError as error:
             raise QueryRefused(f"Not a literal: {error}.", query=self.tokens.given) from error
 
-    def _expanded(self, token: Token) -> URIRef:
+    def _expanded(self, token: SparqlToken) -> URIRef:
         prefix, _, local = token.value.partition(":")
         namespace = self._declared.get(prefix)
         if namespace is None:

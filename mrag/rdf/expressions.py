@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mrag.rdf.cursor import TERM_KEYS, Cursor
+from mrag.rdf.cursor import TERM_KEYS, TokenCursor
 from mrag.rdf.lexer import AGGREGATES, FUNCTIONS
-from mrag.rdf.tree import Call, Exists, Expression, Group
+from mrag.rdf.tree import CallNode, Exists, Expression, GroupNode
 
 _BINDING = {
     "||": 1,
@@ -20,10 +20,10 @@ _COMPARING = 3
 _CALLABLE = ("http:", "https:", "urn:")
 
 
-class Expressions(Cursor):
+class Expressions(TokenCursor):
     """Reads expressions; a subclass reads the groups inside them."""
 
-    def group(self) -> Group:
+    def group(self) -> GroupNode:
         """Read a group graph pattern."""
         raise NotImplementedError
 
@@ -77,16 +77,16 @@ class Expressions(Cursor):
         operator = self.advance().key
         if operator == "NOT":
             self.expect("IN")
-            return Call("NOT IN", (left, *self.arguments()))
+            return CallNode("NOT IN", (left, *self.arguments()))
         if operator == "IN":
-            return Call("IN", (left, *self.arguments()))
-        return Call(operator, (left, self._binary(binding + 1)))
+            return CallNode("IN", (left, *self.arguments()))
+        return CallNode(operator, (left, self._binary(binding + 1)))
 
     def _unary(self) -> Expression:
         if self.key not in ("!", "+", "-"):
             return self._primary()
         self.deeper()
-        found = Call(self.advance().key, (self._unary(),))
+        found = CallNode(self.advance().key, (self._unary(),))
         self.shallower()
         return found
 
@@ -112,16 +112,16 @@ class Expressions(Cursor):
         if self.key in AGGREGATES:
             return self._aggregate()
         if self.key in FUNCTIONS:
-            return Call(self.advance().key, self.arguments())
+            return CallNode(self.advance().key, self.arguments())
         return None
 
-    def _call_by_name(self) -> Call:
+    def _call_by_name(self) -> CallNode:
         token = self.token
         name = str(self.iri())
         if not name.lower().startswith(_CALLABLE):
             # Some engines load code or call databases by functions of other schemes.
             raise self.tokens.forbidden(f"The function <{name}> may not be called", token)
-        return Call(name, self.arguments())
+        return CallNode(name, self.arguments())
 
     def arguments(self) -> tuple[Expression, ...]:
         """Read expressions in brackets, or none."""
@@ -135,15 +135,15 @@ class Expressions(Cursor):
         self.expect(")")
         return tuple(found)
 
-    def _aggregate(self) -> Call:
+    def _aggregate(self) -> CallNode:
         name = self.advance().key
         self.expect("(")
         self.accept("DISTINCT")
         if name == "COUNT" and self.accept("*"):
             self.expect(")")
-            return Call(name, ())
+            return CallNode(name, ())
         found = self.expression()
         if name == "GROUP_CONCAT" and self.accept(";"):
             self.expect("SEPARATOR", "=", "string")
         self.expect(")")
-        return Call(name, (found,))
+        return CallNode(name, (found,))

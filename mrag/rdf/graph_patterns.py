@@ -10,19 +10,19 @@ from rdflib.term import Variable
 from mrag.rdf.cursor import TERM_KEYS
 from mrag.rdf.expressions import Expressions
 from mrag.rdf.tree import (
-    Bind,
-    Filter,
-    Graph,
-    Group,
-    Minus,
+    BindNode,
+    FilterNode,
+    GraphNode,
+    GroupNode,
+    MinusNode,
     Node,
-    Optional,
+    OptionalNode,
     Path,
-    Select,
+    SelectNode,
     Term,
-    Triple,
-    Union,
-    Values,
+    TripleNode,
+    UnionNode,
+    ValuesNode,
 )
 
 _SUBJECTS = TERM_KEYS | {"var", "[", "("}
@@ -34,13 +34,13 @@ _LOADS_CODE = ("java:",)
 class Patterns(Expressions):
     """Reads graph patterns; a subclass reads the queries inside them."""
 
-    def sub_select(self) -> Select:
+    def sub_select(self) -> SelectNode:
         """Read a SELECT inside a group."""
         raise NotImplementedError
 
     # -- groups ------------------------------------------------------------------------------------
 
-    def group(self) -> Group:
+    def group(self) -> GroupNode:
         """Read a group graph pattern."""
         self.deeper()
         first = self.at
@@ -53,7 +53,7 @@ class Patterns(Expressions):
         last = self.at
         self.expect("}")
         self.shallower()
-        return Group(tuple(parts), first, last)
+        return GroupNode(tuple(parts), first, last)
 
     def _content(self, parts: list[Node]) -> None:
         readers = self._readers
@@ -74,43 +74,43 @@ class Patterns(Expressions):
     def _readers(self) -> dict[str, Callable[[], Node]]:
         return {
             "{": self._group_or_union,
-            "OPTIONAL": lambda: Optional(self._group_behind()),
-            "MINUS": lambda: Minus(self._group_behind()),
+            "OPTIONAL": lambda: OptionalNode(self._group_behind()),
+            "MINUS": lambda: MinusNode(self._group_behind()),
             "GRAPH": self._graph,
             "FILTER": self._filter,
             "BIND": self._bind,
             "VALUES": self.values,
         }
 
-    def _group_behind(self) -> Group:
+    def _group_behind(self) -> GroupNode:
         self.advance()
         return self.group()
 
-    def _group_or_union(self) -> Group | Union:
+    def _group_or_union(self) -> GroupNode | UnionNode:
         groups = [self.group()]
         while self.accept("UNION"):
             groups.append(self.group())
             self.limit(len(groups), "groups")
-        return Union(tuple(groups)) if len(groups) > 1 else groups[0]
+        return UnionNode(tuple(groups)) if len(groups) > 1 else groups[0]
 
-    def _graph(self) -> Graph:
+    def _graph(self) -> GraphNode:
         self.advance()
-        return Graph(self.variable_or_iri(), self.group())
+        return GraphNode(self.variable_or_iri(), self.group())
 
-    def _filter(self) -> Filter:
+    def _filter(self) -> FilterNode:
         self.advance()
-        return Filter(self.constraint())
+        return FilterNode(self.constraint())
 
-    def _bind(self) -> Bind:
+    def _bind(self) -> BindNode:
         self.advance()
         self.expect("(")
         expression = self.expression()
         self.expect("AS")
         variable = self.variable()
         self.expect(")")
-        return Bind(expression, variable)
+        return BindNode(expression, variable)
 
-    def values(self) -> Values:
+    def values(self) -> ValuesNode:
         """Read inline data (section 10.2)."""
         self.expect("VALUES")
         if self.key == "var":
@@ -119,7 +119,7 @@ class Patterns(Expressions):
             single = []
             while not self.accept("}"):
                 single.append((self._value(),))
-            return Values(variables, tuple(single))
+            return ValuesNode(variables, tuple(single))
         self.expect("(")
         names = []
         while not self.accept(")"):
@@ -128,7 +128,7 @@ class Patterns(Expressions):
         rows = []
         while not self.accept("}"):
             rows.append(self._row(len(names)))
-        return Values(tuple(names), tuple(rows))
+        return ValuesNode(tuple(names), tuple(rows))
 
     def _row(self, size: int) -> tuple[URIRef | None, ...]:
         token = self.expect("(")
@@ -148,7 +148,7 @@ class Patterns(Expressions):
 
     # -- triples -----------------------------------------------------------------------------------
 
-    def triples(self, note: Callable[[Triple], None], *, paths: bool = True) -> None:
+    def triples(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
         """Read triples as far as they go.
 
         Args:
@@ -160,19 +160,19 @@ class Patterns(Expressions):
             if not self.accept("."):
                 return
 
-    def same_subject(self, note: Callable[[Triple], None], *, paths: bool = True) -> None:
+    def same_subject(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
         """Read a subject with what is said of it."""
         bracketed = self.key in ("[", "(") and self.following() not in ("]", ")")
         subject = self._node(note, paths)
         if not bracketed or self.key in _VERBS:
             self._properties(subject, note, paths)
 
-    def _properties(self, subject: Term, note: Callable[[Triple], None], paths: bool) -> None:
+    def _properties(self, subject: Term, note: Callable[[TripleNode], None], paths: bool) -> None:
         while True:
             verb = self._verb(paths)
-            note(Triple(subject, verb, self._node(note, paths)))
+            note(TripleNode(subject, verb, self._node(note, paths)))
             while self.accept(","):
-                note(Triple(subject, verb, self._node(note, paths)))
+                note(TripleNode(subject, verb, self._node(note, paths)))
             if self.key != ";":
                 return
             while self.accept(";"):
@@ -180,7 +180,7 @@ class Patterns(Expressions):
             if self.key not in _VERBS:
                 return
 
-    def _node(self, note: Callable[[Triple], None], paths: bool) -> Term:
+    def _node(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
         if self.key == "var":
             return self.variable()
         if self.key == "[":
@@ -191,7 +191,7 @@ class Patterns(Expressions):
             raise self.refused("a term or a variable")
         return self.term()
 
-    def _described(self, note: Callable[[Triple], None], paths: bool) -> BNode:
+    def _described(self, note: Callable[[TripleNode], None], paths: bool) -> BNode:
         self.deeper()
         self.expect("[")
         node = self.fresh()
@@ -201,7 +201,7 @@ class Patterns(Expressions):
         self.shallower()
         return node
 
-    def _collection(self, note: Callable[[Triple], None], paths: bool) -> Term:
+    def _collection(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
         self.deeper()
         self.expect("(")
         first: Term = RDF.nil
@@ -211,11 +211,11 @@ class Patterns(Expressions):
             if before is None:
                 first = node
             else:
-                note(Triple(before, RDF.rest, node))
-            note(Triple(node, RDF.first, self._node(note, paths)))
+                note(TripleNode(before, RDF.rest, node))
+            note(TripleNode(node, RDF.first, self._node(note, paths)))
             before = node
         if before is not None:
-            note(Triple(before, RDF.rest, RDF.nil))
+            note(TripleNode(before, RDF.rest, RDF.nil))
         self.shallower()
         return first
 

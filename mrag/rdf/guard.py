@@ -19,7 +19,18 @@ from rdflib.term import Node
 from mrag.errors import QueryRefused
 from mrag.rdf.query_parser import parse_query
 from mrag.rdf.terms import DEFAULT_PREFIXES
-from mrag.rdf.tree import Bind, Call, Exists, Minus, Path, Query, Triple, Values, visible, walk
+from mrag.rdf.tree import (
+    BindNode,
+    CallNode,
+    Exists,
+    MinusNode,
+    Path,
+    QueryNode,
+    TripleNode,
+    ValuesNode,
+    visible,
+    walk,
+)
 
 EXPLICIT = "http://www.ontotext.com/explicit"
 IMPLICIT = "http://www.ontotext.com/implicit"
@@ -104,16 +115,16 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
     repeatable = True
     for node in walk(query):
         match node:
-            case Triple(s, p, o) if not isinstance(p, Path):
+            case TripleNode(s, p, o) if not isinstance(p, Path):
                 patterns.append((s, p, o))
-            case Values(variables, rows):
+            case ValuesNode(variables, rows):
                 for row in rows:
                     for variable, given in zip(variables, row, strict=True):
                         if given is not None:
                             values.setdefault(str(variable), {})[given] = None
-            case Bind(URIRef() | Literal() as given, variable):
+            case BindNode(URIRef() | Literal() as given, variable):
                 values.setdefault(str(variable), {})[given] = None
-            case Call(name) if name in _UNREPEATABLE:
+            case CallNode(name) if name in _UNREPEATABLE:
                 repeatable = False
     return ReadQuery(
         parser.declarations() + parser.tokens.printed(),
@@ -142,7 +153,7 @@ def paths_in_negation(text: str) -> bool:
     return any(
         isinstance(inner, Path) and inner.operator in "*+?"
         for node in walk(_tree(text))
-        if isinstance(node, Minus) or (isinstance(node, Exists) and node.negated)
+        if isinstance(node, MinusNode) or (isinstance(node, Exists) and node.negated)
         for inner in walk(node.group)
     )
 
@@ -157,5 +168,5 @@ def query_form(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tree(text: str) -> Query:
+def _tree(text: str) -> QueryNode:
     return parse_query(text)[0]

@@ -74,7 +74,7 @@ _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'"
 _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES.items() if name != "'"})
 
 
-class Token(NamedTuple):
+class SparqlToken(NamedTuple):
     """One terminal.
 
     Attributes:
@@ -118,7 +118,7 @@ class Tokens:
         self._deadline = deadline
         self.source = text = resolve_codepoints(text.removeprefix("\ufeff"))
         self._words = _WORDS[kind]
-        self.tokens: list[Token] = []
+        self.tokens: list[SparqlToken] = []
         note, match, skip = self.tokens.append, _TOKEN.match, _SPACE.match
         at = skip(text).end()  # type: ignore[union-attr]
         end = len(text)
@@ -130,7 +130,7 @@ class Tokens:
             at = skip(text, found.end()).end()  # type: ignore[union-attr]
             if not len(self.tokens) % CHECKED:
                 self.check_time()
-        note(Token("end", "", "", end, end))
+        note(SparqlToken("end", "", "", end, end))
 
     def check_time(self) -> None:
         """Stop at the deadline."""
@@ -161,7 +161,7 @@ class Tokens:
             before = token
         return "".join(parts)
 
-    def place(self, token: Token) -> str:
+    def place(self, token: SparqlToken) -> str:
         """Return where a token stands, for messages."""
         lines = _LINES.split(self.source[: token.start])
         return f"line {len(lines)}, column {len(lines[-1]) + 1}"
@@ -170,7 +170,7 @@ class Tokens:
         """Print a token as this IRI from now on."""
         self.tokens[number] = self.tokens[number]._replace(key="iri", text=f"<{iri}>", value=iri)
 
-    def forbidden(self, what: str, token: Token) -> QueryRefused:
+    def forbidden(self, what: str, token: SparqlToken) -> QueryRefused:
         """Return the error that names what is not allowed, and where it stands."""
         return QueryRefused(f"{what}, at {self.place(token)}.", query=self.given)
 
@@ -182,7 +182,7 @@ class Tokens:
         """
         start = self.tokens[number].start
         inside = self.tokens[number].end
-        parts = [Token("<", "<", "", start, start + 1)]
+        parts = [SparqlToken("<", "<", "", start, start + 1)]
         at = start + 1
         while at < inside:
             found = _TOKEN.match(self.source, at)
@@ -195,44 +195,44 @@ class Tokens:
             rest += 1
         self.tokens[number:rest] = parts
 
-    def _token(self, found: re.Match[str]) -> Token:
+    def _token(self, found: re.Match[str]) -> SparqlToken:
         kind, text = found.lastgroup, found[0]
         start, end = found.span()
         match kind:
             case "word":
                 return self._word(text, start, end)
             case "sign":
-                return Token(text, text, "", start, end)
+                return SparqlToken(text, text, "", start, end)
             case "var" | "lang":
-                return Token(kind, f"?{text[1:]}" if kind == "var" else text, text[1:], start, end)
+                return SparqlToken(kind, f"?{text[1:]}" if kind == "var" else text, text[1:], start, end)
             case "iri":
-                return Token("iri", text, text[1:-1], start, end)
+                return SparqlToken("iri", text, text[1:-1], start, end)
             case "string":
                 return self._string(text, start, end)
             case _:
-                return Token(str(kind), text, text, start, end)
+                return SparqlToken(str(kind), text, text, start, end)
 
-    def _word(self, text: str, start: int, end: int) -> Token:
+    def _word(self, text: str, start: int, end: int) -> SparqlToken:
         key = text.upper()
         if key == "A" and text == "a":
-            return Token("a", "a", "a", start, end)
+            return SparqlToken("a", "a", "a", start, end)
         if key in self._words and key != "A":
-            return Token(key, text, text, start, end)
-        raise self._not_allowed(key, text, Token(key, text, text, start, end))
+            return SparqlToken(key, text, text, start, end)
+        raise self._not_allowed(key, text, SparqlToken(key, text, text, start, end))
 
-    def _string(self, text: str, start: int, end: int) -> Token:
+    def _string(self, text: str, start: int, end: int) -> SparqlToken:
         quotes = 3 if text[:3] in ('"""', "'''") and len(text) >= 6 else 1
         value = text[quotes:-quotes]
         if "\\" in value:
             value = _ESCAPE.sub(self._unescaped, value)
-        return Token("string", f'"{value.translate(_PRINTED)}"', value, start, end)
+        return SparqlToken("string", f'"{value.translate(_PRINTED)}"', value, start, end)
 
     def _unescaped(self, found: re.Match[str]) -> str:
         if found[1] not in _ESCAPES:
             raise QueryRefused(f"No such escape in a string: {found[0]!r}.", query=self.given)
         return _ESCAPES[found[1]]
 
-    def _not_allowed(self, key: str, text: str, token: Token) -> QueryRefused:
+    def _not_allowed(self, key: str, text: str, token: SparqlToken) -> QueryRefused:
         if key in CALLING:
             return QueryRefused(
                 "SERVICE is not allowed: a query may not call other servers.",
@@ -252,11 +252,11 @@ class Tokens:
         )
 
     def _unknown(self, at: int) -> QueryRefused:
-        token = Token("", "", "", at, at)
+        token = SparqlToken("", "", "", at, at)
         what = "a string that does not end" if self.source[at] in "\"'" else repr(self.source[at])
         return QueryRefused(f"Not a SPARQL {self.kind}: {what} at {self.place(token)}.", query=self.given)
 
-    def _gap(self, before: Token, after: Token) -> str:
+    def _gap(self, before: SparqlToken, after: SparqlToken) -> str:
         if before.end == after.start and (
             before.key in _CLOSED_BEHIND
             or (after.key in _CLOSED_BEFORE and before.key != "<")

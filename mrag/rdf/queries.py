@@ -11,11 +11,12 @@ Header lines begin with `#+ summary:`, `#+ params:` and `#+ source:`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from rdflib import BNode
 from rdflib.term import Node
@@ -75,6 +76,25 @@ class Query:
             name = _bound(line)
             lines.append(line if name is None or name not in values else _line(line, name, values[name]))
         return "\n".join(lines) + "\n"
+
+    def batches(
+        self, parameter: str, values: Sequence[Any], size: int = 500, **others: int | Sequence[Value]
+    ) -> Iterator[str]:
+        """Yield the query text for many values of a parameter, some at a time, since servers limit VALUES.
+
+        Args:
+            parameter: The name as `bind` takes it.
+            values: The values; the query is not yielded at all where there are none.
+            size: Most values at a time.
+            others: Further parameters.
+
+        Example:
+            >>> texts = get("context/out").batches("entity", ["urn:x:a", "urn:x:b"], 1)
+            >>> [text.count("urn:x:") for text in texts]
+            [1, 1]
+        """
+        for start in range(0, len(values), size):
+            yield self.bind(**{parameter: values[start : start + size]}, **others)
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mrag.errors import QueryRefused
 from mrag.rdf.graph_patterns import Patterns
 from mrag.rdf.lexer import AGGREGATES, EXPECTED, FUNCTIONS, Tokens
-from mrag.rdf.tree import Group, Item, Query, Select, Triple
+from mrag.rdf.tree import GroupNode, Item, QueryNode, SelectNode, TripleNode
 
 _FORMS = {
     "SELECT": "SelectQuery",
@@ -26,7 +26,7 @@ class QueryParser(Patterns):
         'SelectQuery'
     """
 
-    def query(self) -> Query:
+    def query(self) -> QueryNode:
         """Read a query to the end of its text.
 
         Raises:
@@ -49,15 +49,15 @@ class QueryParser(Patterns):
         }
         select, template = readers[self.key]()
         self.expect("end")
-        return Query(form, select, template, tuple(self.graphs), tuple(self.named))
+        return QueryNode(form, select, template, tuple(self.graphs), tuple(self.named))
 
-    def sub_select(self) -> Select:
+    def sub_select(self) -> SelectNode:
         """Read a SELECT inside a group."""
         return self._select(outermost=False)
 
     # -- forms -------------------------------------------------------------------------------------
 
-    def _select(self, *, outermost: bool) -> Select:
+    def _select(self, *, outermost: bool) -> SelectNode:
         self.expect("SELECT")
         if self.key in ("DISTINCT", "REDUCED"):
             self.advance()
@@ -67,15 +67,15 @@ class QueryParser(Patterns):
         self.accept("WHERE")
         return self._modified(projection, self.group())
 
-    def _ask(self) -> tuple[Select, tuple[Triple, ...]]:
+    def _ask(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
         self.advance()
         self._dataset()
         self.accept("WHERE")
         return self._modified(None, self.group()), ()
 
-    def _construct(self) -> tuple[Select, tuple[Triple, ...]]:
+    def _construct(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
         self.advance()
-        template: list[Triple] = []
+        template: list[TripleNode] = []
         short = self.key != "{"
         if not short:
             self._template(template)
@@ -84,13 +84,13 @@ class QueryParser(Patterns):
             self.expect("WHERE")
             first = self.at
             self._template(template)
-            where = Group(tuple(template), first, self.at - 1)
+            where = GroupNode(tuple(template), first, self.at - 1)
         else:
             self.accept("WHERE")
             where = self.group()
         return self._modified(None, where), tuple(template)
 
-    def _describe(self) -> tuple[Select, tuple[Triple, ...]]:
+    def _describe(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
         self.advance()
         items: list[Item] = []
         if not self.accept("*"):
@@ -98,10 +98,10 @@ class QueryParser(Patterns):
             while self.key in ("var", "iri", "pname"):
                 items.append(Item(self.variable_or_iri()))
         self._dataset()
-        where = self.group() if self.accept("WHERE") or self.key == "{" else Group((), self.at, self.at)
+        where = self.group() if self.accept("WHERE") or self.key == "{" else GroupNode((), self.at, self.at)
         return self._modified(tuple(items) or None, where), ()
 
-    def _template(self, into: list[Triple]) -> None:
+    def _template(self, into: list[TripleNode]) -> None:
         self.expect("{")
         self.triples(into.append, paths=False)
         self.expect("}")
@@ -149,7 +149,7 @@ class QueryParser(Patterns):
         self.expect(")")
         return Item(expression, variable)
 
-    def _modified(self, projection: tuple[Item, ...] | None, where: Group) -> Select:
+    def _modified(self, projection: tuple[Item, ...] | None, where: GroupNode) -> SelectNode:
         modifiers: list[Item] = []
         if self.accept("GROUP"):
             self.expect("BY")
@@ -165,7 +165,7 @@ class QueryParser(Patterns):
                 if self.accept(second):
                     self.expect("integer")
         values = self.values() if self.key == "VALUES" else None
-        return Select(projection, where, tuple(modifiers), values)
+        return SelectNode(projection, where, tuple(modifiers), values)
 
     def _groupings(self, into: list[Item]) -> None:
         before = len(into)
@@ -214,7 +214,7 @@ def parse_query(
     prefixes: Mapping[str, str] | None = None,
     base: str | None = None,
     deadline: float = math.inf,
-) -> tuple[Query, QueryParser]:
+) -> tuple[QueryNode, QueryParser]:
     """Read a query.
 
     Args:

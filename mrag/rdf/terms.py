@@ -7,8 +7,8 @@ part of a query passes through them (RDF 1.1 Concepts, section 3).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
@@ -54,6 +54,10 @@ class Triple(NamedTuple):
     s: URIRef | BNode
     p: URIRef
     o: Term
+
+
+Quad: TypeAlias = tuple[Term, Term, Term, Term]
+"""A triple with its graph before it."""
 
 
 def to_ox(term: Node | str) -> OxTerm:
@@ -121,6 +125,99 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
     if isinstance(term, ox.BlankNode):
         return BNode(term.value)
     raise TermError("Triple terms are not supported here.", term=str(term))
+
+
+def term_to_json(term: Term) -> dict[str, str]:
+    """Return a term as the SPARQL 1.1 JSON results format has it (section 3.2.2).
+
+    Example:
+        >>> term_to_json(Literal("Wien", lang="de"))
+        {'type': 'literal', 'value': 'Wien', 'xml:lang': 'de'}
+    """
+    if isinstance(term, Literal):
+        found = {"type": "literal", "value": str(term)}
+        if term.language:
+            found["xml:lang"] = term.language
+        elif term.datatype is not None:
+            found["datatype"] = str(term.datatype)
+        return found
+    return {"type": "bnode" if isinstance(term, BNode) else "uri", "value": str(term)}
+
+
+def term_from_json(value: Mapping[str, Any]) -> Term:
+    """Read a term written by `term_to_json`, keeping its lexical form.
+
+    Raises:
+        TermError: If it is no such term.
+
+    Example:
+        >>> term_from_json({"type": "uri", "value": "http://example.org/a"})
+        rdflib.term.URIRef('http://example.org/a')
+    """
+    try:
+        kind, text = value["type"], value["value"]
+        if not isinstance(text, str):
+            raise TypeError(text)
+        if kind == "uri":
+            return URIRef(text)
+        if kind == "bnode":
+            return BNode(text)
+        if kind == "literal":
+            datatype = value.get("datatype")
+            kept = URIRef(datatype) if datatype else None
+            return Literal(text, lang=value.get("xml:lang"), datatype=kept, normalize=False)
+        raise KeyError(kind)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise TermError("Not an RDF term in SPARQL JSON form.", term=repr(value)) from error
+
+
+def triple_to_json(triple: Triple) -> dict[str, dict[str, str]]:
+    """Return the terms of a triple as `term_to_json` does, under `s`, `p` and `o`."""
+    return {place: term_to_json(term) for place, term in zip("spo", triple, strict=True)}
+
+
+def triple_from_json(value: Mapping[str, Any]) -> Triple:
+    """Read a triple written by `triple_to_json`.
+
+    Raises:
+        TermError: If a term is missing, malformed or in a place where RDF does not allow it.
+    """
+    try:
+        s, p, o = (term_from_json(value[place]) for place in "spo")
+    except (KeyError, TypeError) as error:
+        raise TermError("Not a triple in JSON form.", term=repr(value)[:200]) from error
+    if isinstance(s, Literal) or not isinstance(p, URIRef):
+        raise TermError("Literals are no subjects, and only IRIs are predicates.", term=repr(value)[:200])
+    return Triple(s, p, o)
+
+
+def ntriples_terms(terms: Iterable[Term]) -> list[str]:
+    """Return terms as N-Triples writes them, whether they are well formed or not.
+
+    Example:
+        >>> ntriples_terms([URIRef("no iri"), Literal("Wien", lang="de")])
+        ['<no iri>', '"Wien"@de']
+    """
+    return [f"<{term}>" if isinstance(term, URIRef) else term.n3() for term in terms]
+
+
+def to_ntriples(triples: Iterable[Triple]) -> bytes:
+    """Print triples as N-Triples; every term passes through a class that validates it.
+
+    Raises:
+        TermError: If a term is not well formed, or is a blank node.
+
+    Example:
+        >>> to_ntriples([Triple(URIRef("urn:s"), URIRef("urn:p"), Literal("a"))])
+        b'<urn:s> <urn:p> "a" .\\n'
+    """
+    return "".join(f"{' '.join(map(_printed, triple))} .\n" for triple in triples).encode()
+
+
+def _printed(term: Node) -> str:
+    if isinstance(term, BNode):
+        raise TermError("A blank node cannot be stored; name it by an IRI.", term=str(term))
+    return str(to_ox(term))
 
 
 def iri(value: str | URIRef, prefixes: Mapping[str, str] | None = None) -> URIRef:

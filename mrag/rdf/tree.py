@@ -30,7 +30,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Triple:
+class TripleNode:
     """A triple pattern, or a path between two terms."""
 
     s: Term
@@ -39,7 +39,7 @@ class Triple:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallNode:
     """An operator, a function or an aggregate with its arguments.
 
     Attributes:
@@ -52,7 +52,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupNode:
     """A group graph pattern (section 5.2).
 
     Attributes:
@@ -70,48 +70,48 @@ class Group:
 class Exists:
     """`EXISTS` or `NOT EXISTS` (section 8.1)."""
 
-    group: Group
+    group: GroupNode
     negated: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class UnionNode:
     """Groups of which any may match (section 7)."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[GroupNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
+class OptionalNode:
     """A group that need not match (section 6)."""
 
-    group: Group
+    group: GroupNode
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class MinusNode:
     """A group whose solutions are taken away (section 8.2)."""
 
-    group: Group
+    group: GroupNode
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphNode:
     """A group that is matched in a named graph (section 13.3)."""
 
     name: Term
-    group: Group
+    group: GroupNode
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterNode:
     """A condition on the solutions of its group (section 5.2.2)."""
 
     condition: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class BindNode:
     """`BIND (expression AS ?variable)` (section 10.1)."""
 
     expression: Expression
@@ -119,7 +119,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValuesNode:
     """Inline data (section 10.2); None is UNDEF."""
 
     variables: tuple[Variable, ...]
@@ -135,7 +135,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class SelectNode:
     """A SELECT, as a query or inside one (section 12).
 
     Attributes:
@@ -146,13 +146,13 @@ class Select:
     """
 
     projection: tuple[Item, ...] | None
-    where: Group
+    where: GroupNode
     modifiers: tuple[Item, ...] = ()
-    values: Values | None = None
+    values: ValuesNode | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryNode:
     """A query.
 
     Attributes:
@@ -164,34 +164,34 @@ class Query:
     """
 
     form: str
-    select: Select
-    template: tuple[Triple, ...] = ()
+    select: SelectNode
+    template: tuple[TripleNode, ...] = ()
     graphs: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
 
 
-Expression: TypeAlias = "Term | Call | Exists"
+Expression: TypeAlias = "Term | CallNode | Exists"
 Node: TypeAlias = (
-    "Triple | Path | Call | Group | Exists | Union | Optional | Minus | Graph | Filter | Bind | Values "
-    "| Item | Select | Query"
+    "TripleNode | Path | CallNode | GroupNode | Exists | UnionNode | OptionalNode | MinusNode | GraphNode "
+    "| FilterNode | BindNode | ValuesNode | Item | SelectNode | QueryNode"
 )
 
 _INSIDE: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     Path: lambda n: n.parts,
-    Triple: lambda n: (n.s, n.p, n.o),
-    Call: lambda n: n.arguments,
-    Group: lambda n: n.parts,
+    TripleNode: lambda n: (n.s, n.p, n.o),
+    CallNode: lambda n: n.arguments,
+    GroupNode: lambda n: n.parts,
     Exists: lambda n: (n.group,),
-    Union: lambda n: n.groups,
-    Optional: lambda n: (n.group,),
-    Minus: lambda n: (n.group,),
-    Graph: lambda n: (n.name, n.group),
-    Filter: lambda n: (n.condition,),
-    Bind: lambda n: (n.expression, n.variable),
-    Values: lambda n: n.variables,
+    UnionNode: lambda n: n.groups,
+    OptionalNode: lambda n: (n.group,),
+    MinusNode: lambda n: (n.group,),
+    GraphNode: lambda n: (n.name, n.group),
+    FilterNode: lambda n: (n.condition,),
+    BindNode: lambda n: (n.expression, n.variable),
+    ValuesNode: lambda n: n.variables,
     Item: lambda n: (n.expression, n.variable) if n.variable is not None else (n.expression,),
-    Select: lambda n: (*(n.projection or ()), n.where, *n.modifiers, *((n.values,) if n.values else ())),
-    Query: lambda n: (n.select, *n.template),
+    SelectNode: lambda n: (*(n.projection or ()), n.where, *n.modifiers, *((n.values,) if n.values else ())),
+    QueryNode: lambda n: (n.select, *n.template),
 }
 KINDS = frozenset(_INSIDE)
 """All kinds of nodes."""
@@ -230,15 +230,15 @@ def visible(node: Any) -> dict[str, None]:
     match node:
         case Variable():
             return {str(node): None}
-        case Select() if node.projection is not None:
+        case SelectNode() if node.projection is not None:
             return {
                 str(i.variable if i.variable is not None else i.expression): None for i in node.projection
             }
-        case Select():
+        case SelectNode():
             parts: tuple[Any, ...] = (node.where, node.values) if node.values else (node.where,)
-        case Triple() | Group() | Union() | Optional() | Graph() | Values():
+        case TripleNode() | GroupNode() | UnionNode() | OptionalNode() | GraphNode() | ValuesNode():
             parts = inside(node)
-        case Bind():
+        case BindNode():
             parts = (node.variable,)
         case _:
             parts = ()

@@ -10,10 +10,10 @@ from rdflib.term import Variable
 
 from mrag.errors import QueryRefused
 from mrag.rdf.lexer import CALLING, EXPECTED, WRITING, Tokens
-from mrag.rdf.patterns import as_insert_data, as_select
+from mrag.rdf.printing import as_insert_data, as_select
 from mrag.rdf.queries import term
 from mrag.rdf.query_parser import QueryParser
-from mrag.rdf.tree import Term, Triple
+from mrag.rdf.tree import Term, TripleNode
 
 Operation: TypeAlias = tuple[Any, ...]
 """One step of an update: its kind and what the kind needs, in plain values."""
@@ -181,7 +181,7 @@ class UpdateParser(QueryParser):
     def _quads(self, note: Callable[[_Quad], None], graph: Term | None = None) -> None:
         """Read triples in braces, those of named graphs among them."""
 
-        def noted(triple: Triple) -> None:
+        def noted(triple: TripleNode) -> None:
             note((inside, triple.s, triple.p, triple.o))
 
         self.expect("{")

@@ -17,12 +17,14 @@ from typing import IO, Any
 import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
-from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, to_sparql, var
+from mrag.rdf.patterns import Construct, Count, Select, TriplePattern, iri, var
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 from mrag.reasoning.axioms import SAME, TYPE, Label
 from mrag.reasoning.compile import compile_rules
-from mrag.reasoning.evaluate import Counts
-from mrag.reasoning.materialise import Closure, OnInconsistency, Round, run_after
+from mrag.reasoning.evaluate import TripleCounts
+from mrag.reasoning.materialise import run_after
+from mrag.reasoning.rounds import Closure, OnInconsistency, Round
 from mrag.reasoning.rules import Ruleset
 from mrag.storage.scratch import Scratch
 from mrag.stores.base import Dataset, TripleStore
@@ -52,7 +54,7 @@ def accelerate(
         prefix: Start of the names of the graphs to write.
         on_round: Called after each round; the accelerator is round 1.
         on_inconsistency: Raise on contradictions, or report them.
-        label: Gives the names in messages.
+        label: Returns the names in messages.
 
     Raises:
         ReasoningError: If sparq-rdf is not installed.
@@ -64,7 +66,7 @@ def accelerate(
         raise ReasoningError(
             "The accelerator is not installed.", hint="Run: pip install 'mrag[accelerate]'"
         ) from error
-    began, counts = time.perf_counter(), Counts.of(store, asserted.default)
+    began, counts = time.perf_counter(), TripleCounts.of(store, asserted.default)
     rules = compile_rules(store, asserted)
     out = f"{prefix}:1"
     with Scratch("reasoning") as folder:
@@ -98,7 +100,9 @@ def _parts(lines: Iterator[str]) -> Iterator[bytes]:
         yield part.encode()
 
 
-def _dump(store: TripleStore, asserted: Dataset, rules: Ruleset, counts: Counts, stream: IO[bytes]) -> None:
+def _dump(
+    store: TripleStore, asserted: Dataset, rules: Ruleset, counts: TripleCounts, stream: IO[bytes]
+) -> None:
     """Write the asserted triples, of a large graph those alone that some rule may read.
 
     Reading a triple from Oxigraph costs 7 µs, as much as reasoning over it, and two thirds of a

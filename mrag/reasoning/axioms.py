@@ -1,26 +1,18 @@
-"""OWL axioms and class expressions as values, read from a graph by four fixed queries.
-
-The mapping from triples is that of OWL 2 Mapping to RDF Graphs, section 3.2. Blank nodes are IRIs here,
-because they are skolemised when a graph is loaded.
-"""
+"""OWL axioms and class expressions as values, and how they are printed."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import pyoxigraph as ox
 
 from mrag.rdf.patterns import iri
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
-from mrag.stores.base import Dataset, TripleStore
+from mrag.rdf.terms import OWL, RDF, SKOLEM
 
 Label: TypeAlias = Callable[[str], str]
-"""Gives the name of an IRI as people say it."""
+"""Returns the name of an IRI as people say it."""
 
 Plain: TypeAlias = ox.NamedNode | ox.Literal
 """A term of a stored triple."""
@@ -30,7 +22,7 @@ TripleKey: TypeAlias = tuple[Plain, Plain, Plain]
 
 
 @dataclass(frozen=True)
-class Property:
+class PropertyExpression:
     """A property or the inverse of one."""
 
     iri: ox.NamedNode
@@ -38,86 +30,86 @@ class Property:
 
 
 @dataclass(frozen=True)
-class Named:
+class ClassName:
     """A class or datatype with a name; a nameless one only where its structure cannot be read."""
 
     iri: ox.NamedNode
 
 
 @dataclass(frozen=True)
-class And:
+class IntersectionOf:
     """Intersection."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class Or:
+class UnionOf:
     """Union."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
-class Complement:
+class ComplementOf:
     """What the class does not hold."""
 
     of: Expression
 
 
 @dataclass(frozen=True)
-class OneOf:
+class Enumeration:
     """An enumeration of individuals or literals."""
 
     members: tuple[Plain, ...]
 
 
 @dataclass(frozen=True)
-class Some:
+class SomeValuesFrom:
     """Existential restriction."""
 
-    property: Property
+    property: PropertyExpression
     filler: Expression
 
 
 @dataclass(frozen=True)
-class Only:
+class AllValuesFrom:
     """Universal restriction."""
 
-    property: Property
+    property: PropertyExpression
     filler: Expression
 
 
 @dataclass(frozen=True)
-class Value:
+class HasValue:
     """Restriction to one value."""
 
-    property: Property
+    property: PropertyExpression
     value: Plain
 
 
 @dataclass(frozen=True)
-class Self:
+class HasSelf:
     """Those related to themselves."""
 
-    property: Property
+    property: PropertyExpression
 
 
 @dataclass(frozen=True)
-class AtLeast:
+class MinCardinality:
     """Minimum cardinality."""
 
     n: int
-    property: Property
+    property: PropertyExpression
     filler: Expression
 
 
 @dataclass(frozen=True)
-class AtMost:
+class MaxCardinality:
     """Maximum cardinality."""
 
     n: int
-    property: Property
+    property: PropertyExpression
     filler: Expression
 
 
@@ -129,17 +121,16 @@ class Facets:
     limits: tuple[tuple[str, ox.Literal], ...]
 
 
+Restriction: TypeAlias = SomeValuesFrom | AllValuesFrom | HasValue | HasSelf | MinCardinality | MaxCardinality
 Expression: TypeAlias = (
-    Named | And | Or | Complement | OneOf | Some | Only | Value | Self | AtLeast | AtMost | Facets
+    ClassName | IntersectionOf | UnionOf | ComplementOf | Enumeration | Facets | Restriction
 )
 
-THING = Named(iri(OWL + "Thing"))
-NOTHING = Named(iri(OWL + "Nothing"))
+THING = ClassName(iri(OWL + "Thing"))
+NOTHING = ClassName(iri(OWL + "Nothing"))
 TYPE = iri(RDF + "type")
 SAME = iri(OWL + "sameAs")
 
-_QUERIES = ("axioms", "expressions", "kinds", "typed-expressions")
-_DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 _WORDS = {
     "minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<",
     "length": "length", "minLength": "length ≥", "maxLength": "length ≤", "pattern": "pattern",
@@ -157,20 +148,20 @@ class Axiom:
     """
 
     kind: str
-    parts: tuple[Expression | Property | Plain, ...]
+    parts: tuple[Expression | PropertyExpression | Plain, ...]
     source: TripleKey
 
     def text(self, label: Label | None = None) -> str:
-        """Say the axiom in Manchester-like words.
+        """Return the axiom in Manchester-like words.
 
         Example:
-            >>> a, p = Named(iri("urn:x#A")), Property(iri("urn:x#p"))
+            >>> a, p = ClassName(iri("urn:x#A")), PropertyExpression(iri("urn:x#p"))
             >>> key = (a.iri, TYPE, a.iri)
-            >>> Axiom("EquivalentTo", (a, Some(p, THING)), key).text()
+            >>> Axiom("EquivalentTo", (a, SomeValuesFrom(p, THING)), key).text()
             'A EquivalentTo: p some Thing'
         """
         name = label or local_name
-        words = [say(part, name) for part in self.parts]
+        words = [manchester(part, name) for part in self.parts]
         if self.kind == "PropertyChain":
             return f"{' o '.join(words[:-1])} SubPropertyOf: {words[-1]}"
         if len(words) == 1:
@@ -183,11 +174,12 @@ def local_name(value: str) -> str:
     return value.rstrip("#/:").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1] or value
 
 
-def say(part: Expression | Property | Plain, name: Label) -> str:
+def manchester(part: Expression | PropertyExpression | Plain, name: Label) -> str:
     """Print an expression in Manchester-like syntax (OWL 2 Manchester Syntax, section 2).
 
     Example:
-        >>> say(Only(Property(iri("urn:p"), inverse=True), Or((Named(iri("urn:A")), NOTHING))), local_name)
+        >>> part = PropertyExpression(iri("urn:p"), inverse=True)
+        >>> manchester(AllValuesFrom(part, UnionOf((ClassName(iri("urn:A")), NOTHING))), local_name)
         'inverse p only (A or Nothing)'
     """
     match part:
@@ -195,197 +187,40 @@ def say(part: Expression | Property | Plain, name: Label) -> str:
             return name(part.value)
         case ox.Literal():
             return f'"{part.value}"'
-        case Property(p, inverse):
+        case PropertyExpression(p, inverse):
             return f"inverse {name(p.value)}" if inverse else name(p.value)
-        case Named(c):
+        case ClassName(c):
             return "(nameless)" if c.value.startswith(SKOLEM) else name(c.value)
-        case And(parts):
+        case IntersectionOf(parts):
             return " and ".join(_bracket(p, name) for p in parts)
-        case Or(parts):
+        case UnionOf(parts):
             return " or ".join(_bracket(p, name) for p in parts)
-        case Complement(of):
+        case ComplementOf(of):
             return f"not {_bracket(of, name)}"
-        case OneOf(members):
-            return "{" + ", ".join(say(m, name) for m in members) + "}"
-        case Some(p, filler):
-            return f"{say(p, name)} some {_bracket(filler, name)}"
-        case Only(p, filler):
-            return f"{say(p, name)} only {_bracket(filler, name)}"
-        case Value(p, value):
-            return f"{say(p, name)} value {say(value, name)}"
-        case Self(p):
-            return f"{say(p, name)} Self"
-        case AtLeast(n, p, filler):
-            return f"{say(p, name)} min {n} {_bracket(filler, name)}"
-        case AtMost(n, p, filler):
-            return f"{say(p, name)} max {n} {_bracket(filler, name)}"
+        case Enumeration(members):
+            return "{" + ", ".join(manchester(m, name) for m in members) + "}"
         case Facets(datatype, limits):
             return f"{name(datatype.value)}[{', '.join(f'{_WORDS[f]} {v.value}' for f, v in limits)}]"
+        case _:
+            return f"{manchester(part.property, name)} {_restriction(part, name)}"
+
+
+def _restriction(part: Restriction, name: Label) -> str:
+    match part:
+        case SomeValuesFrom(_, filler):
+            return f"some {_bracket(filler, name)}"
+        case AllValuesFrom(_, filler):
+            return f"only {_bracket(filler, name)}"
+        case HasValue(_, value):
+            return f"value {manchester(value, name)}"
+        case HasSelf():
+            return "Self"
+        case MinCardinality(n, _, filler):
+            return f"min {n} {_bracket(filler, name)}"
+        case MaxCardinality(n, _, filler):
+            return f"max {n} {_bracket(filler, name)}"
 
 
 def _bracket(part: Expression, name: Label) -> str:
-    text = say(part, name)
-    return text if isinstance(part, Named | OneOf | Facets) else f"({text})"
-
-
-@cache
-def query(name: str) -> str:
-    """Return the text of a query of `sparql/reasoning/`."""
-    return (files("mrag") / "sparql" / "reasoning" / f"{name}.rq").read_text(encoding="utf-8")
-
-
-@dataclass
-class TBox:
-    """What the four queries gave, and the expressions read from it.
-
-    Attributes:
-        triples: Axiom triples by predicate, each in order.
-        structure: Triples of expressions: subject to predicate to objects.
-        kinds: Nodes by kind, in order.
-        typed: Class expressions that have asserted instances.
-    """
-
-    triples: dict[str, list[tuple[ox.NamedNode, Plain]]] = field(default_factory=lambda: defaultdict(list))
-    structure: dict[Plain, dict[str, list[Plain]]] = field(default_factory=dict)
-    kinds: dict[str, list[ox.NamedNode]] = field(default_factory=lambda: defaultdict(list))
-    typed: list[ox.NamedNode] = field(default_factory=list)
-    _inverse: dict[Plain, ox.NamedNode] = field(default_factory=dict)
-    _read: dict[Plain, Expression] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, store: TripleStore, dataset: Dataset) -> TBox:
-        """Read the axioms of a dataset."""
-        box = cls()
-        for s, p, o in _rows(store, "axioms", dataset):
-            box.triples[str(p.value)].append((_node(s), o))
-        for s, p, o in _rows(store, "expressions", dataset):
-            box.structure.setdefault(s, {}).setdefault(str(p.value), []).append(o)
-        for s, kind in _rows(store, "kinds", dataset):
-            box.kinds[str(kind.value)].append(_node(s))
-        box.typed = [_node(row[0]) for row in _rows(store, "typed-expressions", dataset)]
-        for s, o in box.triples.get(OWL + "inverseOf", []):
-            if s.value.startswith(SKOLEM) and isinstance(o, ox.NamedNode):
-                box._inverse[s] = o
-        return box
-
-    def is_kind(self, node: ox.NamedNode, kind: str) -> bool:
-        """Tell whether a node is declared to be of an OWL kind."""
-        return node in self.kinds.get(OWL + kind, ())
-
-    def property(self, node: Plain) -> Property | None:
-        """Read a property or an inverse without a name."""
-        if node in self._inverse:
-            return Property(self._inverse[node], inverse=True)
-        return Property(node) if isinstance(node, ox.NamedNode) else None
-
-    def members(self, node: Plain) -> tuple[Plain, ...]:
-        """Read an RDF list; a broken or circular one ends where it breaks."""
-        items: list[Plain] = []
-        seen: set[Plain] = set()
-        while node in self.structure and node not in seen:
-            seen.add(node)
-            cell = self.structure[node]
-            items += cell.get(RDF + "first", [])[:1]
-            node = next(iter(cell.get(RDF + "rest", [])), iri(RDF + "nil"))
-        return tuple(items)
-
-    def is_datatype(self, node: Plain) -> bool:
-        """Tell whether an IRI names a datatype."""
-        return isinstance(node, ox.NamedNode) and (
-            node.value.startswith(XSD)
-            or node.value in _DATATYPES
-            or node in self.kinds.get(RDFS + "Datatype", ())
-        )
-
-    def named(self, node: Plain) -> bool:
-        """Tell whether a class has a name of its own."""
-        return isinstance(node, ox.NamedNode) and not node.value.startswith(SKOLEM)
-
-    def expression(self, node: Plain, *, inside: bool = False) -> Expression:
-        """Read a class expression or data range.
-
-        Args:
-            node: Its node.
-            inside: Read the structure even if the node has a name of its own.
-        """
-        if not isinstance(node, ox.NamedNode):
-            return OneOf((node,))
-        if node not in self._read or inside:
-            value = Named(node) if self.named(node) and not inside else self._structure(node)
-            if inside:
-                return value
-            self._read[node] = value
-        return self._read[node]
-
-    def has_structure(self, node: Plain) -> bool:
-        """Tell whether the node is written out as a class expression."""
-        cell = self.structure.get(node, {})
-        return any(
-            OWL + k in cell
-            for k in ("onProperty", "intersectionOf", "unionOf", "complementOf", "oneOf", "onDatatype",
-                      "datatypeComplementOf")
-        )  # fmt: skip
-
-    def _structure(self, node: ox.NamedNode) -> Expression:
-        self._read[node] = Named(node)  # a circular description ends here
-        cell = {p.removeprefix(OWL): v for p, v in self.structure.get(node, {}).items()}
-        parts: list[Expression] = []
-        for key, combine in (("intersectionOf", And), ("unionOf", Or)):
-            for o in cell.get(key, []):
-                members = tuple(self.expression(m) for m in self.members(o))
-                parts.append(members[0] if len(members) == 1 else combine(members))
-        for key in ("complementOf", "datatypeComplementOf"):
-            parts += [Complement(self.expression(o)) for o in cell.get(key, [])]
-        parts += [OneOf(self.members(o)) for o in cell.get("oneOf", [])]
-        for o in cell.get("onDatatype", []):
-            parts.append(self._facets(o, cell))
-        if "onProperty" in cell:
-            for o in cell["onProperty"]:
-                prop = self.property(o)
-                if prop is not None:
-                    parts += self._restrictions(prop, cell)
-        return Named(node) if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
-
-    def _facets(self, datatype: Plain, cell: Mapping[str, list[Plain]]) -> Expression:
-        limits: list[tuple[str, ox.Literal]] = []
-        for items in cell.get("withRestrictions", []):
-            for item in self.members(items):
-                for facet, values in self.structure.get(item, {}).items():
-                    limits += [(facet.removeprefix(XSD), v) for v in values if isinstance(v, ox.Literal)]
-        return Facets(_node(datatype), tuple(sorted(limits, key=lambda x: (x[0], x[1].value))))
-
-    def _restrictions(self, prop: Property, cell: Mapping[str, list[Plain]]) -> list[Expression]:
-        found: list[Expression] = []
-        found += [Some(prop, self.expression(o)) for o in cell.get("someValuesFrom", [])]
-        found += [Only(prop, self.expression(o)) for o in cell.get("allValuesFrom", [])]
-        found += [Value(prop, o) for o in cell.get("hasValue", [])]
-        found += [Self(prop) for o in cell.get("hasSelf", []) if o.value in ("true", "1")]
-        of = [*cell.get("onClass", []), *cell.get("onDataRange", [])]
-        filler = self.expression(of[0]) if of else THING
-        for key, low, high in (("inCardinality", True, False), ("axCardinality", False, True)):
-            for name in ("m" + key, "m" + key.replace("Card", "QualifiedCard")):
-                found += [_count(o, prop, filler, low, high) for o in cell.get(name, [])]
-        for name in ("cardinality", "qualifiedCardinality"):
-            found += [_count(o, prop, filler, True, True) for o in cell.get(name, [])]
-        return found
-
-
-def _count(number: Plain, prop: Property, filler: Expression, low: bool, high: bool) -> Expression:
-    n = int(number.value) if number.value.isdecimal() else 0
-    parts: list[Expression] = []
-    if low:
-        parts.append(AtLeast(n, prop, filler))
-    if high:
-        parts.append(AtMost(n, prop, filler) if number.value.isdecimal() else THING)
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _rows(store: TripleStore, name: str, dataset: Dataset) -> list[tuple[Plain, ...]]:
-    rows = store.select(query(name), dataset)
-    found = {tuple(to_ox(term) for term in row if term is not None) for row in rows}
-    plain = [row for row in found if all(isinstance(t, ox.NamedNode | ox.Literal) for t in row)]
-    return sorted(plain, key=lambda row: [str(t) for t in row])  # type: ignore[arg-type]
-
-
-def _node(term: Plain) -> ox.NamedNode:
-    return term if isinstance(term, ox.NamedNode) else iri(str(term.value))
+    text = manchester(part, name)
+    return text if isinstance(part, ClassName | Enumeration | Facets) else f"({text})"

@@ -5,34 +5,33 @@ from __future__ import annotations
 import pyoxigraph as ox
 
 from mrag.rdf.patterns import (
-    AllOf,
-    Alternative,
-    AnyOf,
     Call,
     Compare,
-    Expression,
-    In,
-    Inverse,
-    Not,
     Repeated,
     TriplePattern,
     Values,
     iri,
     var,
 )
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.reasoning import axioms as ax
-from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Named, Plain, Property, TBox
-from mrag.reasoning.rules import Branch, Check, Compiler, Rule, Ruleset, pairs
+from mrag.reasoning.axioms import SAME, THING, TYPE, Axiom, ClassName, Plain, PropertyExpression, TripleKey
+from mrag.reasoning.compiler import Compiler
+from mrag.reasoning.language import (
+    DIFFERENT,
+    DISJOINT,
+    DISJOINT_P,
+    INVERSE,
+    X,
+    Y,
+    Z,
+    language_checks,
+    language_rules,
+)
+from mrag.reasoning.rules import Branch, ConsistencyCheck, Ruleset, pairs
 from mrag.reasoning.schema import schema_rules
+from mrag.reasoning.tbox import TBox
 from mrag.stores.base import Dataset, TripleStore
-
-X, Y, Z, P = var("x"), var("y"), var("z"), var("p")
-SUBCLASS, SUBPROPERTY = iri(RDFS + "subClassOf"), iri(RDFS + "subPropertyOf")
-_DOMAIN, _RANGE, _INVERSE = iri(RDFS + "domain"), iri(RDFS + "range"), iri(OWL + "inverseOf")
-_EQUIVALENT, _EQUIVALENT_P = iri(OWL + "equivalentClass"), iri(OWL + "equivalentProperty")
-_DISJOINT, _DISJOINT_P = iri(OWL + "disjointWith"), iri(OWL + "propertyDisjointWith")
-_DIFFERENT = iri(OWL + "differentFrom")
 
 
 def compile_rules(store: TripleStore, dataset: Dataset) -> Ruleset:
@@ -67,9 +66,9 @@ def compile_box(box: TBox) -> Ruleset:
     _classes(c)
     _properties(c)
     _individuals(c)
-    for rule in (*schema_rules(box), *_language()):
+    for rule in (*schema_rules(box), *language_rules()):
         c.rules[rule] = None
-    for check in _language_checks():
+    for check in language_checks():
         c.checks[check] = None
     return Ruleset(tuple(c.rules), tuple(c.checks), tuple(sorted(c.notes)))
 
@@ -95,7 +94,7 @@ def _classes(c: Compiler) -> None:
         if isinstance(node, ox.NamedNode) and box.named(node) and box.has_structure(node):
             if node in box.kinds.get(RDFS + "Datatype", ()):
                 continue
-            left, right = Named(node), box.expression(node, inside=True)
+            left, right = ClassName(node), box.expression(node, inside=True)
             a = Axiom("EquivalentTo", (left, right), (node, TYPE, iri(OWL + "Class")))
             c.subsume("cax-eqc1", a, left, right)
             c.subsume("cax-eqc2", a, right, left)
@@ -103,19 +102,19 @@ def _classes(c: Compiler) -> None:
         if not box.named(node):
             right = box.expression(node)
             a = Axiom("Type", (right,), (node, TYPE, iri(OWL + "Class")))
-            c.subsume("cax-sco", a, Named(node), right)
+            c.subsume("cax-sco", a, ClassName(node), right)
     for s, o in box.triples.get(OWL + "disjointWith", []):
         a = axiom("DisjointWith", s, OWL + "disjointWith", o, box.expression(s), box.expression(o))
         _disjoint(c, "cax-dw", a, (box.expression(s), box.expression(o)))
     for s, o in box.triples.get(OWL + "disjointUnionOf", []):
-        left, members = Named(s), tuple(box.expression(m) for m in box.members(o))
+        left, members = ClassName(s), tuple(box.expression(m) for m in box.members(o))
         a = axiom("DisjointUnionOf", s, OWL + "disjointUnionOf", o, left, *members)
-        c.subsume("cax-eqc1", a, left, ax.Or(members))
-        c.subsume("cax-eqc2", a, ax.Or(members), left)
+        c.subsume("cax-eqc1", a, left, ax.UnionOf(members))
+        c.subsume("cax-eqc2", a, ax.UnionOf(members), left)
         _disjoint(c, "cax-adc", a, members)
     for node, members_ in _members(c, "AllDisjointClasses"):
         parts = tuple(box.expression(m) for m in members_)
-        _disjoint(c, "cax-adc", Axiom("DisjointClasses", parts, (node, TYPE, _DISJOINT)), parts)
+        _disjoint(c, "cax-adc", Axiom("DisjointClasses", parts, (node, TYPE, DISJOINT)), parts)
     for s, o in box.triples.get(OWL + "hasKey", []):
         keys = tuple(p for m in box.members(o) if (p := box.property(m)) is not None)
         left = box.expression(s)
@@ -131,27 +130,29 @@ def _members(c: Compiler, kind: str) -> list[tuple[ox.NamedNode, tuple[Plain, ..
 
 
 def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, ...]) -> None:
-    if len(parts) > 3 and all(isinstance(p, Named) for p in parts):
+    if len(parts) > 3 and all(isinstance(p, ClassName) for p in parts):
         # One query for the whole list instead of one for each pair of its members.
-        rows = tuple((p.iri,) for p in parts if isinstance(p, Named))
+        rows = tuple((p.iri,) for p in parts if isinstance(p, ClassName))
         body = (TriplePattern(X, TYPE, Y), TriplePattern(X, TYPE, Z))
         ordered = Compare(Call("str", (Y,)), "<", Call("str", (Z,)))
-        c.checks[Check(name, axiom, body, (ordered,), (Values((Y,), rows), Values((Z,), rows)))] = None
+        c.checks[
+            ConsistencyCheck(name, axiom, body, (ordered,), (Values((Y,), rows), Values((Z,), rows)))
+        ] = None
         return
     for i, left in enumerate(parts):
         for right in parts[i + 1 :]:
             ways, others = c.matches(left, X), c.matches(right, X)
             if ways is None or others is None:
                 # C and not D are disjoint just if C is a kind of D.
-                c.subsume(name, axiom, left, ax.Complement(right))
-                c.subsume(name, axiom, right, ax.Complement(left))
+                c.subsume(name, axiom, left, ax.ComplementOf(right))
+                c.subsume(name, axiom, right, ax.ComplementOf(left))
                 continue
             for a in ways:
                 for b in others:
                     c.check(name, axiom, a.with_(b))
 
 
-def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[Property, ...]) -> None:
+def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[PropertyExpression, ...]) -> None:
     ones, twos = c.matches(left, X), c.matches(left, Y)
     shared: list[TriplePattern] = []
     for p in keys:
@@ -165,65 +166,76 @@ def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[Property, .
 
 
 def _properties(c: Compiler) -> None:
-    box = c.box
+    _inclusions(c)
+    for p, o, _, key in _stated(c, RDFS + "domain"):
+        value = c.box.expression(o)
+        c.subsume("prp-dom", Axiom("Domain", (p, value), key), ax.SomeValuesFrom(p, THING), value)
+    for p, o, _, key in _stated(c, RDFS + "range"):
+        value = c.box.expression(o)
+        c.subsume("prp-rng", Axiom("Range", (p, value), key), THING, ax.AllValuesFrom(p, value))
+    for p, o, _, key in _stated(c, OWL + "propertyChainAxiom"):
+        _chain(c, p, tuple(q for m in c.box.members(o) if (q := c.box.property(m)) is not None), key)
+    for p, _, q, key in _stated(c, OWL + "propertyDisjointWith"):
+        if q is not None:
+            _disjoint_properties(c, "prp-pdw", Axiom("DisjointWith", (p, q), key), (p, q))
+    for node, members in _members(c, "AllDisjointProperties"):
+        ps = tuple(q for m in members if (q := c.box.property(m)) is not None)
+        _disjoint_properties(c, "prp-adp", Axiom("DisjointProperties", ps, (node, TYPE, DISJOINT_P)), ps)
+    _characteristics(c)
 
-    def each(predicate: str) -> list[tuple[Property, Plain, Property | None, tuple[Plain, Plain, Plain]]]:
-        found: list[tuple[Property, Plain, Property | None, tuple[Plain, Plain, Plain]]] = []
-        for s, o in box.triples.get(predicate, []):
-            p = box.property(s)
-            if p is not None:
-                found.append((p, o, box.property(o), (s, iri(predicate), o)))
-        return found
 
-    def implies(name: str, axiom: Axiom, p: Property, q: Property) -> None:
+def _stated(
+    c: Compiler, predicate: str
+) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, TripleKey]]:
+    """Return the axioms of a predicate between properties: subject, object, the object as a property."""
+    found: list[tuple[PropertyExpression, Plain, PropertyExpression | None, TripleKey]] = []
+    for s, o in c.box.triples.get(predicate, []):
+        p = c.box.property(s)
+        if p is not None:
+            found.append((p, o, c.box.property(o), (s, iri(predicate), o)))
+    return found
+
+
+def _inclusions(c: Compiler) -> None:
+    """Add the rules by which one property implies another."""
+
+    def implies(name: str, axiom: Axiom, p: PropertyExpression, q: PropertyExpression) -> None:
         body, head = c.atom(p, X, Y), c.atom(q, X, Y)
         if body is not None and head is not None:
             c.rule(name, axiom, Branch((body,)), head)
 
-    for p, _, q, key in each(RDFS + "subPropertyOf"):
+    for p, _, q, key in _stated(c, RDFS + "subPropertyOf"):
         if q is not None:
             implies("prp-spo1", Axiom("SubPropertyOf", (p, q), key), p, q)
-    for p, _, q, key in each(OWL + "equivalentProperty"):
+    for p, _, q, key in _stated(c, OWL + "equivalentProperty"):
         if q is not None:
             implies("prp-eqp1", Axiom("EquivalentTo", (p, q), key), p, q)
             implies("prp-eqp2", Axiom("EquivalentTo", (p, q), key), q, p)
-    for s, o in box.triples.get(OWL + "inverseOf", []):
-        inverse = box.property(o)
-        if box.named(s) and inverse is not None:
-            p, q = Property(s), inverse
-            back, there = (Property(x.iri, not x.inverse) for x in (q, p))
-            a = Axiom("InverseOf", (p, q), (s, _INVERSE, o))
+    for s, o in c.box.triples.get(OWL + "inverseOf", []):
+        inverse = c.box.property(o)
+        if c.box.named(s) and inverse is not None:
+            p, q = PropertyExpression(s), inverse
+            back, there = (PropertyExpression(x.iri, not x.inverse) for x in (q, p))
+            a = Axiom("InverseOf", (p, q), (s, INVERSE, o))
             implies("prp-inv1", a, p, back)
             implies("prp-inv2", a, q, there)
-    for p, o, _, key in each(RDFS + "domain"):
-        value = box.expression(o)
-        c.subsume("prp-dom", Axiom("Domain", (p, value), key), ax.Some(p, THING), value)
-    for p, o, _, key in each(RDFS + "range"):
-        value = box.expression(o)
-        c.subsume("prp-rng", Axiom("Range", (p, value), key), THING, ax.Only(p, value))
-    for p, o, _, key in each(OWL + "propertyChainAxiom"):
-        steps = tuple(q for m in box.members(o) if (q := box.property(m)) is not None)
-        nodes = (X, *(var(f"y{i}") for i in range(1, len(steps))), Z)
-        atoms = [c.atom(q, nodes[i], nodes[i + 1]) for i, q in enumerate(steps)]
-        head = c.atom(p, X, Z)
-        a = Axiom("PropertyChain", (*steps, p), key)
-        body = tuple(atom for atom in atoms if atom is not None)
-        if body and head is not None:
-            transitive = len(steps) == 2 and all(q == p for q in steps)
-            c.rule("prp-spo2", a, Branch(body), head, path=Repeated(p.iri) if transitive else None)
-            if transitive:
-                told = TriplePattern(p.iri, TYPE, iri(OWL + "TransitiveProperty"))
-                c.rule("scm-spo2", a, Branch(), told, beyond=True)
-    for p, _, q, key in each(OWL + "propertyDisjointWith"):
-        if q is not None:
-            _disjoint_properties(c, "prp-pdw", Axiom("DisjointWith", (p, q), key), (p, q))
-    for node, members in _members(c, "AllDisjointProperties"):
-        ps = tuple(q for m in members if (q := box.property(m)) is not None)
-        _disjoint_properties(c, "prp-adp", Axiom("DisjointProperties", ps, (node, TYPE, _DISJOINT_P)), ps)
-    _characteristics(c)
 
 
-def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Property, ...]) -> None:
+def _chain(c: Compiler, p: PropertyExpression, steps: tuple[PropertyExpression, ...], key: TripleKey) -> None:
+    nodes = (X, *(var(f"y{i}") for i in range(1, len(steps))), Z)
+    atoms = [c.atom(q, nodes[i], nodes[i + 1]) for i, q in enumerate(steps)]
+    head = c.atom(p, X, Z)
+    a = Axiom("PropertyChain", (*steps, p), key)
+    body = tuple(atom for atom in atoms if atom is not None)
+    if body and head is not None:
+        transitive = len(steps) == 2 and all(q == p for q in steps)
+        c.rule("prp-spo2", a, Branch(body), head, path=Repeated(p.iri) if transitive else None)
+        if transitive:
+            stated = TriplePattern(p.iri, TYPE, iri(OWL + "TransitiveProperty"))
+            c.rule("scm-spo2", a, Branch(), stated, beyond=True)
+
+
+def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[PropertyExpression, ...]) -> None:
     for i, p in enumerate(ps):
         for q in ps[i + 1 :]:
             body = tuple(atom for each in (p, q) if (atom := c.atom(each, X, Y)) is not None)
@@ -231,8 +243,8 @@ def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Propert
 
 
 def _characteristics(c: Compiler) -> None:
-    def each(kind: str) -> list[tuple[Property, Axiom]]:
-        found: list[tuple[Property, Axiom]] = []
+    def each(kind: str) -> list[tuple[PropertyExpression, Axiom]]:
+        found: list[tuple[PropertyExpression, Axiom]] = []
         for n in c.box.kinds.get(OWL + kind, []):
             p = c.box.property(n)
             if p is None:
@@ -246,13 +258,13 @@ def _characteristics(c: Compiler) -> None:
                 found.append((p, axiom))
         return found
 
-    def atom(p: Property, s: ox.Variable, o: ox.Variable) -> TriplePattern:
+    def atom(p: PropertyExpression, s: ox.Variable, o: ox.Variable) -> TriplePattern:
         return TriplePattern(o, p.iri, s) if p.inverse else TriplePattern(s, p.iri, o)
 
     for p, a in each("FunctionalProperty"):
         c.equate("prp-fp", a, Branch((atom(p, X, Y), atom(p, X, Z))), Y, Z, p)
     for p, a in each("InverseFunctionalProperty"):
-        back = Property(p.iri, not p.inverse)
+        back = PropertyExpression(p.iri, not p.inverse)
         c.equate("prp-ifp", a, Branch((atom(p, Y, X), atom(p, Z, X))), Y, Z, back)
     for p, a in each("TransitiveProperty"):
         body, path = (atom(p, X, Y), atom(p, Y, Z)), Repeated(p.iri)
@@ -270,12 +282,12 @@ def _characteristics(c: Compiler) -> None:
 
 def _individuals(c: Compiler) -> None:
     for node, members in _members(c, "AllDifferent"):
-        a = Axiom("DifferentIndividuals", members, (node, TYPE, _DIFFERENT))
+        a = Axiom("DifferentIndividuals", members, (node, TYPE, DIFFERENT))
         if len(members) > 3:
             rows = tuple((m,) for m in members)
             ordered = Compare(Call("str", (X,)), "<", Call("str", (Y,)))
             values = (Values((X,), rows), Values((Y,), rows))
-            c.checks[Check("eq-diff2", a, (TriplePattern(X, SAME, Y),), (ordered,), values)] = None
+            c.checks[ConsistencyCheck("eq-diff2", a, (TriplePattern(X, SAME, Y),), (ordered,), values)] = None
         else:
             for one, two in pairs(members):
                 c.check("eq-diff2", a, Branch((TriplePattern(one, SAME, two),)))
@@ -297,74 +309,3 @@ def _individuals(c: Compiler) -> None:
 
 
 # -- rules of the language, the same for every TBox ------------------------------------------------------
-
-
-def _plain_name(*nodes: ox.Variable) -> tuple[Expression, ...]:
-    """Conditions that nodes have names of their own and are no trivial ends of a hierarchy."""
-    ends = (THING.iri, NOTHING.iri, iri(RDFS + "Resource"))
-    found: list[Expression] = []
-    for node in nodes:
-        found.append(Not(Call("strstarts", (Call("str", (node,)), ox.Literal(SKOLEM)))))
-        found.append(Not(In(node, ends)))
-    return tuple(found)
-
-
-def _language() -> list[Rule]:
-    rules: list[Rule] = []
-
-    def add(
-        name: str, head: tuple[ox.Variable, ox.NamedNode | ox.Variable, ox.NamedNode | ox.Variable],
-        *body: tuple[ox.Variable, ox.NamedNode | ox.Variable, ox.NamedNode | ox.Variable],
-        filters: tuple[Expression, ...] = (), path: Repeated | None = None,
-    ) -> None:  # fmt: skip
-        atoms = tuple(TriplePattern(*b) for b in body)
-        rules.append(Rule(name, None, atoms, filters, (), TriplePattern(*head), path))
-
-    differ = Compare(X, "!=", Z)
-    names, schema = _plain_name(X, Y), (*_plain_name(X, Z), differ)
-    for name, p in (("scm-sco", SUBCLASS), ("scm-spo", SUBPROPERTY)):
-        add(name, (X, p, Z), (X, p, Y), (Y, p, Z), filters=schema, path=Repeated(p))
-    for name, equal, sub in (("scm-eqc", _EQUIVALENT, SUBCLASS), ("scm-eqp", _EQUIVALENT_P, SUBPROPERTY)):
-        unlike = (*names, Compare(X, "!=", Y))
-        add(name + "1", (X, sub, Y), (X, equal, Y), filters=unlike)
-        add(name + "1", (Y, sub, X), (X, equal, Y), filters=unlike)
-        add(name + "2", (X, equal, Y), (X, sub, Y), (Y, sub, X), filters=unlike)
-    for name, p in (("scm-dom", _DOMAIN), ("scm-rng", _RANGE)):
-        add(name + "1", (X, p, Z), (X, p, Y), (Y, SUBCLASS, Z), filters=_plain_name(X, Z))
-        add(name + "2", (X, p, Z), (Y, p, Z), (X, SUBPROPERTY, Y), filters=_plain_name(X, Z))
-    for name, p in (("scm-inv", _INVERSE), ("scm-dw", _DISJOINT), ("scm-pdw", _DISJOINT_P)):
-        add(name, (Y, p, X), (X, p, Y), filters=names)
-    add("eq-diff-sym", (Y, _DIFFERENT, X), (X, _DIFFERENT, Y), filters=(Call("isIRI", (Y,)),))
-    kinds = [(k, k) for k in ("TransitiveProperty", "SymmetricProperty", "AsymmetricProperty")]
-    kinds += [("FunctionalProperty", "InverseFunctionalProperty")]
-    kinds += [("InverseFunctionalProperty", "FunctionalProperty")]
-    for here, there in kinds:
-        k, t = iri(OWL + here), iri(OWL + there)
-        add("scm-inv-char", (Y, TYPE, t), (X, TYPE, k), (X, _INVERSE, Y), filters=names)
-        add("scm-inv-char", (Y, TYPE, t), (X, TYPE, k), (Y, _INVERSE, X), filters=names)
-    both = Repeated(Alternative((SAME, Inverse(SAME))))
-    add("eq-sym", (Y, SAME, X), (X, SAME, Y), filters=(Compare(X, "!=", Y), Call("isIRI", (Y,))))
-    add("eq-trans", (X, SAME, Z), (X, SAME, Y), (Y, SAME, Z), filters=(differ,), path=both)
-    # The nodes of axioms are not things in the domain: a list with two first members is none.
-    parts = Call("strstarts", (Call("str", (P,)), ox.Literal(OWL)))
-    lists = In(P, (iri(RDF + "first"), iri(RDF + "rest")))
-    structure = AnyOf((AllOf((parts, Not(In(P, (_DIFFERENT,))))), lists))
-    apart = (Compare(X, "!=", Y), Not(structure))
-    add("eq-rep-s", (Y, P, Z), (X, SAME, Y), (X, P, Z), filters=apart)
-    add("eq-rep-o", (Z, P, Y), (X, SAME, Y), (Z, P, X), filters=apart)
-    for kind in ("Class", "ObjectProperty", "DatatypeProperty"):
-        k, p = iri(OWL + kind), _EQUIVALENT if kind == "Class" else _EQUIVALENT_P
-        body = ((X, SAME, Y), (X, TYPE, k), (Y, TYPE, k))
-        add("scm-same", (X, p, Y), *body, filters=(*names, Compare(X, "!=", Y)))
-    add("eq-rep-p", (X, var("q"), Z), (P, SAME, var("q")), (X, P, Z))
-    return rules
-
-
-def _language_checks() -> list[Check]:
-    bottom = (iri(OWL + "bottomObjectProperty"), iri(OWL + "bottomDataProperty"))
-    return [
-        Check("cls-nothing2", None, (TriplePattern(X, TYPE, NOTHING.iri),)),
-        Check("eq-diff1", None, (TriplePattern(X, SAME, Y), TriplePattern(X, _DIFFERENT, Y))),
-        Check("eq-diff1", None, (TriplePattern(X, _DIFFERENT, X),)),
-        *(Check("prp-bottom", None, (TriplePattern(X, p, Y),)) for p in bottom),
-    ]

@@ -25,11 +25,12 @@ from mrag.rdf.patterns import (
     TriplePattern,
     Values,
     iri,
-    to_sparql,
     var,
 )
-from mrag.reasoning.axioms import TYPE, Plain, query
-from mrag.reasoning.rules import Check, Rule
+from mrag.rdf.printing import to_sparql
+from mrag.reasoning.axioms import TYPE, Plain
+from mrag.reasoning.rules import ConsistencyCheck, Rule
+from mrag.reasoning.tbox import query
 from mrag.stores.base import Dataset, TripleStore
 
 _ANY = 10**9
@@ -39,14 +40,14 @@ _ROWS = 400
 
 
 @dataclass
-class Counts:
+class TripleCounts:
     """How many triples a dataset has by predicate, and instances by class."""
 
     predicates: dict[str, int] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, store: TripleStore, graphs: Sequence[str]) -> Counts:
+    def of(cls, store: TripleStore, graphs: Sequence[str]) -> TripleCounts:
         """Count the triples of some graphs, in about a third of a second per million."""
         counts = cls()
         for name, into in (("predicates", counts.predicates), ("classes", counts.classes)):
@@ -60,7 +61,7 @@ class Counts:
         """Return the number of triples."""
         return sum(self.predicates.values())
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: TripleCounts) -> None:
         """Add the counts of a disjoint dataset."""
         for mine, theirs in ((self.predicates, other.predicates), (self.classes, other.classes)):
             for symbol, n in theirs.items():
@@ -75,21 +76,21 @@ class Counts:
         return self.predicates.get(atom.p.value, 0)
 
 
-def applies(rule: Check, counts: Counts, delta: Counts | None = None) -> bool:
-    """Tell whether all atoms can match, and one of them in what is new."""
+def applies(rule: ConsistencyCheck, counts: TripleCounts, delta: TripleCounts | None = None) -> bool:
+    """Return whether all atoms can match, and one of them in what is new."""
     if not all(counts.match(atom) for atom in rule.body):
         return False
     return delta is None or any(delta.match(atom) for atom in rule.body)
 
 
 def queries(
-    rules: Iterable[Rule], counts: Counts, delta: tuple[str, Counts] | None = None
+    rules: Iterable[Rule], counts: TripleCounts, delta: tuple[str, TripleCounts] | None = None
 ) -> Iterator[tuple[Construct, int]]:
     """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
 
     Args:
         rules: Rules to evaluate.
-        counts: Counts of all graphs in sight.
+        counts: TripleCounts of all graphs in sight.
         delta: The graph of what is new, with its counts; None to evaluate over everything.
     """
     live = [r for r in rules if applies(r, counts, delta[1] if delta else None)]
@@ -105,7 +106,9 @@ def queries(
         yield _construct(rule, counts, 0 if delta else None, delta), counts.total
 
 
-def _construct(rule: Rule, counts: Counts, at: int | None, delta: tuple[str, Counts] | None) -> Construct:
+def _construct(
+    rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None
+) -> Construct:
     head = rule.head
     sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
     for i, atom in enumerate(rule.body):
@@ -149,13 +152,13 @@ def _ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool
 
 
 def _loose(atom: TriplePattern) -> bool:
-    """Tell whether the count of an atom's symbol is the count of its matches."""
+    """Return whether the count of an atom's symbol is the count of its matches."""
     if isinstance(atom.s, ox.Variable) and isinstance(atom.o, ox.Variable):
         return True
     return atom.p == TYPE and isinstance(atom.s, ox.Variable)
 
 
-def closure(rule: Rule, counts: Counts) -> Construct | None:
+def closure(rule: Rule, counts: TripleCounts) -> Construct | None:
     """Return the query of a transitive rule's whole closure, or None for other rules."""
     if rule.path is None or not counts.match(rule.body[0]):
         return None
@@ -170,7 +173,7 @@ def closure(rule: Rule, counts: Counts) -> Construct | None:
     return Construct((rule.head,), Group((*where, Filter(NotExists(rule.head)))))
 
 
-def clashes(check: Check, counts: Counts, limit: int) -> str | None:
+def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | None:
     """Return the query for the clashing triples of a check, or None if there cannot be any."""
     if not check.body or not applies(check, counts):
         return None

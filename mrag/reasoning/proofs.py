@@ -17,8 +17,9 @@ from typing import Any
 import pyoxigraph as ox
 
 from mrag.errors import ReasoningError
-from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, to_sparql, var
-from mrag.rdf.terms import Term, Triple, from_ox, to_ox
+from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, var
+from mrag.rdf.printing import to_sparql
+from mrag.rdf.terms import Term, Triple, from_ox, ntriples_terms, to_ox
 from mrag.reasoning.axioms import TYPE, Label, local_name
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.rules import Rule, Ruleset, replace
@@ -27,7 +28,7 @@ from mrag.terminal import inline
 from mrag.untrusted import one_line
 
 _WAYS = (16, 512, None)
-_MOST_OPEN = 20_000
+_MAX_OPEN = 20_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Proof:
 
     @property
     def asserted(self) -> bool:
-        """Tell whether the triple is asserted."""
+        """Return whether the triple is asserted."""
         return self.rule is None
 
     def steps(self) -> Iterator[Proof]:
@@ -76,7 +77,7 @@ class Proof:
         return 0 if self.asserted else 1 + max((p.depth for p in self.premises), default=0)
 
     def replay(self, store: TripleStore, asserted: Dataset, ruleset: Ruleset | None = None) -> bool:
-        """Check every step anew: leaves are asserted, and each step is an application of a rule.
+        """ConsistencyCheck every step anew: leaves are asserted, and each step is an application of a rule.
 
         Args:
             store: The store.
@@ -96,12 +97,12 @@ class Proof:
 
     def to_json(self) -> dict[str, Any]:
         """Return the tree as values of JSON; terms are written as in N-Triples."""
-        tree: dict[str, Any] = {"triple": [t.n3() for t in self.triple], "asserted": self.asserted}
+        tree: dict[str, Any] = {"triple": ntriples_terms(self.triple), "asserted": self.asserted}
         if not self.asserted:
             tree |= {
                 "rule": self.rule,
                 "axiom": self.axiom,
-                "source": [t.n3() for t in self.source] if self.source else None,
+                "source": ntriples_terms(self.source) if self.source else None,
                 "premises": [premise.to_json() for premise in self.premises],
             }
         return tree
@@ -112,7 +113,7 @@ def render(proof: Proof, label: Label = local_name) -> str:
 
     Args:
         proof: The proof.
-        label: Gives the name of an IRI.
+        label: Returns the name of an IRI.
 
     Example:
         >>> from rdflib import URIRef
@@ -156,7 +157,7 @@ def prove(
         inferred: The graphs of their closure.
         triple: What to prove.
         ruleset: Rules compiled before, to save that time.
-        label: Gives the names in the axioms' words.
+        label: Returns the names in the axioms' words.
 
     Returns:
         A proof; a leaf if the triple is asserted; None if it does not follow by the rules.
@@ -211,7 +212,7 @@ class _Search:
             if found is not None:
                 return found
             level = [t for t in after if t not in self.steps]
-            if len(self.steps) + len(level) > _MOST_OPEN:
+            if len(self.steps) + len(level) > _MAX_OPEN:
                 raise ReasoningError(
                     "The proof was not found within its bounds.", hint="Prove a triple it rests on instead."
                 )

@@ -10,7 +10,7 @@ import re
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Node, Not, Operator, iri
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, Node, Operator, iri
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 
 _BOUNDS: dict[str, tuple[int | None, int | None]] = {
@@ -56,7 +56,8 @@ def inside(datatype: ox.NamedNode, value: Node) -> Expression:
     """Return the condition under which a value is certainly in a datatype.
 
     Example:
-        >>> from mrag.rdf.patterns import Ask, Filter, to_sparql, var
+        >>> from mrag.rdf.patterns import Ask, Filter, var
+        >>> from mrag.rdf.printing import to_sparql
         >>> print(to_sparql(Ask(Filter(inside(iri(XSD + "boolean"), var("v"))))))
         ASK { FILTER(datatype(?v) IN (<http://www.w3.org/2001/XMLSchema#boolean>)) }
     """
@@ -116,7 +117,7 @@ def within(
             tests.append(Compare(length, _LENGTHS[facet][clash], _integer(int(limit.value))))
         elif facet == "pattern" and _compiles(limit.value):
             match = Call("regex", (Call("str", (value,)), ox.Literal(f"^(?:{limit.value})$")))
-            tests.append(Not(match) if clash else match)
+            tests.append(Negation(match) if clash else match)
         else:
             return None
     if not clash:

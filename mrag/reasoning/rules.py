@@ -1,16 +1,14 @@
-"""Axioms compiled to rules: OWL 2 RL/RDF and a little more, each rule a SPARQL pattern.
+"""Rules: OWL 2 RL/RDF and a little more, each a SPARQL pattern.
 
-A class expression on the left of an inclusion becomes patterns to match, one rule for each branch of
-a union; on the right it becomes triples to add, or a check for clashing triples. Names of rules are those
-of OWL 2 Profiles, section 4.3, tables 4 to 9. Names that are not there (`cls-min1`, `dt-facet`,
-`cax-or`) go beyond OWL 2 RL.
+Names of rules are those of OWL 2 Profiles, section 4.3, tables 4 to 9. Names that are not there (`cls-min1`,
+`dt-facet`, `cax-or`) go beyond OWL 2 RL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, count
+from itertools import combinations
 
 import pyoxigraph as ox
 
@@ -23,25 +21,18 @@ from mrag.rdf.patterns import (
     Filter,
     Group,
     In,
+    Negation,
     Node,
-    Not,
     Path,
     TriplePattern,
     Values,
-    iri,
     var,
 )
-from mrag.rdf.terms import OWL, RDFS
-from mrag.reasoning import axioms as ax
-from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Plain, Property, TBox
-from mrag.reasoning.ranges import inside, outside, within
-
-_SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
-_MOST_BRANCHES = 4096
+from mrag.reasoning.axioms import TYPE, Axiom, Plain
 
 
 @dataclass(frozen=True)
-class Check:
+class ConsistencyCheck:
     """A pattern that must not match.
 
     Attributes:
@@ -64,7 +55,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Rule(Check):
+class Rule(ConsistencyCheck):
     """A pattern and the triple that follows from it.
 
     Attributes:
@@ -93,7 +84,7 @@ class Ruleset:
     """
 
     rules: tuple[Rule, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ConsistencyCheck, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -116,261 +107,7 @@ class Branch:
         )
 
 
-class Compiler:
-    """Turns the axioms of a TBox into rules and checks."""
-
-    def __init__(self, box: TBox) -> None:
-        self.box = box
-        self.rules: dict[Rule, None] = {}
-        self.checks: dict[Check, None] = {}
-        self.notes: dict[str, None] = {}
-        self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
-        self._fresh = count()
-
-    def new(self, prefix: str = "v") -> ox.Variable:
-        """Return a variable not used before in this axiom."""
-        return var(f"{prefix}{next(self._fresh)}")
-
-    # -- left sides ------------------------------------------------------------------------------------
-
-    def matches(self, expression: ax.Expression, x: Node) -> list[Branch] | None:
-        """Return the ways `x` can be an instance, or None where matching cannot tell (open world)."""
-        match expression:
-            case ax.Named(c):
-                if c in self.datatypes:
-                    return self.matches(self.datatypes[c], x)
-                if self.box.is_datatype(c):
-                    return [Branch(filters=(inside(c, x),))]
-                if c.value in _SILENT:
-                    return [Branch()]
-                return [] if expression == NOTHING else [Branch((TriplePattern(x, TYPE, c),))]
-            case ax.And(parts):
-                return self._all(parts, x)
-            case ax.Or(parts):
-                found = [self.matches(p, x) for p in parts]
-                if all(f is None for f in found):
-                    return None
-                return [b for f in found if f is not None for b in f]
-            case ax.OneOf(members):
-                return self._one_of(members, x)
-            case ax.Some(p, filler):
-                return self._related(p, filler, x, beyond=False)
-            case ax.AtLeast(n, p, filler):
-                return [Branch()] if n == 0 else self._related(p, filler, x, beyond=True) if n == 1 else None
-            case ax.Value(p, value):
-                atom = self.atom(p, x, value)
-                return None if atom is None else [Branch((atom,))]
-            case ax.Self(p):
-                return [Branch((TriplePattern(x, p.iri, x),), beyond=True)]
-            case ax.Facets(datatype, limits):
-                test = within(datatype, limits, x, clash=False)
-                return None if test is None else [Branch(filters=(test,), beyond=True)]
-            case _:
-                return None
-
-    def _all(self, parts: tuple[ax.Expression, ...], x: Node) -> list[Branch] | None:
-        branches = [Branch()]
-        for part in parts:
-            ways = self.matches(part, x)
-            if ways is None or len(ways) * len(branches) > _MOST_BRANCHES:
-                return None
-            branches = [b.with_(w) for b in branches for w in ways]
-        return branches
-
-    def _one_of(self, members: tuple[Plain, ...], x: Node) -> list[Branch]:
-        if not isinstance(x, ox.Variable):
-            return [Branch()] if x in members else []
-        if all(isinstance(m, ox.Literal) for m in members):
-            return [Branch(filters=(In(x, members),))]
-        return [Branch(binding=((x, m),)) for m in members]
-
-    def _related(self, p: Property, filler: ax.Expression, x: Node, *, beyond: bool) -> list[Branch] | None:
-        y = self.new()
-        ways = self.matches(filler, y)
-        atom = self.atom(p, x, y)
-        if ways is None or atom is None:
-            return None
-        return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
-
-    def atom(self, p: Property, x: Node, y: Node) -> TriplePattern | None:
-        """Return the triple of a property or its inverse; None with a literal for a subject."""
-        s, o = (y, x) if p.inverse else (x, y)
-        return None if isinstance(s, ox.Literal) else TriplePattern(s, p.iri, o)
-
-    # -- right sides -----------------------------------------------------------------------------------
-
-    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: Node) -> None:
-        """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
-        match expression:
-            case ax.Named(c):
-                self._follow_named(name, axiom, branch, c, x)
-            case ax.And(parts):
-                for part in parts:
-                    self.follow("cls-int2" if name.startswith("cax") else name, axiom, branch, part, x)
-            case ax.Only(p, filler):
-                y = self.new()
-                atom = self.atom(p, x, y)
-                if atom is not None:
-                    step = branch.with_(Branch((atom,)))
-                    self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
-            case ax.Value(p, value):
-                head = self.atom(p, x, value)
-                if head is not None:
-                    self.rule("cls-hv1", axiom, branch, head)
-            case ax.Self(p):
-                self.rule("cls-self", axiom, branch, TriplePattern(x, p.iri, x), beyond=True)
-            case ax.Complement(of):
-                ways = self.matches(of, x)
-                if ways is None:
-                    self.note(axiom)
-                for way in ways or []:
-                    self.check("cls-com", axiom, branch.with_(way))
-            case ax.AtMost(n, p, filler):
-                self._at_most(axiom, branch, n, p, filler, x)
-            case ax.Some(p, ax.OneOf((only,))) | ax.AtLeast(1, p, ax.OneOf((only,))):
-                self.follow(name, axiom, branch, ax.Value(p, only), x)
-            case ax.OneOf(members):
-                self._follow_one_of(axiom, branch, members, x)
-            case ax.Or(parts):
-                self._follow_or(name, axiom, branch, parts, x)
-            case ax.Facets(datatype, limits):
-                test = within(datatype, limits, x, clash=True)
-                if test is not None:
-                    self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
-            case ax.AtLeast(0, _, _):
-                pass
-            case _:
-                self.note(axiom)
-
-    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: Node) -> None:
-        if c in self.datatypes:
-            self.follow(name, axiom, branch, self.datatypes[c], x)
-        elif self.box.is_datatype(c):
-            test = outside(c, x)
-            if test is not None:
-                self.check("dt-not-type", axiom, branch.with_(Branch(filters=(test,))))
-        elif c.value == OWL + "Nothing":
-            self.check("cls-nothing2", axiom, branch)
-        elif c.value not in _SILENT:
-            self.rule(name, axiom, branch, TriplePattern(x, TYPE, c))
-
-    def _follow_one_of(self, axiom: Axiom, branch: Branch, members: tuple[Plain, ...], x: Node) -> None:
-        if all(isinstance(m, ox.Literal) for m in members):
-            test = AllOf((Call("isLiteral", (x,)), *(Compare(x, "!=", m) for m in members)))
-            self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
-        elif len(members) == 1:
-            different = Branch(filters=(Compare(x, "!=", members[0]),))
-            head = TriplePattern(x, SAME, members[0])
-            self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
-        else:
-            self.note(axiom)
-
-    def _follow_or(
-        self, name: str, axiom: Axiom, branch: Branch, parts: tuple[ax.Expression, ...], x: Node
-    ) -> None:
-        # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
-        negated = [p.of for p in parts if isinstance(p, ax.Complement)]
-        rest = [p for p in parts if not isinstance(p, ax.Complement) and p != NOTHING]
-        ways = self._all(tuple(negated), x)
-        if len(rest) > 1 or ways is None:
-            self.note(axiom)
-            return
-        for way in ways:
-            if rest:
-                self.follow(name, axiom, Branch(beyond=True).with_(branch).with_(way), rest[0], x)
-            else:
-                self.check("cls-com", axiom, branch.with_(way))
-
-    def _at_most(
-        self, axiom: Axiom, branch: Branch, n: int, p: Property, filler: ax.Expression, x: Node
-    ) -> None:
-        qualified = filler != THING
-        name = f"cls-max{'q' if qualified else ''}c"
-        if n == 0:
-            ways = self._related(p, filler, x, beyond=False)
-            if ways is None:
-                self.note(axiom)
-            for way in ways or []:
-                self.check(name + "1", axiom, branch.with_(way))
-        elif n == 1:
-            one, two = (self._related(p, filler, x, beyond=False) for _ in range(2))
-            if one is None or two is None:
-                self.note(axiom)
-                return
-            for a in one:
-                for b in two:
-                    y, z = (self._value(w.body[0], p) for w in (a, b))
-                    self.equate(name + ("3" if qualified else "2"), axiom, branch.with_(a).with_(b), y, z, p)
-        else:
-            self.note(axiom)
-
-    @staticmethod
-    def _value(atom: TriplePattern, p: Property) -> Node:
-        return atom.s if p.inverse else atom.o
-
-    # -- adding ----------------------------------------------------------------------------------------
-
-    def rule(
-        self,
-        name: str,
-        axiom: Axiom | None,
-        branch: Branch,
-        head: TriplePattern,
-        *,
-        path: Path | None = None,
-        beyond: bool = False,
-    ) -> None:
-        """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
-        settled = settle(branch, head)
-        if settled is None:
-            return
-        body, filters, head = settled
-        bodies = [body]
-        if not body and head.ground and axiom is not None:
-            bodies = [(TriplePattern(*axiom.source),)]
-        elif not body:
-            kinds = (OWL + "NamedIndividual", OWL + "Thing")
-            bodies = [(TriplePattern(head.s, TYPE, iri(k)),) for k in kinds]
-        for each in bodies:
-            if head not in each:
-                filters_ = tuple(dict.fromkeys(filters))
-                self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
-
-    def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
-        """Add a check."""
-        settled = settle(branch, None)
-        if settled is not None and (settled[0] or settled[1]):
-            body = settled[0]
-            if not body and axiom is not None:
-                body = (TriplePattern(*axiom.source),)
-            self.checks[Check(name, axiom, body, tuple(dict.fromkeys(settled[1])))] = None
-
-    def equate(self, name: str, axiom: Axiom, branch: Branch, y: Node, z: Node, p: Property) -> None:
-        """Add the rule that two values are one thing, and the check that two literals are one value."""
-        differ = Compare(y, "!=", z)
-        if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
-            things = Branch(filters=(Call("isIRI", (y,)), Call("isIRI", (z,)), differ))
-            self.rule(name, axiom, branch.with_(things), TriplePattern(y, SAME, z))
-        if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
-            values = Branch(filters=(Call("isLiteral", (y,)), Call("isLiteral", (z,)), differ))
-            self.check(name, axiom, branch.with_(values))
-
-    def note(self, axiom: Axiom) -> None:
-        """Remember that an axiom, or a side of it, has no rule."""
-        self.notes[axiom.text()] = None
-
-    def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
-        """Add the rules of `left ⊑ right`."""
-        self._fresh = count()
-        x = var("x")
-        branches = self.matches(left, x)
-        if branches is None:
-            self.note(axiom)
-        for branch in branches or []:
-            self.follow(name, axiom, branch, right, x)
-
-
-def settle(
+def resolve(
     branch: Branch, head: TriplePattern | None
 ) -> tuple[tuple[TriplePattern, ...], tuple[Expression, ...], TriplePattern] | None:
     """Put the values of nominals in place; None if two of them contradict or a subject is a literal."""
@@ -403,8 +140,8 @@ def replace(expression: Expression, binding: Mapping[ox.Variable, Node]) -> Expr
             return AllOf(tuple(replace(c, binding) for c in conditions))
         case AnyOf(conditions):
             return AnyOf(tuple(replace(c, binding) for c in conditions))
-        case Not(condition):
-            return Not(replace(condition, binding))
+        case Negation(condition):
+            return Negation(replace(condition, binding))
         case _:
             return expression
 

@@ -10,8 +10,9 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
-from mrag.reasoning.materialise import Closure, OnInconsistency, Round, extend, materialise
+from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import Proof, prove
+from mrag.reasoning.rounds import Closure, OnInconsistency, Round
 from mrag.stores.base import Dataset
 
 Engine = Literal["rules", "sparq"]

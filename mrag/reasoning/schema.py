@@ -14,11 +14,12 @@ import pyoxigraph as ox
 
 from mrag.rdf.patterns import TriplePattern, iri
 from mrag.rdf.terms import OWL, RDFS
-from mrag.reasoning.axioms import NOTHING, THING, Axiom, Plain, TBox
+from mrag.reasoning.axioms import NOTHING, THING, Axiom, Plain
 from mrag.reasoning.rules import Rule
+from mrag.reasoning.tbox import TBox
 
 _SUB = iri(RDFS + "subClassOf")
-_MOST_PAIRS = 200_000
+_MAX_PAIRS = 200_000
 Why: TypeAlias = tuple[tuple[Plain, ox.NamedNode, Plain], ...]
 """The axiom triples behind an inclusion."""
 
@@ -124,7 +125,7 @@ def _restrictions(box: TBox, nodes: list[ox.NamedNode], graph: _Graph) -> bool:
             for p in box.structure[n].get(OWL + "onProperty", [])[:1]
             for v in box.structure[n].get(OWL + kind, [])[:1]
         ]
-        if len(each) ** 2 > _MOST_PAIRS:
+        if len(each) ** 2 > _MAX_PAIRS:
             continue
         for n, p, v in each:
             for m, q, w in each:

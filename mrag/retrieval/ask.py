@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rdflib import Literal, URIRef
 
+from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.generation.answer import Answer, answer, stream_answer
+from mrag.generation.answering import Answer, answer, stream_answer
 from mrag.generation.models.resolve import resolve
-from mrag.generation.verify import VerifyReport
-from mrag.generation.verify import verify as _verify
+from mrag.generation.verification import VerifyReport
+from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.rdf import queries
@@ -29,27 +30,29 @@ _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://examp
 
 def ask(
     kg: KnowledgeGraph,
-    question: str | Question,
+    question: str | Question | Retrieval,
     *,
     model: str | BaseChatModel | None = None,
-    k: int = 10,
+    k: int | None = None,
     index: str = "main",
+    settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
     Args:
         kg: The knowledge graph, with a similarity index.
-        question: Words, or a question with an image.
+        question: Words, a question with an image, or what `retrieve` returned.
         model: `ollama:NAME`, `openai:NAME`, `local:PATH.gguf`, `none`, or any LangChain chat model.
-            By default Ollama when it runs, else no model: the best facts, put in sentences.
-        k: Most hits.
+            By default Ollama if it runs, else no model: the best facts, put in sentences.
+        k: Maximum number of hits; the retriever's own by default, which is 10.
         index: Name of the similarity index.
-        retriever: What retrieves, when the defaults do not suit.
+        settings: The knobs of the context.
+        retriever: A retriever of your own, in place of `index` and `settings`.
 
     Raises:
         MissingIndex: If the knowledge graph has no such index.
-        ModelError: If a model that was named cannot be had or gives no text.
+        ModelError: If a model that was named is not available or returns no text.
 
     Example:
         >>> import mrag
@@ -58,34 +61,40 @@ def ask(
         False
         >>> kg.close()
     """
-    found = retrieve(kg, question, k=k, index=index, retriever=retriever)
+    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
     return answer(found.question.text, found.context, resolve(model))
 
 
 def stream(
     kg: KnowledgeGraph,
-    question: str | Question,
+    question: str | Question | Retrieval,
     *,
     model: str | BaseChatModel | None = None,
-    k: int = 10,
+    k: int | None = None,
     index: str = "main",
+    settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    found = retrieve(kg, question, k=k, index=index, retriever=retriever)
+    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
     yield from stream_answer(found.question.text, found.context, resolve(model))
 
 
 def retrieve(
     kg: KnowledgeGraph,
-    question: str | Question,
+    question: str | Question | Retrieval,
     *,
-    k: int = 10,
+    k: int | None = None,
     index: str = "main",
+    settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
 ) -> Retrieval:
-    """Find the hits and the context that `ask` answers from."""
-    return (retriever or TripleStoreRetriever(kg=kg, index=index, k=k)).retrieve(question, k)
+    """Return the hits and the context that `ask` answers from."""
+    if isinstance(question, Retrieval):
+        return question
+    if retriever is None:
+        retriever = TripleStoreRetriever(kg=kg, index=index, settings=settings or ContextSettings())
+    return retriever.retrieve(question, k)
 
 
 def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyReport:

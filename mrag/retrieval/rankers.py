@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from mrag import html
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes
+from mrag.terminal import inline
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,45 @@ class Hit:
     score: float
     rank: int
     reasons: tuple[str, ...] = ()
+
+
+class Hits(tuple[Hit, ...]):
+    """Hits in rank order, with the labels of their entities.
+
+    Args:
+        hits: The hits.
+        names: The label of each.
+
+    Example:
+        >>> hits = Hits([Hit("urn:a", 0.5, 1, ("BM25: rank 1",))], ["A"])
+        >>> print(hits)
+        1. A <urn:a> 0.5000 BM25: rank 1
+        >>> hits[0].iri, "<table>" in hits._repr_html_()
+        ('urn:a', True)
+    """
+
+    names: tuple[str, ...]
+
+    def __new__(cls, hits: Iterable[Hit], names: Iterable[str] = ()) -> Hits:
+        """Keep the labels beside the hits."""
+        made = super().__new__(cls, hits)
+        made.names = tuple(names) or tuple(hit.iri for hit in made)
+        return made
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        rows = [
+            (hit.rank, name, html.tag("code", hit.iri), f"{hit.score:.4f}", "; ".join(hit.reasons))
+            for hit, name in zip(self, self.names, strict=True)
+        ]
+        return html.table(("", "entity", "IRI", "score", "found by"), rows)
+
+    def __str__(self) -> str:
+        rows = zip(self, self.names, strict=True)
+        return "\n".join(
+            inline(f"{hit.rank}. {name} <{hit.iri}> {hit.score:.4f} {'; '.join(hit.reasons)}".rstrip())
+            for hit, name in rows
+        )
 
 
 @runtime_checkable

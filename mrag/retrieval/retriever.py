@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -12,8 +14,9 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from pydantic import ConfigDict, Field
 
 from mrag import untrusted
-from mrag.context.expand import ContextSettings, expand
+from mrag.context import ContextSettings, expand
 from mrag.context.render import Context, Line, render, triple_json
+from mrag.errors import ConfigError, require_known
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
@@ -35,13 +38,19 @@ class Retrieval:
         question: The question.
         hits: The entities, best first.
         context: Their neighbourhood.
-        documents: One LangChain document for each hit.
     """
 
     question: Question
     hits: tuple[Hit, ...]
     context: Context
-    documents: tuple[Document, ...]
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """One LangChain document for each hit, built when first asked for."""
+        return tuple(
+            _document(hit, name, self.context, first=at == 0)
+            for at, (hit, name) in enumerate(zip(self.hits, self.context.names, strict=True))
+        )
 
 
 class TripleStoreRetriever(BaseRetriever):
@@ -50,9 +59,12 @@ class TripleStoreRetriever(BaseRetriever):
     Args:
         kg: The knowledge graph.
         index: Name of its similarity index.
-        k: Most documents.
+        k: Maximum number of documents.
         ranker: What ranks; the similarity index by default.
-        settings: The knobs of the context.
+        settings: The knobs of the context; a dictionary of them does, too.
+
+    Raises:
+        ConfigError: If an argument is unknown or of the wrong type.
 
     Each document has the entity's IRI as `id`, its lines of context as text, and JSON metadata:
     `source`, `score`, `rank`, `label`, `types`, `triples` as `[s, p, o, graph, status]`, `lines` (their
@@ -68,13 +80,28 @@ class TripleStoreRetriever(BaseRetriever):
         >>> kg.close()
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    kg: Any = Field(exclude=True, repr=False)
+    kg: KnowledgeGraph = Field(exclude=True, repr=False)
     index: str = "main"
     k: int = Field(default=10, ge=1)
-    ranker: Any = Field(default=None, exclude=True, repr=False)
+    ranker: Ranker | None = Field(default=None, exclude=True, repr=False)
     settings: ContextSettings = ContextSettings()
+
+    def __init__(self, **values: Any) -> None:
+        require_known(values, type(self).model_fields, "TripleStoreRetriever")
+        if not isinstance(values.get("kg"), KnowledgeGraph):
+            raise ConfigError(
+                f"kg is a knowledge graph, not {type(values.get('kg')).__name__}.",
+                hint="Open one by mrag.connect(URL).",
+            )
+        ranker = values.get("ranker")
+        if ranker is not None and not isinstance(ranker, Ranker):
+            raise ConfigError(f"ranker is a Ranker, not {type(ranker).__name__}: it has no method rank.")
+        settings = values.get("settings")
+        if isinstance(settings, Mapping):
+            require_known(settings, [f.name for f in fields(ContextSettings)], "ContextSettings")
+        super().__init__(**values)
 
     def retrieve(self, question: str | Question, k: int | None = None) -> Retrieval:
         """Find hits and their context.
@@ -88,12 +115,8 @@ class TripleStoreRetriever(BaseRetriever):
         """
         asked = question if isinstance(question, Question) else Question(question)
         hits = self._ranker().rank(asked, self.k if k is None else k)
-        context = expand(self._kg(), [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
-        documents = tuple(
-            _document(hit, name, context, first=at == 0)
-            for at, (hit, name) in enumerate(zip(hits, context.names, strict=True))
-        )
-        return Retrieval(asked, tuple(hits), context, documents)
+        context = expand(self.kg, [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
+        return Retrieval(asked, tuple(hits), context)
 
     def _get_relevant_documents(
         self,
@@ -103,6 +126,7 @@ class TripleStoreRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
+        require_known(kwargs, ("k",), "TripleStoreRetriever.invoke")
         return list(self.retrieve(query, k).documents)
 
     async def _aget_relevant_documents(
@@ -113,23 +137,21 @@ class TripleStoreRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
+        require_known(kwargs, ("k",), "TripleStoreRetriever.ainvoke")
         # The store and the embedder release the GIL, so a thread is honest asynchrony here.
         return list((await asyncio.to_thread(self.retrieve, query, k)).documents)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         return LangSmithRetrieverParams(
-            ls_retriever_name="triplestore", ls_vector_store_provider=type(self._kg().store).__name__
+            ls_retriever_name="triplestore", ls_vector_store_provider=type(self.kg.store).__name__
         )
 
-    def _kg(self) -> KnowledgeGraph:
-        return self.kg  # type: ignore[no-any-return]
-
     def _ranker(self) -> Ranker:
-        return self.ranker or SimilarityRanker(self._kg(), self.index)
+        return self.ranker or SimilarityRanker(self.kg, self.index)
 
 
 def format_docs(documents: list[Document]) -> str:
-    """Put documents together to the context of a prompt, for an LCEL chain.
+    """Join documents to the context of a prompt, for an LCEL chain.
 
     Example:
         >>> format_docs([Document(page_content="one"), Document(page_content="two")])

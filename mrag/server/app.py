@@ -18,7 +18,7 @@ from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.bounded import Bounded
 from mrag.server.engine import Engine
-from mrag.server.protect import Guarded, allowed, crash, http_error, mrag_error
+from mrag.server.protect import AccessGuard, allowed, crash, http_error, mrag_error
 from mrag.server.protocols import graph_store as graphs
 from mrag.server.protocols import graphdb, rdf4j, sparql, transactions
 from mrag.server.settings import ServerSettings
@@ -47,7 +47,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         >>> "/sparql" in [getattr(route, "path", "") for route in app.routes]
         True
     """
-    middleware = [Middleware(Bounded, settings=settings), Middleware(Guarded, settings=settings)]
+    middleware = [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
     if settings.cors_origins:
         cors = Middleware(
             CORSMiddleware,

@@ -16,14 +16,14 @@ _ENTRY = 512
 """Bytes that an entry takes beside its key and its value, about."""
 
 
-class Kept(Generic[K, V]):
+class SizedCache(Generic[K, V]):
     """The values that were asked for last, by their keys.
 
     Args:
-        size: Most bytes of all; 0 keeps none.
+        size: Maximum number of bytes of all; 0 keeps none.
 
     Example:
-        >>> kept = Kept(64_000)
+        >>> kept = SizedCache(64_000)
         >>> kept.put("a", "value", 3000)
         >>> kept.get("a")
         'value'
@@ -76,7 +76,7 @@ class AnswerCache:
     """The answers to the queries that were asked last, forgotten at any write.
 
     Args:
-        size: Most bytes of all answers; 0 keeps none.
+        size: Maximum number of bytes of all answers; 0 keeps none.
 
     Example:
         >>> cache = AnswerCache(64_000)
@@ -89,7 +89,7 @@ class AnswerCache:
 
     def __init__(self, size: int) -> None:
         self._generation = -1
-        self._answers: Kept[Hashable, bytes] = Kept(size)
+        self._answers: SizedCache[Hashable, bytes] = SizedCache(size)
 
     def get(self, generation: int, key: Hashable) -> bytes | None:
         """Return the answer to a query in a state of the store."""

@@ -46,12 +46,12 @@ class Connection(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """Tell whether no request is being answered."""
+        """Return whether no request is being answered."""
         return not self._asked or self.cycle.response_complete
 
     @property
     def _asked(self) -> bool:
-        """Tell whether there has been a request; uvicorn says so with a None that its types leave out."""
+        """Return whether there has been a request; uvicorn says so with a None that its types leave out."""
         return cast(Any, self.cycle) is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

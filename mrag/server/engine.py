@@ -18,12 +18,12 @@ from mrag.graph.record import SYSTEM, Record
 from mrag.graph.updates import NIL
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery
-from mrag.server.asking import Answer, Asked, Read, plain_term, written
 from mrag.server.bounded import Slots
-from mrag.server.cache import AnswerCache, Kept
+from mrag.server.cache import AnswerCache, SizedCache
+from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream, plain_term, written
 from mrag.server.settings import ServerSettings
 from mrag.server.spool import Room, Spool
-from mrag.server.streams import Judges, finish, frames, send
+from mrag.server.streams import QueryParsers, chained, finish, frames, send
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
@@ -54,10 +54,10 @@ class Engine:
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
         self.kg = kg
         self.settings = settings
-        self.judges = Judges(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
+        self.parsers = QueryParsers(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
         self.slots = Slots(settings.workers, settings.queue, "queries")
         self._cache = AnswerCache(settings.cache_bytes)
-        self._reads: Kept[str, Read] = Kept(_READS)
+        self._reads: SizedCache[str, CheckedQuery] = SizedCache(_READS)
         # Readers must not write what they have counted: it is the writer's turn that keeps the record whole.
         kg.keeps_counts = False
         # Threads of their own, because others may wait for long on those that all share.
@@ -65,7 +65,7 @@ class Engine:
         path = kg.store.path if isinstance(kg.store, OxigraphStore) else None
         room = _WAITING * settings.max_bytes
         self._room = Room(self._threads, room, None if path is None else path.parent)
-        self.writer = Writer(kg, settings, self.judges)
+        self.writer = Writer(kg, settings, self.parsers)
         self._ends: set[asyncio.Future[None]] = set()
 
     @property
@@ -86,20 +86,20 @@ class Engine:
             # A copy of the store and the record that goes with it must be of the same state.
             self.pool.guard, self.pool.note = self.writer.commit, lambda: self.kg.record
             await asyncio.to_thread(self.pool.keep, self.settings.workers)
-        await self.judges.start()
+        await self.parsers.start()
         await self.writer.start()
-        held = [*self.judges.defences(), *(self.pool.defences() if self.pool is not None else ())]
+        held = [*self.parsers.defences(), *(self.pool.defences() if self.pool is not None else ())]
         if not all(one.offline for one in held):
             logger.warning(
                 "The processes that run queries could reach the network if the read gate failed: neither a "
-                "network namespace nor a seccomp filter can be had here. `mrag doctor` says what to do."
+                "network namespace nor a seccomp filter is available. Run `mrag doctor` for advice."
             )
 
     async def stop(self) -> None:
         """End the processes."""
         if self._ends:
             await asyncio.wait(self._ends)
-        await asyncio.to_thread(self.judges.close)
+        await asyncio.to_thread(self.parsers.close)
         await asyncio.to_thread(self.writer.close)
         if self.pool is not None:
             await asyncio.to_thread(self.pool.close)
@@ -107,7 +107,7 @@ class Engine:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    async def read(self, asked: Asked) -> Read:
+    async def read(self, asked: QueryRequest) -> CheckedQuery:
         """Pass a query through the read gate.
 
         Raises:
@@ -121,11 +121,11 @@ class Engine:
         ).hexdigest()
         known = self._reads.get(key)
         if known is None:
-            reply = await self.judges.judge(
+            reply = await self.parsers.parse(
                 {
                     "do": "query",
                     "text": asked.text,
-                    # Other instances of mrag look into it; here it is as good as empty.
+                    # Other instances of mrag read this graph; here it counts as empty.
                     "graphs": (*graphs, SYSTEM),
                     "prefixes": self.kg.query_prefixes,
                     "values": values,
@@ -134,11 +134,13 @@ class Engine:
             if reply[0] == "refused":
                 raise QueryRefused(str(reply[1]), hint=reply[2])
             _, query, text, start = reply
-            known = Read(query, text, {name: plain_term(t) for name, t in start.items()}, asked, until)
+            known = CheckedQuery(
+                query, text, {name: plain_term(t) for name, t in start.items()}, asked, until
+            )
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
         return replace(known, asked=asked, until=until)
 
-    def dataset(self, read: Read, record: Record | None = None) -> Dataset:
+    def dataset(self, read: CheckedQuery, record: Record | None = None) -> Dataset:
         """Return the graphs that a query sees, in the state that a record describes.
 
         The protocol's graphs come before those of the query (SPARQL 1.1 Protocol, section 2.1.4).
@@ -187,13 +189,13 @@ class Engine:
         return (*record.asserted, *record.inferred, *record.contexts, *NIL, *sorted(_IGNORED))
 
     async def alive(self) -> bool:
-        """Tell whether a query is answered."""
-        answer = await self.answer(await self.read(Asked(queries.get("explore/any").text)), "json")
+        """Return whether a query is answered."""
+        answer = await self.answer(await self.read(QueryRequest(queries.get("explore/any").text)), "json")
         return "boolean" in json.loads(answer.first)
 
     # -- running -----------------------------------------------------------------------------------
 
-    async def answer(self, read: Read, format: str) -> Answer:
+    async def answer(self, read: CheckedQuery, format: str) -> ResultStream:
         """Run a query and return its answer as soon as it is known to be on its way.
 
         Args:
@@ -217,7 +219,7 @@ class Engine:
         if shown is not None and read.query.repeatable:
             kept = self._cache.get(shown.generation, key)
             if kept is not None:
-                return Answer(kept)
+                return ResultStream(kept)
 
         def job(record: Record) -> dict[str, Any]:
             seen = self.dataset(read, record)
@@ -248,7 +250,7 @@ class Engine:
         query: str,
         limits: Limits,
         until: float | None = None,
-    ) -> Answer:
+    ) -> ResultStream:
         """Run a request in a worker.
 
         Args:
@@ -267,8 +269,8 @@ class Engine:
         first = await anext(pieces, b"")
         second = await anext(pieces, None)
         if second is None:
-            return Answer(first)
-        return Answer(first, Spool(_after(second, pieces), self._room, _SENDING * limits.seconds))
+            return ResultStream(first)
+        return ResultStream(first, Spool(chained(second, pieces), self._room, _SENDING * limits.seconds))
 
     async def _pieces(
         self, job: Callable[[Record], dict[str, Any]], query: str, limits: Limits, until: float | None
@@ -319,14 +321,14 @@ class Engine:
             )
             raise
 
-    async def _elsewhere(self, read: Read, format: str, limits: Limits, extra: bytes) -> Answer:
+    async def _elsewhere(self, read: CheckedQuery, format: str, limits: Limits, extra: bytes) -> ResultStream:
         """Ask a store that is a server itself, and write its answer down."""
         if read.start:
             raise QueryRefused("Values for variables need a graph in an embedded store.")
         async with self.slots.taken(limits.seconds):
             dataset = self.dataset(read)
             result = await asyncio.to_thread(self.kg.store.bounded, read.text, dataset, limits, extra)
-        return Answer(await asyncio.to_thread(written, result, format, self.kg.prefixes))
+        return ResultStream(await asyncio.to_thread(written, result, format, self.kg.prefixes))
 
 
 def _with(
@@ -337,15 +339,6 @@ def _with(
     except BaseException:
         pool.give(worker)
         raise
-
-
-async def _after(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    try:
-        yield first
-        async for piece in rest:
-            yield piece
-    finally:
-        await rest.aclose()
 
 
 def _searches(query: ReadQuery) -> bool:

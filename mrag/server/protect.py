@@ -93,7 +93,7 @@ async def crash(request: Request, error: Exception) -> Response:
     return failure(500, "The server could not answer; its log says why.")
 
 
-class Guarded:
+class AccessGuard:
     """Lets a request in when it may come in, whole and not too large, and ends it when its client leaves.
 
     Args:
@@ -211,7 +211,7 @@ class Guarded:
 
 
 def authorised(headers: Headers, token: str) -> bool:
-    """Tell whether a request carries the token.
+    """Return whether a request carries the token.
 
     It may come as a bearer token, as GraphDB's own (`GDB …`), or as the password of Basic
     authentication, which is what clients of GraphDB can send.
@@ -250,7 +250,7 @@ def json_object(body: bytes | bytearray) -> dict[str, Any]:
 
 
 def _is_host(host: str) -> bool:
-    """Tell whether a Host header is a name or an address, with or without a port (RFC 9110, section 7.2)."""
+    """Return whether a Host header is a name or an address, with or without a port (RFC 9110, 7.2)."""
     found = _HOST.fullmatch(host)
     if found is None or int(found["port"] or 0) > 65_535:
         return False

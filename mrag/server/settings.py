@@ -17,7 +17,7 @@ class Patience:
     """What clients are given for sending a request and for reading its answer.
 
     Attributes:
-        connections: Most connections; beyond it those that wait longest without a request are closed.
+        connections: Maximum number of connections; beyond it, the longest idle ones are closed.
         head: Seconds for sending the head of a request.
         body: Seconds for sending its body, and one more for each 64 KiB that have come.
         stall: Seconds in which a client to whom an answer is sent must have read some of it.
@@ -40,18 +40,18 @@ class ServerSettings:
         token: Bearer token that every request must carry, None for none.
         cors_origins: Origins whose pages may call the server (`*` for any); none by default.
         seconds: Deadline of a request's query; a client may ask for less.
-        max_rows: Most rows or triples of a result.
-        max_bytes: Most bytes of a result, as it is sent.
-        max_body: Most bytes of a request's body.
+        max_rows: Maximum number of rows or triples of a result.
+        max_bytes: Maximum number of bytes of a result, as it is sent.
+        max_body: Maximum number of bytes of a request's body.
         workers: Queries that run at once, each in a process of its own.
         queue: Queries that may wait for a worker; more are answered 503.
         model: Language model that words answers, as `mrag.generation.models.resolve` names it.
         index: Name of the similarity index used for questions.
         union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
-        memory: Most bytes that a process may take that answers queries or reads what clients send; 0 for
+        memory: Maximum bytes of memory of a process that answers queries or parses requests; 0 for
             no cap.
         reason: Whether reasoning runs again after each update.
-        cache_bytes: Most bytes of answers kept for repeated queries; 0 keeps none.
+        cache_bytes: Maximum number of bytes of answers kept for repeated queries; 0 keeps none.
         grace: Seconds that running requests get when the server stops.
         patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
@@ -131,7 +131,7 @@ class ServerSettings:
 
     @property
     def local(self) -> bool:
-        """Tell whether only this machine reaches the server."""
+        """Return whether only this machine reaches the server."""
         if self.host == "localhost":
             return True
         try:

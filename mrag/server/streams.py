@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from typing import cast
 
@@ -75,11 +75,21 @@ async def ask(child: Child, request: object, deadline: float, query: str = "") -
     raise ended(query)
 
 
-class Judges:
-    """Child processes that read queries and updates; each is ended when a text takes it too long.
+async def chained(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """Yield a piece and those that follow it, and close what yields them."""
+    try:
+        yield first
+        async for piece in rest:
+            yield piece
+    finally:
+        await rest.aclose()
+
+
+class QueryParsers:
+    """Child processes that parse queries and updates; each is killed when a text takes too long.
 
     Args:
-        size: How many texts are read at once.
+        size: How many texts are parsed at once.
         seconds: Longest time for one text.
     """
 
@@ -94,10 +104,10 @@ class Judges:
 
     async def start(self) -> None:
         """Start one, so that the first request need not wait."""
-        self._idle.append(await asyncio.to_thread(Child, "mrag.server.judge"))
+        self._idle.append(await asyncio.to_thread(Child, "mrag.server.query_parser"))
 
-    async def judge(self, request: dict[str, object]) -> Reply:
-        """Read a query or an update.
+    async def parse(self, request: dict[str, object]) -> Reply:
+        """Parse a query or an update.
 
         Raises:
             QueryTimeout: If it takes too long.
@@ -115,18 +125,18 @@ class Judges:
                 503, "Other queries were being read until the deadline.", {"Retry-After": "1"}
             ) from error
         try:
-            return await self._judged(request, text, deadline)
+            return await self._parsed(request, text, deadline)
         except QueryTimeout:
             raise
         except StoreError:
             # Something else may have ended the process; a short text can do it little harm.
             if turn is self._long:
                 raise
-            return await self._judged(request, text, deadline)
+            return await self._parsed(request, text, deadline)
         finally:
             turn.release()
 
-    async def _judged(self, request: dict[str, object], text: str, deadline: float) -> Reply:
+    async def _parsed(self, request: dict[str, object], text: str, deadline: float) -> Reply:
         while self._idle and self._idle[-1].ended:
             self._idle.pop().kill()
         child = self._idle.pop() if self._idle else await self._started()
@@ -142,7 +152,7 @@ class Judges:
         return reply
 
     async def _started(self) -> Child:
-        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.judge")
+        starting = asyncio.get_running_loop().run_in_executor(None, Child, "mrag.server.query_parser")
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:

@@ -24,14 +24,13 @@ from mrag.errors import (
     QueryTimeout,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import write_record
 from mrag.graph.updates import UpdateReport, apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
-from mrag.server.streams import Judges
+from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import close_all, warm
-from mrag.stores.process.parsing import parsed
 
 logger = logging.getLogger(__name__)
 
@@ -46,17 +45,17 @@ class Writer:
     Args:
         kg: The knowledge graph.
         settings: The server's settings.
-        judges: The processes that read updates.
+        parsers: The processes that read updates.
 
     Attributes:
         commit: Held while the store and the record are not of the same state.
     """
 
-    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, judges: Judges) -> None:
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
         self.kg = kg
         self.settings = settings
         self.commit = threading.Lock()
-        self._judges = judges
+        self._parsers = parsers
         self._writing = asyncio.Lock()
         # Threads of their own: those that all share must stay free for queries.
         self._thread = ThreadPoolExecutor(1, "mrag-writing")
@@ -90,7 +89,7 @@ class Writer:
         Raises:
             QueryRefused: If it is none, or asks for what is not allowed.
         """
-        reply = await self._judges.judge(
+        reply = await self._parsers.parse(
             {
                 "do": "update",
                 "text": text,
@@ -122,7 +121,7 @@ class Writer:
                 steps,
                 union=self.settings.union,
                 seconds=max(until - time.monotonic(), 0.001),
-                most=limits.rows,
+                max_changes=limits.rows,
                 commit=self.commit,
             )
             if self.settings.reason and (report.added or report.removed):
@@ -197,8 +196,7 @@ class Writer:
         def work() -> None:
             with self.commit:
                 record = replace(kg.record, prefixes=json.dumps(dict(own), sort_keys=True))
-                write_record(kg.store, kg.iri, record)
-                kg.written(record, changed=False)
+                kg.commit(record, changed=False)
                 for prefix in before:
                     kg.prefixes.pop(prefix, None)
                 kg.prefixes.update({**own, **DEFAULT_PREFIXES})
@@ -236,7 +234,7 @@ class Writer:
                     definition = indexes.info(name).definition
                 model = str(files.extra.get("model") or "none") if files is not None else model
             except (DamagedIndex, IndexMismatch) as error:
-                logger.warning("%s It is built anew, from what the settings say.", error.message)
+                logger.warning("%s It is rebuilt from the settings.", error.message)
             if select:
                 definition = Definition((), self.kg.languages, fallback=False, select=select)
             indexes.build(name, definition=definition, model=model)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.storage.blocks import CheckedFile
-from mrag.storage.files import BLOCK, Entry, Sink
+from mrag.storage.files import BLOCK, FileEntry, Sink
 
 __all__ = ["Arrays", "Lazy", "LazyArray", "Packed", "lazy", "pack"]
 
@@ -154,7 +154,7 @@ class Packed(Mapping[str, npt.NDArray[Any]]):
         DamagedIndex: If it has another size, or its head is not as it was written.
     """
 
-    def __init__(self, file: Path, entry: Entry, hint: str = "") -> None:
+    def __init__(self, file: Path, entry: FileEntry, hint: str = "") -> None:
         self._file = CheckedFile(file, entry, hint)
         self._file.need(0, min(BLOCK, entry.size))
         buffer = self._file.buffer()

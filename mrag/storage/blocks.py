@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import DamagedIndex
-from mrag.storage.files import BLOCK, Entry
+from mrag.storage.files import BLOCK, FileEntry
 
 __all__ = ["CheckedFile"]
 
@@ -45,7 +45,7 @@ class CheckedFile:
         DamagedIndex: If its size is another.
     """
 
-    def __init__(self, file: Path, entry: Entry, hint: str = "") -> None:
+    def __init__(self, file: Path, entry: FileEntry, hint: str = "") -> None:
         self.file = file
         self.size = entry.size
         self._hint = hint

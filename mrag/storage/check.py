@@ -11,13 +11,13 @@ from mrag.errors import DamagedIndex, IndexError_, MissingIndex
 from mrag.storage.folder import MANIFEST, Folder, Kind, begun, read_manifest
 from mrag.storage.journal import lines
 
-__all__ = ["Checked", "check"]
+__all__ = ["IntegrityReport", "check"]
 
 _JOURNALS: Final = ("*.jsonl", "*.pending")
 
 
 @dataclass(frozen=True)
-class Checked:
+class IntegrityReport:
     """What was found of an index or a journal.
 
     Attributes:
@@ -33,7 +33,7 @@ class Checked:
     error: IndexError_ | None
 
 
-def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[Checked]:
+def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -> Iterator[IntegrityReport]:
     """Read every index and every journal in a folder, and in those below it, and check all of them.
 
     Args:
@@ -68,14 +68,14 @@ def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -
         note(0, 0)
     for place in unfinished:
         missing = MissingIndex("Building the index was begun and not ended.", file=str(place))
-        yield Checked(place, "index", 0, missing)
+        yield IntegrityReport(place, "index", 0, missing)
     for file in journals:
         yield _journal(file)
         done += sizes[file]
         note(0, 0)
 
 
-def _index(place: Path, size: int, note: Callable[[int, int], None]) -> Checked:
+def _index(place: Path, size: int, note: Callable[[int, int], None]) -> IntegrityReport:
     name = "index"
     try:
         name, form, found = read_manifest(place)
@@ -83,16 +83,16 @@ def _index(place: Path, size: int, note: Callable[[int, int], None]) -> Checked:
             raise IndexError_("Another version of mrag wrote the index.", file=str(place))
         Folder(place, Kind(name, form, "Build it anew.")).verify(note)
     except IndexError_ as error:
-        return Checked(place, name or "index", size, error)
-    return Checked(place, name, size, None)
+        return IntegrityReport(place, name or "index", size, error)
+    return IntegrityReport(place, name, size, None)
 
 
-def _journal(file: Path) -> Checked:
+def _journal(file: Path) -> IntegrityReport:
     try:
         data = file.read_bytes()
     except OSError as error:
         why = DamagedIndex(f"The journal cannot be read: {error.strerror or error}.", file=str(file))
-        return Checked(file, "journal", 0, why)
+        return IntegrityReport(file, "journal", 0, why)
     bad = [number for number, record in lines(data) if record is None]
     found = None
     if bad:
@@ -102,7 +102,7 @@ def _journal(file: Path) -> Checked:
             hint="What they said is done again by the next run; or delete the file.",
         )
         found.line = bad[0]
-    return Checked(file, "journal", len(data), found)
+    return IntegrityReport(file, "journal", len(data), found)
 
 
 def _size(place: Path) -> int:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 
 __all__ = [
     "BLOCK",
-    "Entry",
+    "FileEntry",
     "Sink",
     "checksum",
     "create",
@@ -30,7 +30,7 @@ BLOCK: Final = 1 << 13
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """What a manifest knows of a file: content in blocks of `BLOCK` bytes, then the checksum of each block.
 
     Attributes:
@@ -89,7 +89,7 @@ class Sink:
         self._stream.write(view)
         self._size += len(view)
 
-    def seal(self) -> Entry:
+    def seal(self) -> FileEntry:
         """Write the checksums behind the content, and return what is to be known of the file.
 
         Raises:
@@ -98,7 +98,7 @@ class Sink:
         sums = [*self._sums, self._crc] if self._filled else self._sums
         table = struct.pack(f"<{len(sums)}I", *sums)
         self._stream.write(table)
-        return Entry(self._size, zlib.crc32(table))
+        return FileEntry(self._size, zlib.crc32(table))
 
 
 def make_folder(path: Path) -> None:
@@ -140,7 +140,7 @@ def create(file: Path, flags: int = os.O_TRUNC) -> BinaryIO:
     return os.fdopen(descriptor, "r+b", buffering=0)
 
 
-def write(file: Path, put: Callable[[Sink], object]) -> Entry:
+def write(file: Path, put: Callable[[Sink], object]) -> FileEntry:
     """Write a file with its checksums and sync it to disk; one that is there is overwritten.
 
     Args:

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeVar
 from mrag.errors import DamagedIndex, IndexError_, IndexMismatch, MissingIndex, MragError
 from mrag.storage.arrays import Arrays, Packed, pack
 from mrag.storage.blocks import CheckedFile
-from mrag.storage.files import BLOCK, Entry, checksum, create, lock, make_folder, replace, write
+from mrag.storage.files import BLOCK, FileEntry, checksum, create, lock, make_folder, replace, write
 
 __all__ = ["MANIFEST", "Committed", "Folder", "Kind", "begun", "locked", "read_manifest"]
 
@@ -67,7 +67,7 @@ class Committed:
     """
 
     generation: int
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -180,7 +180,7 @@ class Folder:
 
         self.load(look)
 
-    def write(self, name: str, arrays: Arrays) -> Entry:
+    def write(self, name: str, arrays: Arrays) -> FileEntry:
         """Write a file of arrays and sync it to disk.
 
         Raises:
@@ -318,7 +318,7 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
         given = fields.pop("crc32")
         if given != checksum(fields):
             raise ValueError("its checksum is another")
-        files = {str(name): Entry(**entry) for name, entry in fields["files"].items()}
+        files = {str(name): FileEntry(**entry) for name, entry in fields["files"].items()}
         found = Committed(fields["generation"], files, fields["about"])
         return str(fields["kind"]), form, found
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -328,7 +328,7 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
         raise DamagedIndex(why, file=str(file), hint="Build the index anew.") from error
 
 
-def _read_through(file: Path, entry: Entry, hint: str) -> Iterator[int]:
+def _read_through(file: Path, entry: FileEntry, hint: str) -> Iterator[int]:
     """Check a file piece by piece; each piece is forgotten again."""
     wide = 8192 * BLOCK
     for start in range(0, max(1, entry.size), wide):

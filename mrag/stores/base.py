@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Protocol, runtime_checkable
+from typing import IO, Protocol, Self, runtime_checkable
 
 import pyoxigraph as ox
 
@@ -67,7 +67,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True)
-class Layers:
+class StoreLayers:
     """The graphs of data that a store holds already.
 
     Attributes:
@@ -197,7 +197,7 @@ class TripleStore(Protocol):
     def remember(self, prefixes: Mapping[str, str]) -> None:
         """Have the store keep prefixes, where it does that."""
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the graphs of data that was not loaded by mrag; None if there is none or none is read."""
 
     def clear(self, graph: str) -> None:
@@ -210,8 +210,14 @@ class TripleStore(Protocol):
         """Release files, connections and worker processes."""
 
 
-class AsyncReads:
-    """Async twins of the reads, for stores that release the GIL or wait on a socket; keeps no prefixes."""
+class BaseStore:
+    """What stores share: async twins of the reads, for they release the GIL or wait on a socket."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self: TripleStore, *exc: object) -> None:
+        self.close()
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the prefixes that the store keeps itself: none."""

@@ -40,8 +40,8 @@ class Layout:
         inferred: Graphs of inferred triples.
         foreign: Graphs of the store that are others'.
         union: Whether the default graph holds the triples of the clients' named graphs too.
-        most: Most triples that may change.
-        most_contexts: Most named graphs of clients; every query is given their names.
+        max_changes: Most triples that may change.
+        max_contexts: Most named graphs of clients; every query is given their names.
     """
 
     asserted: tuple[str, ...]
@@ -51,8 +51,8 @@ class Layout:
     inferred: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()
     union: bool = True
-    most: int = 1_000_000
-    most_contexts: int = 10_000
+    max_changes: int = 1_000_000
+    max_contexts: int = 10_000
 
     def default(self) -> tuple[str, ...]:
         """Return the graphs whose union is the clients' default graph."""
@@ -61,7 +61,7 @@ class Layout:
 
 
 @dataclass
-class Outcome:
+class UpdateOutcome:
     """The net of an update.
 
     Attributes:
@@ -85,7 +85,7 @@ class Outcome:
         return {**vars(self), "added": _nquads(self.added), "removed": _nquads(self.removed)}
 
     @classmethod
-    def unpacked(cls, values: dict[str, Any]) -> Outcome:
+    def unpacked(cls, values: dict[str, Any]) -> UpdateOutcome:
         """Return what `packed` packed."""
         quads = {name: _parsed(values[name]) for name in ("added", "removed")}
         return cls(**{**values, **quads})
@@ -133,8 +133,8 @@ class Changes:
                 self._no_longer_inferred(t)
             return
         self.check(graph)
-        if graph not in self._contexts and len(self._contexts) >= self.layout.most_contexts:
-            raise Refused(f"There would be more than {self.layout.most_contexts} named graphs.")
+        if graph not in self._contexts and len(self._contexts) >= self.layout.max_contexts:
+            raise Refused(f"There would be more than {self.layout.max_contexts} named graphs.")
         self._contexts[graph] = None
         if self._put(t, graph) and not any(self._has(t, g) for g in self._base):
             if self._put(t, self.layout.merged):
@@ -189,14 +189,14 @@ class Changes:
         names = [v.value for v in solutions.variables]
         return [{name: row[name] for name in names} for row in solutions]
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> UpdateOutcome:
         """Return the net of all changes."""
         base = {*self._base, self.layout.merged}
         added = [quad for quad, there in self._log.items() if there]
         removed = [quad for quad, there in self._log.items() if not there]
         gone = {q.triple for q in removed if _graph(q) in base}
         come = {q.triple for q in added if _graph(q) in base}
-        return Outcome(
+        return UpdateOutcome(
             added,
             removed,
             tuple(sorted(self.contexts())),
@@ -257,8 +257,8 @@ class Changes:
         if before == there:
             return False
         if logged is None:
-            if len(self._log) >= self.layout.most:
-                raise Refused(f"The update changes more than {self.layout.most} triples.")
+            if len(self._log) >= self.layout.max_changes:
+                raise Refused(f"The update changes more than {self.layout.max_changes} triples.")
             self._log[quad] = there
         else:
             del self._log[quad]  # it is again as it was at first

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mrag.errors import ConfigError
-from mrag.stores.base import Layers
+from mrag.stores.base import StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.http import Access, host
+from mrag.stores.wire.access import Access, host
 from mrag.stores.wire.results import lines_of
 
 DEFAULT_GRAPH = "urn:x-arq:DefaultGraph"
@@ -43,10 +43,10 @@ class FusekiStore(SparqlStore):
         self.base = host(address)
         self.dataset_name = address.removeprefix(self.base).strip("/")
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the unnamed graph and the union of the named ones where either holds triples."""
         found = super().layers()
-        return Layers(self.dialect.default_graphs) if found is not None else None
+        return StoreLayers(self.dialect.default_graphs) if found is not None else None
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         response = self.http.send(

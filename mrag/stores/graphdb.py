@@ -15,10 +15,11 @@ from urllib.parse import quote
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import to_ox
-from mrag.stores.base import Capabilities, Dataset, Layers
+from mrag.stores.base import Capabilities, Dataset, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.sparql import DEFAULT, SparqlStore
-from mrag.stores.wire.http import Access, host
+from mrag.stores.endpoint import DEFAULT
+from mrag.stores.sparql import SparqlStore
+from mrag.stores.wire.access import Access, host
 from mrag.stores.wire.results import lines_of
 
 RULESETS = (
@@ -60,9 +61,9 @@ class GraphDBStore(SparqlStore):
 
     # -- layers ------------------------------------------------------------------------------------
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the server's asserted and inferred triples, also while there are none."""
-        return Layers((EXPLICIT,), (IMPLICIT,))
+        return StoreLayers((EXPLICIT,), (IMPLICIT,))
 
     def count(self, graph: str) -> int:
         """Count the triples of a graph or layer, by the server's own count where it has one."""

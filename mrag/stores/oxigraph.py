@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, cast
@@ -20,20 +18,17 @@ from typing import IO, cast
 import pyoxigraph as ox
 from rdflib import URIRef
 
-from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
+from mrag.errors import LoadError, QueryRefused, StoreError
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, to_data, to_sparql
+from mrag.rdf.patterns import Construct
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
-from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
-from mrag.stores.changes import Changes, Layout, Outcome, Refused
-from mrag.stores.operations import Operation, carry_out, needs_queries
-from mrag.stores.process.channel import timed_out
-from mrag.stores.process.limited import Bounds
-from mrag.stores.process.parsing import Joined, bounds_of, ntriples, parsed
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult, StoreLayers
+from mrag.stores.embedded import load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -52,7 +47,7 @@ _UNFLUSHED = 1 << 20
 bytes in memory for each of a dozen indexes before it did so by itself."""
 
 
-class OxigraphStore(AsyncReads):
+class OxigraphStore(BaseStore):
     """A triple store in this process.
 
     Args:
@@ -61,6 +56,9 @@ class OxigraphStore(AsyncReads):
     Raises:
         StoreLocked: If another process has the folder open.
         StoreError: If the folder cannot be opened for another reason.
+
+    Attributes:
+        engine: The store of pyoxigraph, for reading without a query.
 
     Example:
         >>> store = OxigraphStore()
@@ -81,14 +79,14 @@ class OxigraphStore(AsyncReads):
         self._unflushed = 0
         try:
             if self.path is None:
-                self._store = ox.Store()
+                self.engine = ox.Store()
             else:
                 self._left = _names(self.path)
                 make_folder(self.path)
-                self._store = ox.Store(str(self.path))
+                self.engine = ox.Store(str(self.path))
                 narrow(self.path, self._left)
         except OSError as error:
-            raise self._open_error(error) from error
+            raise open_error(error, self.path) from error
         if self.path is not None:
             # The lock is held, so these are what a process that was killed left behind.
             collect(self.path.parent, prefix=snapshot_prefix(self.path))
@@ -126,7 +124,7 @@ class OxigraphStore(AsyncReads):
             p: IRI of the predicate, or None for any.
             o: IRI of the object, or None for any.
         """
-        return self._store.quads_for_pattern(
+        return self.engine.quads_for_pattern(
             ox.NamedNode(s) if s is not None else None,
             _name(p) if p is not None else None,
             ox.NamedNode(o) if o is not None else None,
@@ -140,9 +138,10 @@ class OxigraphStore(AsyncReads):
 
     def graphs(self) -> list[str]:
         """List the named graphs in order of name, scratch graphs left out."""
-        return sorted(g for g in self._graph_names() if not g.startswith(SCRATCH))
+        names = (g.value for g in self.engine.named_graphs() if isinstance(g, ox.NamedNode))
+        return sorted(name for name in names if not name.startswith(SCRATCH))
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return None: whatever is in this store has been loaded by mrag."""
         return None
 
@@ -169,57 +168,14 @@ class OxigraphStore(AsyncReads):
         """Carry out an update, whole or not at all."""
         with self._writing():
             try:
-                self._store.update(query)
+                self.engine.update(query)
                 self._unflushed += len(query)
                 if self._unflushed > _UNFLUSHED:
                     self.flush()
             except SyntaxError as error:
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
             except OSError as error:
-                raise self._disk_error(error) from error
-
-    def work_out(self, layout: Layout, operations: Sequence[Operation], seconds: float) -> Outcome:
-        """Return what an update would change, without changing it.
-
-        Args:
-            layout: The graphs of the knowledge graph.
-            operations: The update, as `mrag.graph.updates` writes it.
-            seconds: Deadline of the whole.
-
-        Raises:
-            QueryRefused: If an operation is not allowed, or the engine rejects it.
-            QueryTimeout: At the deadline.
-        """
-        until = time.monotonic() + seconds
-        steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
-        if not needs_queries(steps):
-            changes = Changes(self._store, layout, until=until)
-            try:
-                carry_out(changes, steps)
-            except Refused as error:
-                raise QueryRefused(f"{str(error).rstrip('.')}.") from error
-            except TimeoutError as error:
-                raise timed_out("") from error
-            return changes.outcome()
-        # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
-        worker = self._workers.take(fresh=True)
-        try:
-            request = {"do": "update", "layout": asdict(layout), "operations": tuple(steps)}
-            reply = worker.ask(request, until)
-        finally:
-            self._workers.discard(worker)
-        if reply[0] != "changes":
-            raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
-        return Outcome.unpacked(reply[1])
-
-    def change(self, outcome: Outcome, update: str) -> None:
-        """Write the net of an update, and an update of our own, in one transaction.
-
-        Args:
-            outcome: What `work_out` returned.
-            update: Changes what describes the triples, such as a record.
-        """
-        self.update(f"{update};\n{to_data(outcome.removed, outcome.added)}")
+                raise write_error(error, self.path) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
@@ -234,14 +190,14 @@ class OxigraphStore(AsyncReads):
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""
         with self._writing():
-            add = self._store.load if len(ntriples) < _SMALL else self._store.bulk_load
+            add = self.engine.load if len(ntriples) < _SMALL else self.engine.bulk_load
             try:
                 # Lenient, because odd language tags that a load let pass must come through here too.
                 add(ntriples, ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(graph), lenient=True)
             except SyntaxError as error:
                 raise LoadError(f"Not valid N-Triples: {error.args[0]}.", line=error.lineno) from error
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def bulk_load(
         self,
@@ -265,58 +221,43 @@ class OxigraphStore(AsyncReads):
         Raises:
             LoadError: If a file is not well formed or the disk is full; nothing has been stored.
         """
-        notes, node = LoadNotes(), ox.NamedNode(graph)
         with self._writing():
             try:
-                if len(sources) == 1 and not skip_bad_lines and self._is_plain(sources[0]):
-                    try:
-                        total, seconds = sources[0].size(), bounds_of(sources).seconds
-                        note = None if on_progress is None else lambda done: on_progress(done, total)
-                        with sources[0].checked(note, seconds) as stream:
-                            self._store.bulk_load(stream, sources[0].format, to_graph=node)
-                        return notes
-                    except SyntaxError:
-                        logger.debug("reading %s again, statement by statement", sources[0].path)
-                parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
-                # Lenient, because what is odd has been noted or refused already.
-                self._store.bulk_load(
-                    cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
-                )
+                return load_sources(self.engine, sources, graph, on_progress, skip_bad_lines=skip_bad_lines)
             except (OSError, EOFError, MemoryError) as error:
                 if not isinstance(error, OSError) or "gzip" in str(error).lower():
                     raise sources[0].error(error) from error
-                raise self._disk_error(error) from error
-        return notes
+                raise write_error(error, self.path) from error
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
         with self._writing():
             try:
-                self._store.remove_graph(ox.NamedNode(graph))
+                self.engine.remove_graph(ox.NamedNode(graph))
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
         formats = {"nt": ox.RdfFormat.N_TRIPLES, "ttl": ox.RdfFormat.TURTLE}
         if format not in formats:
             raise StoreError(f"Cannot dump as {format}.", hint="Use nt or ttl.")
-        self._store.dump(output, formats[format], from_graph=ox.NamedNode(graph))
+        self.engine.dump(output, formats[format], from_graph=ox.NamedNode(graph))
 
     def flush(self) -> None:
         """Make all that was written durable against a loss of power."""
         if self.path is not None:
             self._unflushed = 0
             try:
-                self._store.flush()
+                self.engine.flush()
                 narrow(self.path, self._left)
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
 
     def optimize(self) -> None:
         """Rewrite the files for faster reading; worth it once after a large load."""
         with self._lock:
-            self._store.optimize()
+            self.engine.optimize()
 
     def close(self) -> None:
         """End the worker processes and let go of the folder."""
@@ -328,15 +269,9 @@ class OxigraphStore(AsyncReads):
             except LoadError as error:
                 # Every write is in the engine's log, which the next opening reads.
                 logger.error("The last writes may not survive a loss of power: %s", error.message)
-            del self._store
+            del self.engine
             if self.path is not None:
                 narrow(self.path, self._left)
-
-    def __enter__(self) -> OxigraphStore:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
     # -- for the workers ---------------------------------------------------------------------------
 
@@ -360,14 +295,14 @@ class OxigraphStore(AsyncReads):
             try:
                 if self.path is not None:
                     self.flush()
-                    self._store.backup(str(target))
+                    self.engine.backup(str(target))
                     target.chmod(0o700)
                 else:
                     make_folder(target)
-                    self._store.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
+                    self.engine.dump(str(target / "store.nq"), ox.RdfFormat.N_QUADS)
                 narrow(target)
             except OSError as error:
-                raise self._disk_error(error) from error
+                raise write_error(error, self.path) from error
             return self._generation
 
     # -- inside ------------------------------------------------------------------------------------
@@ -376,18 +311,13 @@ class OxigraphStore(AsyncReads):
         if self._closed:
             raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
         try:
-            return self._store.query(
+            return self.engine.query(
                 query,
                 default_graph=[ox.NamedNode(g) for g in dataset.default],
                 named_graphs=[ox.NamedNode(g) for g in dataset.named],
             )
         except SyntaxError as error:
             raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
-
-    def _graph_names(self) -> Iterator[str]:
-        for name in self._store.named_graphs():
-            if isinstance(name, ox.NamedNode):
-                yield name.value
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -401,42 +331,6 @@ class OxigraphStore(AsyncReads):
                 self._generation += 1
                 if self.path is not None:
                     narrow(self.path, self._left)
-
-    @staticmethod
-    def _is_plain(source: Source) -> bool:
-        """Tell whether a file needs no more than to be copied, line by line."""
-        return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
-
-    def _open_error(self, error: OSError) -> StoreError:
-        if "lock" in str(error).lower():
-            return StoreLocked(
-                "Another process has this store open.",
-                file=str(self.path),
-                hint="End that process, or open a copy of the folder.",
-            )
-        full = _full(error)
-        return StoreError(
-            "The store cannot be opened: the disk is full."
-            if full
-            else f"The store cannot be opened: {error}.",
-            file=str(self.path),
-            hint="Free some space; what is stored is safe." if full else "Check path and rights.",
-        )
-
-    def _disk_error(self, error: OSError) -> LoadError:
-        full = _full(error)
-        return LoadError(
-            "The disk is full." if full else f"The store could not write: {error}.",
-            file=str(self.path or "in memory"),
-            hint="Nothing of this operation was stored."
-            + (" Free some space and run it again." if full else " Check the disk and run it again."),
-        )
-
-
-def _full(error: OSError) -> bool:
-    """Tell whether a disk, or what may be written to it, has come to its end."""
-    text = str(error).lower()
-    return any(words in text for words in ("no space", "file too large", "quota"))
 
 
 def _names(folder: Path) -> frozenset[str]:

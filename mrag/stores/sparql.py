@@ -7,103 +7,44 @@ in its module. An answer that is not whole is an error, however the server hides
 from __future__ import annotations
 
 import logging
-import os
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import pyoxigraph as ox
-import requests
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from mrag.errors import (
-    ConfigError,
     EndpointError,
-    LoadError,
     MragError,
     QueryRefused,
-    QueryTimeout,
     StoreError,
 )
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf import queries
-from mrag.rdf.patterns import Construct, to_insert
+from mrag.rdf.patterns import Construct
+from mrag.rdf.printing import to_insert
 from mrag.rdf.terms import Triple
-from mrag.redaction import redact, redact_url
-from mrag.stores.base import AsyncReads, Capabilities, Dataset, Layers, Limits, Row, SelectResult
-from mrag.stores.dialect import NT, Dialect, Paths
+from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.dialect import NT
+from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
 from mrag.stores.process.parsing import PART, ntriples
-from mrag.stores.wire.http import Access, Http, is_address
-from mrag.stores.wire.results import Incomplete, JsonResult, lines_of, triples_of
+from mrag.stores.wire.results import lines_of
 from mrag.stores.wire.sending import send_parts, send_stream
 
 logger = logging.getLogger(__name__)
 
 SCRATCH = "urn:mrag:scratch:"
 OWN = "urn:mrag:"
-DEFAULT = "urn:mrag:default"
-"""Stands in a dataset for the endpoint's own default graph, whatever that is."""
-
-_T = TypeVar("_T")
-_JSON = "application/sparql-results+json"
-_RESULT_TYPES = (_JSON, "application/json")
 _OLD_SCRATCH = 3600.0
 
 
-class SparqlStore(AsyncReads):
-    """A store behind the SPARQL 1.1 Protocol.
-
-    Args:
-        url: The store's URL, for messages; a login in it is not told.
-        paths: URLs of its services.
-        access: How it is reached.
-        dialect: What it does in its own way.
-
-    Raises:
-        ConfigError: If a URL is not one of HTTP.
-    """
-
-    capabilities = Capabilities()
-    digest = False
-
-    def __init__(
-        self, url: str, paths: Paths, access: Access | None = None, dialect: Dialect | None = None
-    ) -> None:
-        for path in (paths.query, paths.update, paths.graphs):
-            if path is not None and not is_address(path):
-                raise ConfigError(
-                    "A store's address begins with http:// or https://, then come its name and port.",
-                    endpoint=path,
-                    hint="Check the URL.",
-                )
-        self.url, self.identity = redact_url(url), redact(url)
-        self.paths = paths
-        self.dialect = dialect or Dialect()
-        places = (url, paths.query, paths.update or "", paths.graphs or "")
-        self.http = Http(self.url, access or Access(), digest=self.digest, places=places)
-        self._closed = False
+class SparqlStore(SparqlEndpoint):
+    """A store behind the SPARQL 1.1 Protocol; its arguments are those of `SparqlEndpoint`."""
 
     # -- reading -----------------------------------------------------------------------------------
-
-    def select(self, query: str, dataset: Dataset) -> SelectResult:
-        """Answer a SELECT query over the graphs of `dataset`."""
-        names, rows = self._rows(query, dataset, None)
-        return SelectResult(names, list(rows))
-
-    def ask(self, query: str, dataset: Dataset) -> bool:
-        """Answer an ASK query."""
-        return self._boolean(query, dataset, None)
-
-    def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
-        """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
-        response = self._query(query, dataset, self.dialect.nt, None)
-        with self._whole(query):
-            yield from self._watched(triples_of(self.http.chunks(response, query)), query)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -138,49 +79,6 @@ class SparqlStore(AsyncReads):
         finally:
             self.clear(scratch)
 
-    def _bounded(self, query: str, dataset: Dataset, limits: Limits) -> SelectResult | bool | list[Triple]:
-        deadline = time.monotonic() + limits.seconds
-        response = self._query(query, dataset, self._accept(query), limits.seconds)
-        media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        chunks = self.http.chunks(response, query)
-        left = limits.bytes
-        with self._whole(query):
-            if media in _RESULT_TYPES:
-                result = JsonResult(chunks)
-                if result.boolean is not None:
-                    return result.boolean
-                rows: list[Row] = []
-                for row in result:
-                    left -= sum(len(t) for t in row if t is not None)
-                    self._within(len(rows), left, deadline, limits, query)
-                    rows.append(row)
-                return SelectResult(result.variables, rows)
-            triples: list[Triple] = []
-            for triple in self._watched(triples_of(chunks), query):
-                left -= sum(len(t) for t in triple)
-                self._within(len(triples), left, deadline, limits, query)
-                triples.append(triple)
-            return triples
-
-    def _accept(self, query: str) -> str:
-        """Return the media types for a query whose form is not known; the server knows it."""
-        return f"{_JSON}, {self.dialect.nt};q=0.9"
-
-    def _within(self, count: int, left: int, deadline: float, limits: Limits, query: str) -> None:
-        if count >= limits.rows or left < 0:
-            raise QueryRefused(
-                f"The result is larger than {limits.rows} rows or {limits.bytes} bytes.",
-                query=query,
-                hint="Add a LIMIT, or allow more.",
-            )
-        if time.monotonic() > deadline:
-            raise QueryTimeout(
-                "The query passed its deadline and was given up.",
-                endpoint=self.url,
-                query=query,
-                hint="Narrow it (fewer free variables, a LIMIT), or allow more seconds.",
-            )
-
     def edges(
         self, graph: str, *, s: str | None = None, p: str | None = None, o: str | None = None
     ) -> Iterator[ox.Quad]:
@@ -199,7 +97,7 @@ class SparqlStore(AsyncReads):
         left_out = (SCRATCH, *self.dialect.system_graphs)
         return sorted({str(g) for g in rows.column("g") if g is not None and not str(g).startswith(left_out)})
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the graphs of data that is in the store already, None if it is empty."""
         has = queries.get("explore/any").text
         default = self.dialect.default_graphs or (DEFAULT,)
@@ -207,8 +105,8 @@ class SparqlStore(AsyncReads):
         if self.ask(has, Dataset(default)):
             if named and not self.dialect.default_graphs:
                 logger.info("the default graph is read; named graphs are left out unless they are named")
-            return Layers(default)
-        return Layers(named) if named else None
+            return StoreLayers(default)
+        return StoreLayers(named) if named else None
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -315,17 +213,6 @@ class SparqlStore(AsyncReads):
             self.clear(graph)
         return len(old)
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._closed = True
-        self.http.close()
-
-    def __enter__(self) -> SparqlStore:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
     # -- health ------------------------------------------------------------------------------------
 
     def server(self) -> str:
@@ -334,75 +221,11 @@ class SparqlStore(AsyncReads):
         Raises:
             EndpointError: If it cannot be reached.
         """
-        response = self._query(queries.get("explore/any").text, Dataset((DEFAULT,)), _JSON, 10.0)
+        response = self._query(queries.get("explore/any").text, Dataset((DEFAULT,)), JSON_RESULTS, 10.0)
         self.http.text(response)
         return f"{self.dialect.name} ({response.headers.get('Server', 'version not told')})"
 
     # -- inside ------------------------------------------------------------------------------------
-
-    def _rows(
-        self, query: str, dataset: Dataset, seconds: float | None
-    ) -> tuple[tuple[str, ...], Iterator[Row]]:
-        response = self._query(query, dataset, _JSON, seconds)
-        with self._whole(query):
-            result = JsonResult(self.http.chunks(response, query))
-
-        def rows() -> Iterator[Row]:
-            with self._whole(query):
-                yield from result
-
-        return result.variables, rows()
-
-    def _boolean(self, query: str, dataset: Dataset, seconds: float | None) -> bool:
-        response = self._query(query, dataset, _JSON, seconds)
-        with self._whole(query):
-            answer = JsonResult(self.http.chunks(response, query)).boolean
-        if answer is None:
-            raise self.http.incomplete("it is no answer to ASK", query)
-        return answer
-
-    def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
-        response = self._request(query, dataset, accept, seconds)
-        self._check(response, query)
-        return response
-
-    def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
-        if self._closed:
-            raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
-        request = _Request(self.paths.query, query, accept)
-        for name, graphs in (("default-graph-uri", dataset.default), ("named-graph-uri", dataset.named)):
-            for graph in graphs:
-                if graph != DEFAULT:
-                    request.addParameter(name, graph)
-        for name, value in self._parameters(dataset, seconds).items():
-            request.addParameter(name, value)
-        made = request._createRequest()
-        response = self.http.send(
-            made.get_method(),
-            made.full_url,
-            repeat=True,
-            data=made.data,
-            headers=dict(made.header_items()),
-            seconds=None if seconds is None else seconds + 0.5,
-            query=query,
-        )
-        return response
-
-    def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
-        name = self.dialect.seconds_parameter
-        if name is None or seconds is None:
-            return {}
-        return {name: str(max(1, round(seconds * self.dialect.seconds_unit)))}
-
-    def _check(self, response: requests.Response, query: str) -> None:
-        """Raise if the headers say that the answer is not whole."""
-
-    def _watched(self, items: Iterator[_T], query: str) -> Iterator[_T]:
-        """Yield the triples of an answer, or raise where they are known not to be all."""
-        return items
-
-    def _whole(self, query: str | None) -> _Whole:
-        return _Whole(self.http, query)
 
     def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
         response = self.http.send(
@@ -432,58 +255,6 @@ class SparqlStore(AsyncReads):
         return path
 
 
-@dataclass
-class _Whole:
-    """Turns what shows an incomplete answer into an error that names the server."""
-
-    http: Http
-    query: str | None = field(default=None)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Incomplete | UnicodeDecodeError):
-            raise self.http.incomplete(str(error), self.query) from self.http.cause(error)
-
-
-class _Request(SPARQLWrapper):
-    """Forms a request of the SPARQL 1.1 Protocol; it is sent over the pooled session."""
-
-    def __init__(self, endpoint: str, query: str, accept: str) -> None:
-        super().__init__(endpoint, returnFormat=JSON)
-        self._accept = accept
-        self.setMethod(POST)
-        self.setOnlyConneg(True)
-        # The form of the query is known, so the library need not guess it from the text.
-        self.queryString, self.queryType = query, "SELECT"
-
-    def _getAcceptHeader(self) -> str:
-        return self._accept
-
-
 def _age(scratch: str) -> float:
     stamp = scratch.removeprefix(SCRATCH).partition(":")[0]
     return time.time() - int(stamp) if stamp.isdigit() else 0.0
-
-
-def access_from_env(given: Access | None = None) -> Access:
-    """Return the login that the environment names, where none is given.
-
-    `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, and `MRAG_STORE_CA` for the file of an
-    authority to trust.
-
-    Raises:
-        LoadError: If the file of the authority is not there.
-    """
-    if given is not None:
-        return given
-    ca = os.environ.get("MRAG_STORE_CA")
-    if ca and not Path(ca).is_file():
-        raise LoadError("There is no such file of certificates.", file=ca, hint="Check MRAG_STORE_CA.")
-    return Access(
-        user=os.environ.get("MRAG_STORE_USER"),
-        password=os.environ.get("MRAG_STORE_PASSWORD"),
-        token=os.environ.get("MRAG_STORE_TOKEN"),
-        verify=ca or True,
-    )

@@ -14,12 +14,13 @@ import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation, query_form
-from mrag.rdf.patterns import Group, Select, TriplePattern, to_sparql, var
+from mrag.rdf.patterns import Group, Select, TriplePattern, var
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Dataset, Layers, Limits, SelectResult
+from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 
 _SYSTEM = (
     "http://www.openlinksw.com/schemas/",
@@ -75,10 +76,10 @@ class VirtuosoStore(SparqlStore):
             ),
         )
 
-    def layers(self) -> Layers | None:
+    def layers(self) -> StoreLayers | None:
         """Return the named graphs that are not the server's own."""
         named = tuple(g for g in self.graphs() if not g.startswith("urn:mrag:"))
-        return Layers(named) if named else None
+        return StoreLayers(named) if named else None
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""

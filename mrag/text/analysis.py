@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from mrag.text.plurals import s_stem
+
 __all__ = ["ANALYSIS_VERSION", "Analyser"]
 
 ANALYSIS_VERSION: Final = 1
@@ -25,8 +27,6 @@ _IGNORABLE = re.compile("[\u00ad\u034f\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]+")
 _STROKES = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "ł": "l", "þ": "th", "ŧ": "t"}
 )
-_SIBILANT = ("sse", "she", "che", "xe", "zze")
-_SILENT = (*_SIBILANT, "use", "oe")
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 # Scripts written without spaces between words, and Hangul, whose particles stick to the words.
 _UNSPACED = (
@@ -44,19 +44,6 @@ def _word() -> re.Pattern[str]:
     # Python's `re` has no \p{M}, and the range holds every such mark outside of musical notation.
     marks = [chr(c) for c in range(0x300, 0x1E000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
     return re.compile(rf"[\w{''.join(marks)}]+")
-
-
-def _singular(word: str) -> str:
-    if len(word) < 4 or not (word.isascii() and word.isalpha()):
-        return word
-    if word[-1] == "s" and word[-2] not in "us":
-        word = word[:-1]
-    if word[-1] == "e":
-        if len(word) > 4 and word[-2] == "i":
-            return word[:-2] + "y"
-        if word.endswith(_SILENT if len(word) > 4 else _SIBILANT):
-            return word[:-1]
-    return word
 
 
 @dataclass(frozen=True)
@@ -94,7 +81,7 @@ class Analyser:
     min_chars: int = 1
 
     def normalise(self, text: str) -> str:
-        """Give the form in which two spellings of one text are equal.
+        """Return the form in which two spellings of one text are equal.
 
         Args:
             text: Any text.
@@ -135,7 +122,7 @@ class Analyser:
         return found if self.min_chars <= 1 else [token for token in found if len(token) >= self.min_chars]
 
     def terms(self, token: str) -> tuple[str, ...]:
-        """Give the index terms of one token of `tokens`.
+        """Return the index terms of one token of `tokens`.
 
         Args:
             token: A normalised token.
@@ -148,11 +135,11 @@ class Analyser:
             (('shoe',), ('shoes',))
         """
         if token.isascii() or not _HAS_UNSPACED.search(token):
-            return (_singular(token) if self.stem else token,)
+            return (s_stem(token) if self.stem else token,)
         found: list[str] = []
         for run in _RUN.findall(token):
             if not _HAS_UNSPACED.match(run):
-                found.append(_singular(run) if self.stem else run)
+                found.append(s_stem(run) if self.stem else run)
             elif len(run) == 1:
                 found.append(run)
             else:

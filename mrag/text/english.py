@@ -13,38 +13,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-STOPWORDS: dict[str, frozenset[str]] = {
-    "en": words(
-        "a about also an and any are as at be been but by can could did do does each every for from "
-        "had has have having he her hers him his how i if in into is it its itself many me more most "
-        "much my of on or our she should so some such than that the their them then there these they "
-        "this those to too us was we were what when where which while who whom whose why will with "
-        "would you your all am being both few just only other own same very list show name tell give "
-        "find please know kind"
-    ),
-    "de": words(
-        "der die das den dem des ein eine einen einem einer eines und oder ist sind war waren hat "
-        "haben wird werden von mit im zu zum zur auf für aus bei als auch wer was wo wann welche "
-        "welcher welches welchen wie wieviele viele gibt es sie er ihr sein nicht alle"
-    ),
-    "fr": words(
-        "le la les un une des du de et ou est sont était a ont par avec dans sur pour aux qui que "
-        "quoi où quand quel quelle quels quelles comment combien il elle ils elles ce cette ces son "
-        "sa ses y"
-    ),
-    "it": words(
-        "il lo la i gli le un uno una di da del della dei degli delle dal dalla e o è sono ha hanno "
-        "con su per in nel nella chi che cosa dove quando quale quali come quanti quante si al alla "
-        "questo questa"
-    ),
-    "es": words(
-        "el la los las un una unos unas de del y o es son fue ha han por con en para quién quien "
-        "quiénes qué que dónde cuándo cuál cuáles cómo cuántos cuántas se al su sus este esta estos "
-        "estas"
-    ),
-}
-"""Function words, by language: they tell what language a text is in, and weigh nothing in ranking."""
-
 IRREGULAR: dict[str, str] = {
     "wrote": "write",
     "written": "write",

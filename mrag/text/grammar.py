@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mrag.text.english import PREPOSITIONS, STOPWORDS, VERBS, words
+from mrag.text.english import PREPOSITIONS, VERBS, words
+from mrag.text.stopwords import FUNCTION_WORDS
 from mrag.text.tokens import fold
 
-_FOREIGN = frozenset().union(*(s for tag, s in STOPWORDS.items() if tag != "en")) - STOPWORDS["en"] | {"von"}
+_FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
 _PARTICIPLES = words("born built known led made held sold bought given taken found set run written")
 
 
@@ -44,7 +45,7 @@ def article(noun: str) -> str:
 
 
 def relation(label: str, several: bool) -> tuple[str, str]:
-    """Tell what part of speech a predicate's label is, and how it goes on after its subject."""
+    """Return what part of speech a predicate's label is, and how it goes on after its subject."""
     parts = label.split()
     low = [part.casefold() for part in parts]
     if not parts or not label.isascii() or low[0] in _FOREIGN or low[-1] in _FOREIGN:

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from mrag.text.english import IRREGULAR, STOPWORDS
+from mrag.text.english import IRREGULAR
+from mrag.text.plurals import without_plural
+from mrag.text.stopwords import FUNCTION_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
@@ -32,7 +34,7 @@ _VOWEL = re.compile("[aeiouy]")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TextToken:
     """A word of a text: as written, folded, and where it stands."""
 
     raw: str
@@ -76,16 +78,7 @@ def fold(word: str) -> str:
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     text = _ELISION.sub("", text, count=1)
     text = text.removesuffix("'s").removesuffix("'")
-    return _singular(text)
-
-
-def _singular(text: str) -> str:
-    if len(text) < 4 or not text.isascii() or not text.endswith("s") or text.endswith(("ss", "us", "is")):
-        return text
-    if text.endswith("ies") and len(text) > 4:
-        return text[:-3] + "y"
-    cut = text[:-2] if text.endswith(("xes", "ches", "shes", "sses", "zzes")) else text[:-1]
-    return cut if _VOWEL.search(cut) else text  # RDFS is no plural of RDF
+    return without_plural(text)
 
 
 @lru_cache(maxsize=65536)
@@ -115,7 +108,7 @@ def stem(word: str) -> str:
     return text[:-1] if len(text) > 4 and text.endswith("e") else text
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[TextToken]:
     """Cut a text into words and numbers with their places.
 
     Example:
@@ -126,22 +119,22 @@ def tokens(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         key = fold(match.group())
         if key:
-            found.append(Token(match.group(), key, match.start(), match.end()))
+            found.append(TextToken(match.group(), key, match.start(), match.end()))
     return found
 
 
 def keys(text: str) -> tuple[str, ...]:
-    """Give the folded words of a text, in order."""
+    """Return the folded words of a text, in order."""
     return tuple(token.key for token in tokens(text))
 
 
 def is_stopword(key: str) -> bool:
-    """Say whether a folded word is a function word of English."""
+    """Return whether a folded word is a function word of English."""
     return key in _FOLDED_STOP["en"]
 
 
 def content(text: str, language: str = "en") -> list[str]:
-    """Give the stems of a text's words that carry meaning, in order and once each.
+    """Return the stems of a text's words that carry meaning, in order and once each.
 
     Args:
         text: A question, a label or a sentence.
@@ -174,19 +167,4 @@ def language_of(text: str) -> str:
     return best
 
 
-def split_identifier(label: str) -> str:
-    """Make words of a label that is really a name from code: `voc:skinColor`, `directed_by`.
-
-    Example:
-        >>> split_identifier("voc:skinColor"), split_identifier("directed_by")
-        ('skin color', 'directed by')
-    """
-    if any(c.isspace() for c in label) or not label:
-        return label
-    local = re.sub(r"\A[\w.-]*:(?!//)(?=\w)", "", label)
-    local = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]\b)", " ", local.replace("_", " "))
-    words = local.split()
-    return " ".join(w if w.isupper() and len(w) > 1 else w[:1].lower() + w[1:] for w in words) or label
-
-
-_FOLDED_STOP = {name: frozenset(fold(w) for w in stop) for name, stop in STOPWORDS.items()}
+_FOLDED_STOP = {name: frozenset(fold(w) for w in stop) for name, stop in FUNCTION_WORDS.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mrag.cel.semantics.counting import confusion, holding, instances
+from mrag.cel.semantics.counting import confusion, instances, instances_among
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import Expression, key, length
 from mrag.cel.syntax.normal_form import normal
@@ -31,7 +31,7 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
             assert set(world.instances(e)) == expected, key(e)
             assert set(instances(kg, e)) == expected, key(e)
             given = [*INDIVIDUALS[:4], "http://example.org/nowhere"]
-            assert holding(kg, e, given) == expected & {*given}, key(e)
+            assert instances_among(kg, e, given) == expected & {*given}, key(e)
         positives, negatives = INDIVIDUALS[:3], INDIVIDUALS[3:]
         found = confusion(kg, several, positives, negatives)
         counted = [(c.tp, c.fp, c.fn, c.tn) for c in found]
@@ -58,7 +58,7 @@ def test_what_is_fetched_around_examples_decides_what_it_says(
     plain, given = Plain(triples), INDIVIDUALS[:2]
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(triples)
-        for world in (World.around(kg, given, steps=2), World.around(kg, given, steps=3, most=1)):
+        for world in (World.around(kg, given, steps=2), World.around(kg, given, steps=3, max_individuals=1)):
             assert world.steps is not None and 1 <= world.steps <= 3
             for e in several:
                 if world.reaches(e):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mrag.cel.evaluation.benchmark import Setup, folds, means, run
+from mrag.cel.evaluation.benchmark import BenchmarkSetup, folds, means, run_benchmark
 from mrag.cel.evaluation.files import find_problems, open_knowledge_base
 from mrag.cel.problem import LearningProblem
 from mrag.errors import ConfigError, LoadError
@@ -68,7 +68,7 @@ def test_every_knowledge_base_is_read_and_has_its_examples(bases: Path, name: st
 
 def test_the_small_problems_are_solved(bases: Path) -> None:
     sets = [s for s in find_problems(bases)[0] if s.name in ("animals", "father/father", "trains/trains_owl")]
-    outcomes = list(run(sets, [Setup(seconds=5, folds=3)]))
+    outcomes = list(run_benchmark(sets, [BenchmarkSetup(seconds=5, folds=3)]))
     assert [o.error for o in outcomes] == [""] * 6
     assert means(outcomes)["solved"] == 6
     assert all(o.length >= 1 and o.concept and o.tested > 0 for o in outcomes)
@@ -86,7 +86,7 @@ def test_folds_hold_out_everything_once() -> None:
         assert len(train.examples) + len(held.examples) == 18
     assert folds(LearningProblem(["p"], ["n", "m"]), 5, 0) == [] == folds(problem, 0, 0)
     with pytest.raises(ConfigError):
-        Setup(folds=1)
+        BenchmarkSetup(folds=1)
 
 
 TURTLE = """@prefix : <urn:b:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -107,27 +107,27 @@ def pets(tmp_path: Path) -> Path:
 def test_a_run_goes_on_where_it_was_broken_off(pets: Path) -> None:
     sets, _ = find_problems(pets)
     results, calls = pets / "results.jsonl", list[tuple[int, int]]()
-    setup = Setup(folds=2)
-    one = next(run(sets, [setup], results=results))
+    setup = BenchmarkSetup(folds=2)
+    one = next(run_benchmark(sets, [setup], results=results))
     assert one.problem == "cats" and one.f1 == 1.0
     with results.open("a", encoding="utf-8") as file:
         file.write('{"key": "broken o')
-    both = list(run(sets, [setup], results=results, on_progress=lambda *done: calls.append(done)))
+    both = list(run_benchmark(sets, [setup], results=results, on_progress=lambda *done: calls.append(done)))
     assert both[0] == one, "taken from the file, time and all"
     assert "no individual" in both[1].error and both[1].f1 == 0.0
     assert calls == [(1, 2), (2, 2)]
-    assert list(run(sets, [setup], results=results)) == both, "the broken line is gone"
+    assert list(run_benchmark(sets, [setup], results=results)) == both, "the broken line is gone"
     results.write_text('{"key": "broken o', encoding="utf-8")
-    assert next(run(sets, [setup], results=results)).concept == one.concept
+    assert next(run_benchmark(sets, [setup], results=results)).concept == one.concept
     assert means(both)["problems"] == 1
-    other = next(run(sets, [Setup(folds=2, seed=1)], results=pets / "results2.jsonl"))
+    other = next(run_benchmark(sets, [BenchmarkSetup(folds=2, seed=1)], results=pets / "results2.jsonl"))
     assert other.problem == "cats"
 
 
 def test_other_files_are_not_taken_for_results(pets: Path) -> None:
     (pets / "notes.txt").write_text("Dear diary\nand so on\n", encoding="utf-8")
     with pytest.raises(LoadError, match="no results"):
-        list(run(find_problems(pets)[0], [Setup()], results=pets / "notes.txt"))
+        list(run_benchmark(find_problems(pets)[0], [BenchmarkSetup()], results=pets / "notes.txt"))
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,6 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, text: str, words: str) -> N
 
 def test_a_knowledge_base_that_cannot_be_read_is_an_outcome(pets: Path) -> None:
     (pets / "pets.ttl").write_text("this is no turtle", encoding="utf-8")
-    found = list(run(find_problems(pets)[0], [Setup()], results=pets / "r.jsonl"))
+    found = list(run_benchmark(find_problems(pets)[0], [BenchmarkSetup()], results=pets / "r.jsonl"))
     assert len(found) == 2 and all(o.error for o in found)
     assert not (pets / "r.jsonl").exists(), "errors are tried again"

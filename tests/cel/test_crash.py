@@ -26,7 +26,7 @@ def products(folder: Path) -> None:
 
 
 def keep(concept: str) -> tuple[str, ...]:
-    return ("learn", "--concept", concept, "--keep", "mine", *STORE)
+    return ("learn", "keep", "mine", concept, *STORE)
 
 
 def kept(folder: Path) -> None:
@@ -35,14 +35,14 @@ def kept(folder: Path) -> None:
     mrag_in(folder, "reason", *STORE)
 
 
-WORKS = (("learn", "--kept", *STORE), ("query", "ASK { ?s ?p ?o }", *STORE))
+WORKS = (("learn", "concepts", *STORE), ("query", "ASK { ?s ?p ?o }", *STORE))
 JOBS = (
-    Job("learn --keep", keep(OPEN), products, works=WORKS, campaign=True),
-    Job("learn --keep with members", keep(CLOSED), products, works=WORKS),
-    Job("learn -p -n --keep", ("learn", "-p", "ex:GraphDB", "-p", "ex:AllegroGraph", "-n", "ex:MySQL",
+    Job("learn keep", keep(OPEN), products, works=WORKS, campaign=True),
+    Job("learn keep with members", keep(CLOSED), products, works=WORKS),
+    Job("learn fit --keep", ("learn", "fit", "-p", "ex:GraphDB", "-p", "ex:AllegroGraph", "-n", "ex:MySQL",
         "-n", "ex:Redis", "--keep", "mine", *STORE), products, works=WORKS,
         campaign=True),
-    Job("learn --forget", ("learn", "--forget", "mine", *STORE), kept, works=WORKS, once=True, campaign=True),
+    Job("learn forget", ("learn", "forget", "mine", *STORE), kept, works=WORKS, once=True, campaign=True),
 )  # fmt: skip
 
 

@@ -17,13 +17,13 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.drill.learner import Drill, DrillSettings, explore
-from mrag.cel.drill.policy import INPUTS, Eye, Policy, earned, fingerprint, schema
-from mrag.cel.drill.problems import GeneratedSettings, Generator
-from mrag.cel.drill.training import TrainProgress, TrainSettings, train
-from mrag.cel.learners.base import Board, Halt, LearnerSettings
-from mrag.cel.learners.layers import Space, SpaceSettings, Vectors, View
-from mrag.cel.problem import Counts, LearningProblem, quality
+from mrag.cel.drill.learner import Drill, DrillSettings, best_first_search
+from mrag.cel.drill.policy import INPUTS, Policy, RefinementObserver, fingerprint, reward, schema
+from mrag.cel.drill.problems import ProblemGenerator, ProblemGeneratorSettings
+from mrag.cel.drill.training import PolicyTrainingProgress, PolicyTrainingSettings, train_policy
+from mrag.cel.learners.base import FitState, Halt, LearnerSettings
+from mrag.cel.learners.refinement_space import RefinementSpace, RefinementSpaceSettings, SpaceView, Vectors
+from mrag.cel.problem import ExampleCounts, LearningProblem, quality
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import Top, depth, length
@@ -35,7 +35,9 @@ from mrag.stores.oxigraph import OxigraphStore
 
 E = "http://example.org/"
 FAMILY = Path(os.environ.get("MRAG_SHARED_DATA", "../shared/data")) / "cel_kbs" / "drill" / "Family"
-SHORT = TrainSettings(episodes=12, problems=5, seconds=300, generated=GeneratedSettings(least=2))
+SHORT = PolicyTrainingSettings(
+    episodes=12, problems=5, seconds=300, generated=ProblemGeneratorSettings(min_examples=2)
+)
 Promise = Callable[[Vectors], npt.NDArray[np.floating]]
 
 
@@ -65,15 +67,15 @@ def kg() -> Iterator[KnowledgeGraph]:
 @pytest.fixture(scope="module")
 def policy(kg: KnowledgeGraph) -> Policy:
     pytest.importorskip("sklearn", reason="training needs scikit-learn")
-    return train(kg, SHORT)
+    return train_policy(kg, SHORT)
 
 
 def test_generated_problems_have_a_solution_and_are_not_trivial(kg: KnowledgeGraph) -> None:
-    settings = GeneratedSettings(seed=5, least=2, examples=8, min_length=3, max_length=8)
-    generator = Generator(kg, settings)
+    settings = ProblemGeneratorSettings(seed=5, min_examples=2, max_examples=8, min_length=3, max_length=8)
+    generator = ProblemGenerator(kg, settings)
     found = list(islice(generator.problems(), 12))
     assert len(found) == 12
-    first = generator.space.layer(Top())
+    first = generator.space.refinements(Top())
     at = {name: column for column, name in enumerate(generator.names)}
     for generated in found:
         problem = generated.problem
@@ -85,26 +87,26 @@ def test_generated_problems_have_a_solution_and_are_not_trivial(kg: KnowledgeGra
         easy &= ~first.table[:, [at[x] for x in problem.negatives]].any(axis=1)
         assert not easy.any()
     assert len({length(g.concept) for g in found}) >= 3
-    assert list(islice(Generator(kg, settings).problems(), 12)) == found
-    assert list(islice(Generator(kg, settings).problems(seed=6), 12)) != found
+    assert list(islice(ProblemGenerator(kg, settings).problems(), 12)) == found
+    assert list(islice(ProblemGenerator(kg, settings).problems(seed=6), 12)) != found
 
 
 def test_examples_can_be_drawn_from_one_class(kg: KnowledgeGraph) -> None:
-    settings = GeneratedSettings(least=2, of=E + "Pet", pool=10)
-    generator = Generator(kg, settings)
+    settings = ProblemGeneratorSettings(min_examples=2, of=E + "Pet", pool=10)
+    generator = ProblemGenerator(kg, settings)
     assert len(generator.names) == 10
     for generated in islice(generator.problems(), 3):
         assert {*generated.problem.examples} <= {*generator.names}
     with pytest.raises(LearningProblemError, match="too few"):
-        Generator(kg, GeneratedSettings(of=E + "Nothing"))
+        ProblemGenerator(kg, ProblemGeneratorSettings(of=E + "Nothing"))
 
 
-def test_an_eye_sees_shares_and_quality() -> None:
+def test_an_observation_has_shares_and_quality() -> None:
     held = np.array([[True, True, False, True, False], [True, False, False, False, False]])
     vectors = np.arange(10, dtype=np.float32).reshape(5, 2)
-    seen, tp, fp = Eye(vectors, 2).see(held, np.zeros((2, 3), dtype=np.float32), 0.5)
+    seen, tp, fp = RefinementObserver(vectors, 2).observe(held, np.zeros((2, 3), dtype=np.float32), 0.5)
     assert (tp.tolist(), fp.tolist()) == ([2, 1], [1, 0])
-    f1 = [quality(Counts(2, 1, 2, 3)), quality(Counts(1, 0, 2, 3))]
+    f1 = [quality(ExampleCounts(2, 1, 2, 3)), quality(ExampleCounts(1, 0, 2, 3))]
     assert seen[:, 2].tolist() == pytest.approx(f1)
     assert seen[:, 3].tolist() == pytest.approx([x - 0.5 for x in f1])
     assert seen[:, :2].tolist() == [[1.0, pytest.approx(1 / 3)], [0.5, 0.0]]
@@ -112,23 +114,23 @@ def test_an_eye_sees_shares_and_quality() -> None:
 
 
 def test_what_is_untrained_is_refused(kg: KnowledgeGraph) -> None:
-    with pytest.raises(ModelError, match=r"needs a trained policy.*train\(kg\)"):
+    with pytest.raises(ModelError, match=r"needs a trained policy.*train_policy\(kg\)"):
         Drill(kg)
     raw = Policy.untrained(kg, World.whole(kg))
-    with pytest.raises(ModelError, match=r"untrained.*train\(kg\)"):
+    with pytest.raises(ModelError, match=r"untrained.*train_policy\(kg\)"):
         Drill(kg, policy=raw)
     with pytest.raises(ModelError, match="no such policy"):
         Drill(kg, DrillSettings(policy="/nowhere/policy.npz"))
 
 
 def test_a_trained_policy_learns_and_top_never_wins(kg: KnowledgeGraph, policy: Policy) -> None:
-    generator = Generator(kg, GeneratedSettings(least=2))
+    generator = ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2))
     for generated in islice(generator.problems(seed=99), 4):
         learner = Drill(kg, DrillSettings(seconds=60, confirm=False), policy=policy)
         found = learner.fit(generated.problem)
         assert learner.report is not None and found
         assert learner.report.solved == found[0].solved
-        assert all(h.counts.tells and not isinstance(h.expression, Top) for h in found)
+        assert all(h.counts.informative and not isinstance(h.expression, Top) for h in found)
         problem = generated.problem
         counted = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives)
         assert counted == [h.counts for h in found]
@@ -139,13 +141,15 @@ def test_a_trained_policy_learns_and_top_never_wins(kg: KnowledgeGraph, policy: 
 def test_of_a_large_graph_only_the_neighbourhood_is_fetched(
     kg: KnowledgeGraph, policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = next(Generator(kg, GeneratedSettings(least=2)).problems(seed=99)).problem
+    problem = next(ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2)).problems(seed=99)).problem
     whole = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
     monkeypatch.setattr("mrag.cel.semantics.instances._WHOLE", 0)
     assert World.of(kg, problem.examples).steps == 2
     around = Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
     assert around[0].quality == pytest.approx(whole[0].quality)
-    trained = train(kg, replace(SHORT, episodes=2, generated=GeneratedSettings(least=2, pool=20)))
+    trained = train_policy(
+        kg, replace(SHORT, episodes=2, generated=ProblemGeneratorSettings(min_examples=2, pool=20))
+    )
     assert trained.episodes == 2 and trained.about["trained on"] == 20
 
 
@@ -161,7 +165,7 @@ def test_a_policy_comes_back_from_its_file(kg: KnowledgeGraph, policy: Policy, t
     places = np.arange(world.size)
     assert np.array_equal(policy.vectors(world, places), back.vectors(world, places))
     learner = Drill(kg, DrillSettings(policy=str(path), seconds=60))
-    problem = next(Generator(kg, GeneratedSettings(least=2)).problems(seed=7)).problem
+    problem = next(ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2)).problems(seed=7)).problem
     assert learner.fit(problem) == Drill(kg, DrillSettings(seconds=60), policy=policy).fit(problem)
 
 
@@ -170,7 +174,7 @@ def test_a_policy_of_another_graph_is_refused(policy: Policy, tmp_path: Path) ->
     policy.save(path)
     with KnowledgeGraph(OxigraphStore()) as other:
         other.insert([*triples(), Triple(URIRef(E + "x00"), RDF.type, URIRef(E + "Dragon"))])
-        with pytest.raises(ModelError, match=r"other classes.*1 classes are new.*Dragon.*train\(kg\)"):
+        with pytest.raises(ModelError, match=r"other classes.*1 classes are new.*Dragon.*train_policy\(kg\)"):
             Policy.load(path, other)
 
 
@@ -195,14 +199,14 @@ def test_a_damaged_file_is_refused(policy: Policy, tmp_path: Path) -> None:
 def test_training_goes_on_from_a_policy_and_survives_an_interruption(
     kg: KnowledgeGraph, policy: Policy
 ) -> None:
-    told: list[TrainProgress] = []
+    told: list[PolicyTrainingProgress] = []
 
-    def interrupt(progress: TrainProgress) -> None:
+    def interrupt(progress: PolicyTrainingProgress) -> None:
         told.append(progress)
         if len(told) == 3:
             raise KeyboardInterrupt
 
-    further = train(kg, SHORT, policy=policy, on_progress=interrupt)
+    further = train_policy(kg, SHORT, policy=policy, on_progress=interrupt)
     assert [p.episodes for p in told] == [13, 14, 15]
     assert further.episodes == 15 and len(further.history) == 2
     assert not np.array_equal(further.weights[0], policy.weights[0])
@@ -213,13 +217,13 @@ def test_the_same_seed_trains_the_same_in_every_process() -> None:
     pytest.importorskip("sklearn", reason="training needs scikit-learn")
     code = """
 import hashlib
-from mrag.cel.drill.training import train
+from mrag.cel.drill.training import train_policy
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cel.test_drill import SHORT, triples
 with KnowledgeGraph(OxigraphStore()) as kg:
     kg.insert(triples())
-    policy = train(kg, SHORT)
+    policy = train_policy(kg, SHORT)
     print(hashlib.sha256(b"".join(w.tobytes() for w in policy.weights)).hexdigest(), policy.history)
 """
     outputs = set()
@@ -234,45 +238,47 @@ with KnowledgeGraph(OxigraphStore()) as kg:
 
 def test_the_network_counts_as_much_as_is_said(kg: KnowledgeGraph, policy: Policy) -> None:
     seen = np.random.default_rng(0).random((5, INPUTS)).astype(np.float32)
-    alone = Drill(kg, DrillSettings(trust=None), policy=policy).promise(seen)
-    assert np.array_equal(alone, policy.promise(seen))
-    greedy = Drill(kg, DrillSettings(trust=0), policy=policy).promise(seen)
-    assert np.array_equal(greedy, earned(seen))
-    both = Drill(kg, DrillSettings(trust=2.0), policy=policy).promise(seen)
+    alone = Drill(kg, DrillSettings(trust=None), policy=policy).priority(seen)
+    assert np.array_equal(alone, policy.predict(seen))
+    greedy = Drill(kg, DrillSettings(trust=0), policy=policy).priority(seen)
+    assert np.array_equal(greedy, reward(seen))
+    both = Drill(kg, DrillSettings(trust=2.0), policy=policy).priority(seen)
     assert both == pytest.approx(greedy + 2 * alone, rel=1e-5)
-    layer = Space.of(kg, World.whole(kg), np.arange(4), SpaceSettings()).layer(Top())
-    eye = Eye(policy.vectors(World.whole(kg), np.arange(4)), 2)
-    looks, tp, fp = eye.see(layer.table, layer.shapes, 0.5)
+    refinements = RefinementSpace.of(
+        kg, World.whole(kg), np.arange(4), RefinementSpaceSettings()
+    ).refinements(Top())
+    observer = RefinementObserver(policy.vectors(World.whole(kg), np.arange(4)), 2)
+    looks, tp, fp = observer.observe(refinements.table, refinements.shapes, 0.5)
     pay = [
-        quality(Counts(int(t), int(f), 2, 2)) * 1.5 - 0.25 - 0.04 * length(e)
-        for t, f, e in zip(tp, fp, layer.expressions, strict=True)
+        quality(ExampleCounts(int(t), int(f), 2, 2)) * 1.5 - 0.25 - 0.04 * length(e)
+        for t, f, e in zip(tp, fp, refinements.expressions, strict=True)
     ]
-    assert earned(looks) == pytest.approx(np.array(pay), abs=1e-5)
+    assert reward(looks) == pytest.approx(np.array(pay), abs=1e-5)
 
 
 def test_limits_end_the_search(kg: KnowledgeGraph, policy: Policy) -> None:
-    names = Generator(kg, GeneratedSettings(least=2)).names
+    names = ProblemGenerator(kg, ProblemGeneratorSettings(min_examples=2)).names
     problem = LearningProblem(names[0:14:2], names[1:15:2])
-    learner = Drill(kg, DrillSettings(most=1, seconds=60), policy=policy)
+    learner = Drill(kg, DrillSettings(max_tested=1, seconds=60), policy=policy)
     found = learner.fit(problem)
     assert learner.report is not None and learner.report.stopped in ("limit", "solved") and found
     learner = Drill(kg, DrillSettings(seconds=0.001), policy=policy)
     found = learner.fit(problem)
     assert learner.report.stopped in ("time", "solved") and found
     with pytest.raises(ConfigError, match="positive"):
-        SpaceSettings(step=0)
+        RefinementSpaceSettings(step=0)
     with pytest.raises(ConfigError, match="positive"):
-        TrainSettings(episodes=0)
+        PolicyTrainingSettings(episodes=0)
 
 
-def effort(space: Space, problem: LearningProblem, all_vectors: Vectors, promise: Promise) -> int:
+def effort(space: RefinementSpace, problem: LearningProblem, all_vectors: Vectors, priority: Promise) -> int:
     """Return how many expressions are tested until one makes no mistake, at most a little over 1,500."""
-    board = Board(problem, space.world, LearnerSettings(seconds=600))
+    fit = FitState(problem, space.world, LearnerSettings(seconds=600))
     try:
-        explore(board, View(space, board.at), all_vectors[board.at], promise, most=1_500)
+        best_first_search(fit, SpaceView(space, fit.at), all_vectors[fit.at], priority, max_tested=1_500)
     except Halt:
         pytest.fail("the time limit came first")
-    return board.tested
+    return fit.tested
 
 
 def test_a_trained_policy_needs_fewer_tests_than_an_untrained_one_and_than_chance() -> None:
@@ -282,19 +288,19 @@ def test_a_trained_policy_needs_fewer_tests_than_an_untrained_one_and_than_chanc
     with KnowledgeGraph(OxigraphStore()) as family:
         family.load([FAMILY / "family-benchmark_rich_background.owl"])
         reason(family)
-        trained = train(family, TrainSettings(seconds=600))
+        trained = train_policy(family, PolicyTrainingSettings(seconds=600))
         assert trained.history[-1] > trained.history[0]
-        generator = Generator(family)
+        generator = ProblemGenerator(family)
         world = World.whole(family)
         vectors = trained.vectors(world, np.arange(world.size))
         held_out = [g.problem for g in islice(generator.problems(seed=1000), 8)]
         raw = Policy.untrained(family, world, seed=3)
         rng = np.random.default_rng(0)
         efforts = {
-            name: [effort(generator.space, p, vectors, promise) for p in held_out]
-            for name, promise in {
-                "trained": trained.promise,
-                "untrained": raw.promise,
+            name: [effort(generator.space, p, vectors, priority) for p in held_out]
+            for name, priority in {
+                "trained": trained.predict,
+                "untrained": raw.predict,
                 "chance": lambda seen: rng.random(len(seen)),
             }.items()
         }
@@ -303,5 +309,5 @@ def test_a_trained_policy_needs_fewer_tests_than_an_untrained_one_and_than_chanc
         lists = json.loads((FAMILY / "lp_dl_learner.json").read_text())["problems"]
         for name, least in (("Granddaughter", 1.0), ("Grandgrandmother", 0.9)):
             problem = LearningProblem(lists[name]["positive_examples"], lists[name]["negative_examples"])
-            best = Drill(family, DrillSettings(seconds=300, most=3_000), policy=trained).fit(problem)[0]
+            best = Drill(family, DrillSettings(seconds=300, max_tested=3_000), policy=trained).fit(problem)[0]
             assert best.quality >= least

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, XSD
 
-from mrag.cel.learners.atoms import Atoms
-from mrag.cel.learners.base import Board, LearnerSettings, Progress
+from mrag.cel.learners.base import FitProgress, FitState, LearnerSettings
 from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
+from mrag.cel.learners.signature import Signature
 from mrag.cel.learners.trees import Forest, Tree
 from mrag.cel.problem import Hypothesis, LearningProblem
 from mrag.cel.semantics.counting import confusion
@@ -112,13 +112,13 @@ def test_a_forest_counts_what_the_world_holds(triples: frozenset[Triple], severa
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([*triples, *(Triple(URIRef(x), RDF.type, URIRef(E + "Any")) for x in INDIVIDUALS)])
         world = World.whole(kg)
-    board = Board(LearningProblem(INDIVIDUALS[:4], INDIVIDUALS[4:]), world, LearnerSettings())
-    forest = Forest(board)
+    fit = FitState(LearningProblem(INDIVIDUALS[:4], INDIVIDUALS[4:]), world, LearnerSettings())
+    forest = Forest(fit)
     trees = [planted(forest, e) for e in several]
     assert [planted(forest, e) for e in several] == trees
     tp, fp = forest.count(trees)
     for at, (e, tree) in enumerate(zip(several, trees, strict=True)):
-        counts = board.count(world.extension(e))
+        counts = fit.count(e)
         assert (counts.tp, counts.fp) == (tp[at], fp[at])
         assert normal(tree.expression) == normal(e)
         assert tree.depth == depth(tree.expression)
@@ -130,7 +130,7 @@ def test_a_forest_counts_what_the_world_holds(triples: frozenset[Triple], severa
 
 def test_a_part_is_replaced_where_it_stands() -> None:
     world = World([(URIRef(E + "a"), E + "A"), (URIRef(E + "b"), E + "B")], [])
-    forest = Forest(Board(LearningProblem([E + "a"], [E + "b"]), world, LearnerSettings()))
+    forest = Forest(FitState(LearningProblem([E + "a"], [E + "b"]), world, LearnerSettings()))
     a, b, c = (forest.leaf(Named(E + x)) for x in "ABC")
     tree = forest.joined("or", forest.joined("and", a, b), forest.negated(c))
     for place, part in enumerate(tree.walk()):
@@ -173,7 +173,7 @@ def test_each_hypothesis_has_its_own_counts(kg: KnowledgeGraph) -> None:
     assert len(found) > 3
     counted = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives)
     assert [h.counts for h in found] == counted
-    assert all(h.counts.tells for h in found)
+    assert all(h.counts.informative for h in found)
     assert [h.order for h in found] == sorted(h.order for h in found)
     assert len({h.expression for h in found}) == len(found)
 
@@ -202,7 +202,7 @@ def test_time_and_interruption_keep_the_best_so_far(kg: KnowledgeGraph) -> None:
     assert learner.report is not None and learner.report.stopped == "time" and found
     assert not found[0].solved
 
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: FitProgress) -> None:
         raise KeyboardInterrupt
 
     learner = EvoLearner(kg, EvoSettings(generations=100_000, seconds=60), on_progress=interrupt)
@@ -257,7 +257,7 @@ def test_limits_are_where_the_examples_part() -> None:
     labels = [0] * world.size
     for n in range(20):
         labels[world.index[URIRef(f"{E}x{n}")]] = 1 if n >= 13 else -1
-    found = Atoms(world).conditions(Property(E + "size"), 1, np.array(labels, dtype=np.int8))
+    found = Signature(world).conditions(Property(E + "size"), 1, np.array(labels, dtype=np.int8))
     limits = {str(e.range.facets[0][1]) for e in found if isinstance(e, DataSome)}
     assert limits == {"13"}
 

@@ -30,7 +30,7 @@ def of_links(e: Expression) -> bool:
     return not any(p is not None and p.iri in DATA for p in on)
 
 
-def world_of(triples: frozenset[Triple]) -> World:
+def world_assumption(triples: frozenset[Triple]) -> World:
     """Return the statements as the learners evaluate them."""
     types = [(s, str(o)) for s, p, o in triples if p == RDF.type]
     return World(types, [(s, str(p), o) for s, p, o in triples if p != RDF.type])
@@ -83,7 +83,7 @@ different = st.lists(expressions.filter(of_links), min_size=6, max_size=6, uniqu
 )
 @given(graphs(), different)
 def test_hermit_holds_the_same_individuals(triples: frozenset[Triple], several: list[Expression]) -> None:
-    plain, world, ontology = Plain(triples), world_of(triples), closed(triples)
+    plain, world, ontology = Plain(triples), world_assumption(triples), closed(triples)
     # Of what is equivalent to everything owlready2 does not tell all members.
     named = OneOf(tuple(INDIVIDUALS))
     asked = {f"Q{at}": normal(And((e, named))) for at, e in enumerate(several)}

@@ -12,11 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
 
-from mrag.cel.concepts.definition import definition, safe_part, world_of
+from mrag.cel.concepts.definition import definition, safe_part, world_assumption
 from mrag.cel.concepts.export import to_ontology, write_query
 from mrag.cel.concepts.filter import ClassFilter
-from mrag.cel.concepts.registry import concepts, differences, find, keep, remove
-from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.concepts.registry import (
+    find_concept,
+    keep_concept,
+    list_concepts,
+    member_differences,
+    remove_concept,
+)
+from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import (
     And,
@@ -105,12 +111,12 @@ def test_after_reasoning_the_instances_are_those_of_the_query(kg: KnowledgeGraph
     reason(kg)
     before = instances(kg, e)
     assert before
-    kept = keep(kg, e, "found")
+    kept = keep_concept(kg, e, "found")
     assert kept.world == ("open" if e in OPEN else "closed")
     reason(kg)
     assert instances(kg, e) == before, "the concept does not change the graph that it describes"
     assert instances(kg, Named(kept.iri)) == before
-    assert not differences(kg, kept)
+    assert not member_differences(kg, kept)
     assert [str(row[0]) for row in kg.query(kept.query)] and len(kg.query(kept.query)) == len(before)  # type: ignore[arg-type, union-attr]
 
 
@@ -124,31 +130,35 @@ def test_any_concept_of_any_graph(triples: frozenset[Triple], e: Expression, typ
         reason(kg)
         held = instances(kg, e)
         assert set(held) <= set(instances(kg, safe_part(e)))
-        kept = keep(kg, e, "c")
-        assert find(kg, "c") == kept
-        assert keep(kg, e, "c") == kept
+        kept = keep_concept(kg, e, "c")
+        assert find_concept(kg, "c") == kept
+        assert keep_concept(kg, e, "c") == kept
         reason(kg)
         if all(URIRef(x) in Plain(triples).individuals for x in INDIVIDUALS):
             assert instances(kg, e) == held
         # What had no class has one now, where the definition holds it, and is an individual.
-        assert {*instances(kg, e)} >= {*held} or world_of(e) == "closed"
+        assert {*instances(kg, e)} >= {*held} or world_assumption(e) == "closed"
         assert instances(kg, Named(kept.iri)) == instances(kg, e)
-        assert remove(kg, "c")
+        assert remove_concept(kg, "c")
         assert kg.count() == len(triples)
 
 
 def test_nothing_about_a_concept_is_an_individual(shop: KnowledgeGraph) -> None:
     before = instances(shop, Top())
-    keep(shop, Hypothesis(JACKET, 0.9, Counts(9, 1, 10, 40)), "jackets", learner="celoe", seconds=2)
+    keep_concept(
+        shop, Hypothesis(JACKET, 0.9, ExampleCounts(9, 1, 10, 40)), "jackets", learner="celoe", seconds=2
+    )
     assert instances(shop, Top()) == before
 
 
 def test_what_is_known_of_a_concept_comes_back(shop: KnowledgeGraph) -> None:
-    h = Hypothesis(And((IMAGE, Some(SHOWS, JACKET))), 0.9, Counts(9, 1, 10, 40))
-    kept = keep(shop, h, "red jackets", comment="Whatever shows a jacket.", learner="search", seconds=3)
+    h = Hypothesis(And((IMAGE, Some(SHOWS, JACKET))), 0.9, ExampleCounts(9, 1, 10, 40))
+    kept = keep_concept(
+        shop, h, "red jackets", comment="Whatever shows a jacket.", learner="search", seconds=3
+    )
     assert kept.iri == "urn:mrag:concept:red-jackets" and kept.label == "red jackets"
-    assert concepts(shop) == [kept]
-    (found,) = concepts(shop)
+    assert list_concepts(shop) == [kept]
+    (found,) = list_concepts(shop)
     assert found.hypothesis == h and found.learner == "search"
     assert shop.query(f"ASK {{ <{kept.iri}> prov:wasGeneratedBy/prov:used <{shop.iri}> }}") is True
     assert shop.query(f"ASK {{ GRAPH <{kept.graph}> {{ <{kept.iri}> a owl:Class }} }}") is True
@@ -156,47 +166,47 @@ def test_what_is_known_of_a_concept_comes_back(shop: KnowledgeGraph) -> None:
 
 
 def test_keeping_twice_changes_nothing_and_names_are_safe(shop: KnowledgeGraph) -> None:
-    keep(shop, JACKET, "c")
+    keep_concept(shop, JACKET, "c")
     revision = shop.revision
-    assert keep(shop, And((JACKET, JACKET)), "c") == find(shop, "c")
+    assert keep_concept(shop, And((JACKET, JACKET)), "c") == find_concept(shop, "c")
     assert shop.revision == revision
     with pytest.raises(ConfigError, match="Another concept"):
-        keep(shop, SKIRT, "c")
-    assert keep(shop, SKIRT, "c", replacing=True).expression == SKIRT
-    assert len(concepts(shop)) == 1
+        keep_concept(shop, SKIRT, "c")
+    assert keep_concept(shop, SKIRT, "c", replacing=True).expression == SKIRT
+    assert len(list_concepts(shop)) == 1
     with pytest.raises(ConfigError, match="defined by itself"):
-        keep(shop, Not(Named("urn:mrag:concept:loop")), "loop")
+        keep_concept(shop, Not(Named("urn:mrag:concept:loop")), "loop")
     for taken in (E + "Jacket", E + "p1", E + "shows"):
         with pytest.raises(ConfigError, match="in use"):
-            keep(shop, SKIRT, taken)
+            keep_concept(shop, SKIRT, taken)
     for bad in ("", "a/b", "x> . <urn:y"):
         with pytest.raises((ConfigError, ValueError)):
-            keep(shop, SKIRT, bad)
+            keep_concept(shop, SKIRT, bad)
 
 
 def test_a_closed_concept_is_brought_up_to_date(shop: KnowledgeGraph) -> None:
     e = And((IMAGE, Not(Some(SHOWS, JACKET))))
-    kept = keep(shop, e, "c")
+    kept = keep_concept(shop, e, "c")
     shop.insert([triple(E + "p9", TYPE, E + "Image")])
-    assert differences(shop, kept).missing == (E + "p9",)
-    again = keep(shop, e, "c")
-    assert not differences(shop, again)
+    assert member_differences(shop, kept).missing == (E + "p9",)
+    again = keep_concept(shop, e, "c")
+    assert not member_differences(shop, again)
     shop.insert([triple(E + "p9", E + "shows", E + "g1")])
-    assert differences(shop, again).extra == (E + "p9",)
-    assert not differences(shop, keep(shop, e, "c"))
-    assert len(concepts(shop)) == 1 and shop.collect() == 0
-    assert shop.count() == len(photos()) + 2 + shop.store.count(concepts(shop)[0].graph)
+    assert member_differences(shop, again).extra == (E + "p9",)
+    assert not member_differences(shop, keep_concept(shop, e, "c"))
+    assert len(list_concepts(shop)) == 1 and shop.collect() == 0
+    assert shop.count() == len(photos()) + 2 + shop.store.count(list_concepts(shop)[0].graph)
 
 
 def test_a_concept_that_was_loaded_is_listed_and_not_removed(shop: KnowledgeGraph, tmp_path: Path) -> None:
-    keep(shop, JACKET, "c")
+    keep_concept(shop, JACKET, "c")
     with (tmp_path / "all.nt").open("wb") as file:
         shop.dump(file)
     with KnowledgeGraph(OxigraphStore(), "other") as kg:
         kg.load([tmp_path / "all.nt"])
-        assert [c.label for c in concepts(kg)] == ["c"]
-        assert keep(kg, JACKET, "c") == concepts(kg)[0]
-        for change in (lambda: remove(kg, "c"), lambda: keep(kg, SKIRT, "c", replacing=True)):
+        assert [c.label for c in list_concepts(kg)] == ["c"]
+        assert keep_concept(kg, JACKET, "c") == list_concepts(kg)[0]
+        for change in (lambda: remove_concept(kg, "c"), lambda: keep_concept(kg, SKIRT, "c", replacing=True)):
             with pytest.raises(ConfigError, match="came with other data"):
                 change()
 
@@ -208,13 +218,13 @@ def test_removing_leaves_no_trace(shop: KnowledgeGraph) -> None:
         return set(out.getvalue().splitlines())
 
     before = state("asserted"), state("inferred")
-    keep(shop, Some(SHOWS, JACKET), "c")
-    assert remove(shop, "c") and not remove(shop, "c")
+    keep_concept(shop, Some(SHOWS, JACKET), "c")
+    assert remove_concept(shop, "c") and not remove_concept(shop, "c")
     assert shop.reasoned and (state("asserted"), state("inferred")) == before
-    keep(shop, Some(SHOWS, JACKET), "c")
-    keep(shop, Not(Some(SHOWS, JACKET)), "d")
+    keep_concept(shop, Some(SHOWS, JACKET), "c")
+    keep_concept(shop, Not(Some(SHOWS, JACKET)), "d")
     reason(shop)
-    assert remove(shop, "c") and remove(shop, "urn:mrag:concept:d")
+    assert remove_concept(shop, "c") and remove_concept(shop, "urn:mrag:concept:d")
     assert not shop.reasoned
     reason(shop)
     assert (state("asserted"), state("inferred")) == before
@@ -224,9 +234,9 @@ def test_removing_leaves_no_trace(shop: KnowledgeGraph) -> None:
 def test_concepts_outlive_the_process(tmp_path: Path) -> None:
     with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
         kg.insert(photos())
-        kept = keep(kg, Some(SHOWS, JACKET), "c")
+        kept = keep_concept(kg, Some(SHOWS, JACKET), "c")
     with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
-        assert concepts(kg) == [kept]
+        assert list_concepts(kg) == [kept]
         kg.insert([triple(E + "p7", TYPE, E + "Image")])
         reason(kg)
         assert instances(kg, Named(kept.iri)) == [E + "p1", E + "p2", E + "p5"]
@@ -234,7 +244,7 @@ def test_concepts_outlive_the_process(tmp_path: Path) -> None:
 
 def test_no_negation_is_stated_as_a_fact() -> None:
     e = And((IMAGE, Not(SKIRT), Only(SHOWS, JACKET), Some(SHOWS, And((JACKET, Not(SKIRT))))))
-    assert world_of(e) == "closed"
+    assert world_assumption(e) == "closed"
     assert safe_part(e) == And((IMAGE, Some(SHOWS, JACKET)))
     said = {t.p for t in definition("urn:c", e, "k")}
     assert not said & {OWL.equivalentClass, OWL.complementOf, OWL.allValuesFrom}
@@ -254,7 +264,7 @@ class Fixed:
 
 
 def test_a_concept_filters_the_next_search(shop: KnowledgeGraph) -> None:
-    keep(shop, Some(SHOWS, JACKET), "jackets")
+    keep_concept(shop, Some(SHOWS, JACKET), "jackets")
     ranker = Fixed()
     hits = ClassFilter(ranker, shop, "jackets", depth=1).rank(Question("any"), 2)
     assert [(h.iri, h.rank) for h in hits] == [(E + "p5", 1), (E + "p2", 2)]
@@ -268,9 +278,11 @@ def test_a_concept_filters_the_next_search(shop: KnowledgeGraph) -> None:
 
 
 def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph, tmp_path: Path) -> None:
-    kept = keep(shop, Hypothesis(OPEN[2], 1.0, Counts(3, 0, 3, 3)), "red jackets", learner="search")
-    closed = keep(shop, CLOSED[1], "no skirt")
-    text = to_ontology(shop, concepts(shop))
+    kept = keep_concept(
+        shop, Hypothesis(OPEN[2], 1.0, ExampleCounts(3, 0, 3, 3)), "red jackets", learner="search"
+    )
+    closed = keep_concept(shop, CLOSED[1], "no skirt")
+    text = to_ontology(shop, list_concepts(shop))
     graph = Graph().parse(data=text, format="turtle")
     assert (URIRef(kept.iri), RDF.type, OWL.Class) in graph
     assert (URIRef(E + "shows"), RDF.type, OWL.ObjectProperty) in graph
@@ -289,8 +301,8 @@ def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGr
         pytest.skip("HermiT needs java, which is not installed")
     monotone = [OPEN[1], OPEN[2], OPEN[3], OPEN[5]]
     for n, e in enumerate(monotone):
-        keep(shop, e, f"c{n}")
-    graph = Graph().parse(data=to_ontology(shop, concepts(shop)), format="turtle")
+        keep_concept(shop, e, f"c{n}")
+    graph = Graph().parse(data=to_ontology(shop, list_concepts(shop)), format="turtle")
     for t in photos():
         graph.add(t)
     for name in ("Blazer", "Jacket", "Skirt", "Hat"):

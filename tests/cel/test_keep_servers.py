@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.concepts.registry import concepts, differences, keep, remove
-from mrag.cel.explain.satisfied import satisfied
+from mrag.cel.concepts.registry import keep_concept, list_concepts, member_differences, remove_concept
+from mrag.cel.explain.satisfied import why_satisfied
 from mrag.cel.explain.why_not import why_not
 from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import Named
@@ -27,12 +27,12 @@ def test_in_a_server_that_does_not_reason(tmp_path: Path) -> None:
         before = kg.count()
         for e in (OPEN[2], CLOSED[1]):
             held = instances(kg, e)
-            kept = keep(kg, e, "c")
+            kept = keep_concept(kg, e, "c")
             reason(kg)
-            assert concepts(kg) == [kept] and keep(kg, e, "c") == kept
-            assert held and instances(kg, Named(kept.iri)) == held and not differences(kg, kept)
-            assert satisfied(kg, e, held[0]).holds
-            assert remove(kg, "c") and not concepts(kg) and kg.count() == before
+            assert list_concepts(kg) == [kept] and keep_concept(kg, e, "c") == kept
+            assert held and instances(kg, Named(kept.iri)) == held and not member_differences(kg, kept)
+            assert why_satisfied(kg, e, held[0]).holds
+            assert remove_concept(kg, "c") and not list_concepts(kg) and kg.count() == before
             reason(kg)
         graphs = kg.store.graphs()
         missing = why_not(kg, OPEN[1], E + "p4")
@@ -43,7 +43,7 @@ def test_in_a_server_that_does_not_reason(tmp_path: Path) -> None:
 def test_over_a_servers_protocol(tmp_path: Path) -> None:
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(tmp_path / "data"), "--update"]
     with (
         running([*command, "--reason", "--port", str(port)], f"{base}/sparql", tmp_path / "log"),
         mrag.connect(f"graphdb:{base}/repositories/main") as kg,
@@ -52,11 +52,11 @@ def test_over_a_servers_protocol(tmp_path: Path) -> None:
         before = kg.count("asserted")
         for e in (OPEN[2], CLOSED[1]):
             held = instances(kg, e)
-            kept = keep(kg, e, "c")
-            assert concepts(kg) == [kept] and keep(kg, e, "c") == kept
+            kept = keep_concept(kg, e, "c")
+            assert list_concepts(kg) == [kept] and keep_concept(kg, e, "c") == kept
             assert held and instances(kg, Named(kept.iri)) == held
-            assert satisfied(kg, e, held[0]).holds
-            assert remove(kg, "c") and not concepts(kg)
+            assert why_satisfied(kg, e, held[0]).holds
+            assert remove_concept(kg, "c") and not list_concepts(kg)
             assert not instances(kg, Named(kept.iri)) and kg.count("asserted") == before
         # This server lets no scratch graph be written; the query carries the triples then.
         missing = why_not(kg, OPEN[1], E + "p4")
@@ -66,4 +66,4 @@ def test_over_a_servers_protocol(tmp_path: Path) -> None:
         mrag.connect(f"sparql:{base}/sparql?update={base}/sparql") as kg,
         pytest.raises(ConfigError, match="read only here"),
     ):
-        keep(kg, JACKET, "c")
+        keep_concept(kg, JACKET, "c")

@@ -69,12 +69,12 @@ def learn(home: Path, *args: str, code: int = 0) -> Done:
         return call("learn", *args, code=code)
 
 
-COATS = ("--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
+COATS = ("tailored coat in the city", "--top", "3", "--bottom", "3")
 LIKES = ("--positives", "likes.txt", "--negatives", "dislikes.txt")
 
 
 def test_a_concept_from_examples_by_file(home: Path) -> None:
-    done = run("learn", *LIKES, cwd=home)
+    done = run("learn", "fit", *LIKES, cwd=home)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "∃ p:shows.p:Jacket"
@@ -87,7 +87,7 @@ def test_a_concept_from_examples_by_file(home: Path) -> None:
 
 def test_examples_by_name_and_json(home: Path) -> None:
     named = ("-p", "p:photo1", "-p", f"{E}photo2", "-n", f"<{E}photo5>", "-n", "p:photo6")
-    found = json.loads(learn(home, *named, "--json", "-k", "1").stdout)
+    found = json.loads(learn(home, "fit", *named, "--json", "-k", "1").stdout)
     assert found["concept"] == "∃ p:shows.p:Jacket" and len(found["hypotheses"]) == 1
     (best,) = found["hypotheses"]
     assert (best["positives_held"], best["negatives_held"], best["quality"]) == (2, 0, 1.0)
@@ -95,55 +95,55 @@ def test_examples_by_name_and_json(home: Path) -> None:
 
 
 def test_the_query_and_other_notations(home: Path) -> None:
-    done = learn(home, *LIKES, "--query", "--rq", "jackets.rq")
+    done = learn(home, "fit", *LIKES, "--query", "--rq", "jackets.rq")
     assert (home / "jackets.rq").read_text(encoding="utf-8") == done.stdout
     with contextlib.chdir(home):
         rows = call("query", "jackets.rq").stdout.splitlines()
     assert len(rows) == 5 and rows[0] == "?x"
-    assert learn(home, *LIKES, "--format", "manchester").stdout.startswith("p:shows some p:Jacket\n")
-    turtle = learn(home, "--concept", "p:shows some p:Jacket", "--format", "turtle").stdout
+    assert learn(home, "fit", *LIKES, "--format", "manchester").stdout.startswith("p:shows some p:Jacket\n")
+    turtle = learn(home, "show", "p:shows some p:Jacket", "--format", "turtle").stdout
     assert "owl:someValuesFrom p:Jacket" in turtle
     assert len(Graph().parse(data=turtle, format="turtle")) == 3
 
 
 def test_learning_from_a_search(home: Path) -> None:
-    done = learn(home, "--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
+    done = learn(home, "fit", "--question", "tailored coat in the city", "--top", "3", "--bottom", "3")
     assert "3 of your 3 examples, 0 of 3 others" in done.stdout
 
 
 @pytest.mark.parametrize("learner", ["search", "celoe", "tdl", "evolearner"])
 def test_every_learner_by_name(home: Path, learner: str) -> None:
-    assert "f1 1.000" in learn(home, *LIKES, "--learner", learner, "--seconds", "3").stdout
+    assert "f1 1.000" in learn(home, "fit", *LIKES, "--learner", learner, "--seconds", "3").stdout
 
 
 def test_why_and_why_not(home: Path) -> None:
-    done = learn(home, "--concept", "∃ p:shows.p:Jacket", "--explain", "p:photo1")
+    done = learn(home, "explain", "∃ p:shows.p:Jacket", "p:photo1")
     assert "✓ photo 1: ∃ shows.jacket" in done.stdout
     assert "[inferred]" in done.stdout and "[asserted]" in done.stdout
-    done = learn(home, *LIKES, "--explain", "p:photo5")
+    done = learn(home, "fit", *LIKES, "--explain", "p:photo5")
     assert "would be in the result\n  if it were stated: " in done.stdout
-    found = json.loads(learn(home, *LIKES, "--explain", "p:photo5", "--json").stdout)
+    found = json.loads(learn(home, "fit", *LIKES, "--explain", "p:photo5", "--json").stdout)
     assert found["explanation"]["satisfied"]["holds"] is False
     missing = found["explanation"]["why_not"]
     assert missing["verified"] is True and len(missing["changes"]) == 1
 
 
 def test_keeping_listing_using_and_forgetting(home: Path) -> None:
-    assert "No concept is kept" in learn(home, "--kept").stderr
-    done = learn(home, *LIKES, "--keep", "with jacket")
+    assert "No concept is kept" in learn(home, "concepts").stderr
+    done = learn(home, "fit", *LIKES, "--keep", "with jacket")
     assert "Kept as <urn:mrag:concept:with-jacket>" in done.stderr and "mrag reason" in done.stderr
-    assert learn(home, "--kept").stdout.startswith("with jacket  <urn:mrag:concept:with-jacket>\n")
-    (found,) = json.loads(learn(home, "--kept", "--json").stdout)
+    assert learn(home, "concepts").stdout.startswith("with jacket  <urn:mrag:concept:with-jacket>\n")
+    (found,) = json.loads(learn(home, "concepts", "--json").stdout)
     assert found["quality"] == 1.0 and found["learner"] == "search" and found["world"] == "open"
     assert found["comment"].startswith("Whatever shows")
-    Graph().parse(data=learn(home, "--kept", "--format", "turtle").stdout, format="turtle")
+    Graph().parse(data=learn(home, "concepts", "--format", "turtle").stdout, format="turtle")
     with contextlib.chdir(home):
         call("reason")
         rows = call("query", "SELECT ?x { ?x a <urn:mrag:concept:with-jacket> }").stdout
     assert [f"p:photo{n}" in rows for n in range(1, 9)] == [True] * 4 + [False] * 4
-    assert "with jacket" not in learn(home, "--concept", "with jacket", "--query").stdout
-    learn(home, "--forget", "with jacket")
-    assert "No such concept" in learn(home, "--forget", "with jacket", code=1).stderr
+    assert "with jacket" not in learn(home, "show", "with jacket", "--query").stdout
+    learn(home, "forget", "with jacket")
+    assert "No such concept" in learn(home, "forget", "with jacket", code=1).stderr
     with contextlib.chdir(home):
         call("reason")
 
@@ -151,17 +151,17 @@ def test_keeping_listing_using_and_forgetting(home: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ((), "There are no examples"),
-        (("-p", "p:photo1"), "no negative examples"),
-        (("-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
-        (("-p", "p:nobody", "-n", "p:photo1"), "no individual"),
-        (("-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),
-        (("-p", "p:photo1", "-n", "p:photo5", "--measure", "luck"), "No measure"),
-        (("--concept", "p:shows sum p:Jacket"), "no kept concept"),
-        (("--concept", "p:Photo", "--format", "pdf"), "There is no format"),
-        (("--positives", "nowhere.txt"), "cannot be read"),
-        (("--concept", "p:Photo", "--explain", "p:nobody"), "no named individual"),
-        (("--benchmark", "nowhere"), "no such folder"),
+        (("fit", "--seed", "0"), "There are no examples"),
+        (("fit", "-p", "p:photo1"), "no negative examples"),
+        (("fit", "-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
+        (("fit", "-p", "p:nobody", "-n", "p:photo1"), "no individual"),
+        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),
+        (("fit", "-p", "p:photo1", "-n", "p:photo5", "--measure", "luck"), "No measure"),
+        (("show", "p:shows sum p:Jacket"), "neither a kept concept"),
+        (("show", "p:Photo", "--format", "pdf"), "There is no format"),
+        (("fit", "--positives", "nowhere.txt"), "cannot be read"),
+        (("explain", "p:Photo", "p:nobody"), "no named individual"),
+        (("benchmark", "nowhere"), "no such folder"),
     ],
 )
 def test_mistakes_are_told_in_one_line(home: Path, args: tuple[str, ...], words: str) -> None:
@@ -174,7 +174,7 @@ def test_nothing_to_tell_apart_is_said(tmp_path: Path) -> None:
     (tmp_path / "twins.ttl").write_text(TURTLE + "p:a a p:Hat . p:b a p:Hat .", encoding="utf-8")
     with contextlib.chdir(tmp_path):
         call("load", "twins.ttl")
-        done = call("learn", "-p", "p:a", "-n", "p:b", code=1)
+        done = call("learn", "fit", "-p", "p:a", "-n", "p:b", code=1)
     assert "No concept tells the positive from the negative examples" in done.stderr
 
 
@@ -188,7 +188,7 @@ def test_a_benchmark_from_the_command_line(home: Path) -> None:
     }
     (base / "problems.json").write_text(json.dumps({"problems": {"jackets": problem}}), encoding="utf-8")
     (base / "old.conf").write_text('ks.fileName = "old.kb"\n', encoding="utf-8")
-    args = ("--benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
+    args = ("benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
     first = learn(home, *args, "--learner", "search,tdl")
     assert "Photos/problems jackets [search]: F1 1.000 accuracy 1.000 length 3" in first.stdout
     assert "held out (2 folds) F1 1.000 ± 0.000" in first.stdout
@@ -203,29 +203,28 @@ def test_a_benchmark_from_the_command_line(home: Path) -> None:
 
 def test_drill_learns_by_a_policy_that_was_trained(home: Path) -> None:
     with contextlib.chdir(home):
-        untrained = call("learn", "--learner", "drill", *LIKES, code=1)
+        untrained = call("learn", "fit", "--learner", "drill", *LIKES, code=1)
         assert "mrag train drill" in untrained.stderr
         first = call("train", "drill", "--out", "p.npz", "--episodes", "4", "--json")
         assert json.loads(first.stdout)["episodes"] == 4
         again = call("train", "drill", "--out", "p.npz", "--episodes", "2")
         assert again.stdout == "p.npz: 6 episodes.\n"
-        learnt = call("learn", "--learner", "drill", "--policy", "p.npz", "--json", *LIKES)
+        learnt = call("learn", "fit", "--learner", "drill", "--policy", "p.npz", "--json", *LIKES)
         assert json.loads(learnt.stdout)["hypotheses"][0]["quality"] == 1.0
         (home / "broken.npz").write_bytes(b"no policy")
         assert "damaged" in call("train", "drill", "--out", "broken.npz", code=1).stderr
         assert (home / "broken.npz").read_bytes() == b"no policy"
-    assert "nothing" in call("train", "nothing", code=1).stderr
+    assert "nothing" in call("train", "nothing", code=2).stderr
 
 
 def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
-    asked = ("--question", "summer", "--rerank", "8")
-    done = learn(home, *asked, "--concept", "p:shows some p:Jacket")
+    done = learn(home, "rerank", "summer", "-k", "8", "--concept", "p:shows some p:Jacket")
     rows = [line.split() for line in done.stdout.splitlines() if "✓" in line or "✗" in line]
     assert [r[1] for r in rows] == ["✓"] * 4 + ["✗"] * 4
     assert [r[0] for r in rows] == [str(n) for n in range(1, 9)]
-    found = json.loads(learn(home, *COATS, "--rerank", "8", "--json").stdout)
+    found = json.loads(learn(home, "rerank", *COATS, "-k", "8", "--json").stdout)
     assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
-    assert "--question" in learn(home, *LIKES, "--rerank", "3", code=1).stderr
+    assert "QUESTION" in learn(home, "rerank", *LIKES, "-k", "3", code=2).stderr
 
 
 def test_a_model_polishes_the_sentence_and_orders_the_hits(
@@ -237,14 +236,14 @@ def test_a_model_polishes_the_sentence_and_orders_the_hits(
         server.say = lambda messages: (
             "A summary." if "summar" in str(messages[0]).lower() else "Whatever shows some jacket"
         )
-        asked = (*COATS, "--rerank", "8", "--model", "ollama:asker")
+        asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker")
         found = json.loads(learn(home, *asked, "--json").stdout)
         assert found["polished"]["accepted"], found["polished"]
         assert found["polished"]["text"].endswith("3 of your 3 examples, 0 of 3 others.")
         assert len(server.asked) == 2
         assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
         server.say = lambda messages: "Whatever shows no jacket"
-        done = learn(home, *LIKES, "--model", "ollama:asker")
+        done = learn(home, "fit", *LIKES, "--model", "ollama:asker")
         assert "was not polished" in done.stderr
         assert "Whatever shows" in done.stdout and "no jacket" not in done.stdout
     finally:
@@ -253,5 +252,5 @@ def test_a_model_polishes_the_sentence_and_orders_the_hits(
 
 
 def test_what_is_expected_of_other_examples_is_said(home: Path) -> None:
-    done = learn(home, *LIKES, "--learner", "m-of-n")
+    done = learn(home, "fit", *LIKES, "--learner", "m-of-n")
     assert "expected on other examples" in done.stdout

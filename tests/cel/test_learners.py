@@ -11,12 +11,12 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.learners.base import Board, Halt, Learner, LearnerSettings, Progress
+from mrag.cel.learners.base import FitProgress, FitState, Halt, Learner, LearnerSettings
 from mrag.cel.learners.celoe import Celoe, CeloeSettings
 from mrag.cel.learners.features import FeatureSettings, features
 from mrag.cel.learners.registry import LEARNERS, learner
 from mrag.cel.learners.search import BeamSearch, SearchSettings
-from mrag.cel.problem import Counts, Hypothesis, LearningProblem, quality
+from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality
 from mrag.cel.problem_files import read_problems
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.semantics.instances import World
@@ -89,10 +89,10 @@ def test_what_holds_all_examples_never_wins(kg: KnowledgeGraph, name: str) -> No
 
 
 def test_top_is_never_kept_although_its_f1_is_two_thirds(parents: KnowledgeGraph) -> None:
-    assert quality(Counts(3, 3, 3, 3)) == pytest.approx(2 / 3)
+    assert quality(ExampleCounts(3, 3, 3, 3)) == pytest.approx(2 / 3)
     for name in ALL:
         found = learner(name, parents, top=50).fit(FATHERS)
-        assert all(h.expression != Top() and h.counts.tells for h in found)
+        assert all(h.expression != Top() and h.counts.informative for h in found)
 
 
 def test_the_best_partial_concept_is_returned_and_said_to_be_partial(kg: KnowledgeGraph) -> None:
@@ -104,7 +104,7 @@ def test_the_best_partial_concept_is_returned_and_said_to_be_partial(kg: Knowled
         assert found and not found[0].solved
         assert work.report is not None and not work.report.solved
         assert short(found[0]) in ("A", "¬B")
-        assert found[0].counts == Counts(2, 1, 3, 3)
+        assert found[0].counts == ExampleCounts(2, 1, 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_numbers_dates_booleans_and_texts_are_told_apart(kg: KnowledgeGraph) -> 
         assert found, name
     work = BeamSearch(kg, SearchSettings(top=60))
     work.fit(problem)
-    board = Board(problem, World.whole(kg), work.settings)
+    fit = FitState(problem, World.whole(kg), work.settings)
 
-    conditions = features(board, FeatureSettings(most=10_000), 1)
+    conditions = features(fit, FeatureSettings(max_conditions=10_000), 1)
     exact = [conditions.expression(at) for at in range(len(conditions))]
     counts = confusion(kg, exact, problem.positives, problem.negatives)
     table = conditions.table
@@ -161,8 +161,8 @@ def test_numbers_dates_booleans_and_texts_are_told_apart(kg: KnowledgeGraph) -> 
 def test_all_conditions_hold_what_the_store_says(family: KnowledgeGraph) -> None:
 
     problems = read_problems(shared_data("cel_kbs/drill/Family/lp_dl_learner.json"))
-    board = Board(problems["Aunt"], World.whole(family), LearnerSettings(seconds=60))
-    conditions = features(board, FeatureSettings(), 2)
+    fit = FitState(problems["Aunt"], World.whole(family), LearnerSettings(seconds=60))
+    conditions = features(fit, FeatureSettings(), 2)
     assert len(conditions) > 1000
     some = range(0, len(conditions), len(conditions) // 60)
     expressions = [conditions.expression(at) for at in some]
@@ -192,7 +192,7 @@ def test_celoe_passes_the_published_gates(family: KnowledgeGraph) -> None:
     problems = read_problems(shared_data("cel_kbs/drill/Family/ontolearn_synthetic_problems.json"))
     for name, gate in gates.items():
         ignore = ignored if name in ("Aunt", "Granddaughter") else ()
-        work = Celoe(family, CeloeSettings(most=3000, seconds=60, ignore=ignore))
+        work = Celoe(family, CeloeSettings(max_tested=3000, seconds=60, ignore=ignore))
         best = work.fit(problems[name])[0]
         assert best.quality >= gate, (name, short(best))
         assert not any(FAMILY + c in key(best.expression).split("<") for c in ignore)
@@ -218,21 +218,20 @@ def test_missing_inference_is_noticed(kg: KnowledgeGraph) -> None:
 class _Endless(Learner):
     """Offers the fathers, then goes on until it is stopped."""
 
-    def search(self, board: Board):  # type: ignore[no-untyped-def]
-        board.offer(Top(), Counts(3, 3, 3, 3))
-        mask = board.world.extension(self.expression)  # type: ignore[attr-defined]
-        board.offer(self.expression, board.count(mask))  # type: ignore[attr-defined]
+    def search(self, fit: FitState):  # type: ignore[no-untyped-def]
+        fit.offer(Top(), ExampleCounts(3, 3, 3, 3))
+        fit.offer(self.expression, fit.count(self.expression))  # type: ignore[attr-defined]
         if self.interrupt:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
         while True:
-            board.tick()
+            fit.tick()
 
 
 @pytest.mark.parametrize("interrupt", [True, False])
 def test_what_was_found_is_returned_when_time_is_up_or_a_person_stops_it(
     parents: KnowledgeGraph, interrupt: bool
 ) -> None:
-    seen: list[Progress] = []
+    seen: list[FitProgress] = []
     work = _Endless(parents, LearnerSettings(seconds=0.5), on_progress=seen.append)
     work.expression = learner("search", parents).fit(FATHERS)[0].expression  # type: ignore[attr-defined]
     work.interrupt = interrupt  # type: ignore[attr-defined]
@@ -244,9 +243,9 @@ def test_what_was_found_is_returned_when_time_is_up_or_a_person_stops_it(
 
 def test_a_board_halts_at_its_time(parents: KnowledgeGraph) -> None:
 
-    board = Board(FATHERS, World.whole(parents), LearnerSettings(seconds=1e-9))
+    fit = FitState(FATHERS, World.whole(parents), LearnerSettings(seconds=1e-9))
     with pytest.raises(Halt):
-        board.tick()
+        fit.tick()
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -263,7 +262,7 @@ def test_the_same_result_under_any_hash_seed(tmp_path, name: str) -> None:  # ty
         "from mrag.cel.syntax.expressions import key\n"
         "with KnowledgeGraph(OxigraphStore()) as kg:\n"
         "    kg.load([sys.argv[1]]); reason(kg)\n"
-        "    more = {'most': 800} if sys.argv[3] == 'celoe' else {}\n"
+        "    more = {'max_tested': 800} if sys.argv[3] == 'celoe' else {}\n"
         "    for name in ('Uncle',):\n"
         "        problem = read_problems(sys.argv[2])[name]\n"
         "        for h in learner(sys.argv[3], kg, seconds=60, seed=3, **more).fit(problem):\n"
@@ -289,7 +288,7 @@ def test_learners_are_found_by_name_and_refuse_what_they_do_not_know(kg: Knowled
 
 
 def test_measures() -> None:
-    counts = Counts(tp=0, fp=0, positives=5, negatives=5)
+    counts = ExampleCounts(tp=0, fp=0, positives=5, negatives=5)
     assert [quality(counts, m) for m in ("f1", "accuracy", "predictive-accuracy", "weighted-accuracy")] == [
         0.0, 0.5, 0.0, 0.5,
     ]  # fmt: skip

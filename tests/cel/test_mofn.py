@@ -12,8 +12,8 @@ import pytest
 from rdflib import URIRef
 from rdflib.namespace import RDF
 
-from mrag.cel.learners.base import Board, LearnerSettings
-from mrag.cel.learners.lists import Orders, families, folds
+from mrag.cel.learners.base import FitState, LearnerSettings
+from mrag.cel.learners.item_lists import Orders, families, folds
 from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
 from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem, quality
@@ -167,8 +167,8 @@ def test_counts_of_values_under_several_items_count_each_value_once() -> None:
     edges = [(i, "urn:p", t) for i in images for t in things]
     world = World([*((i, "urn:I") for i in images), *kinds], edges, inverse=False)
     problem = LearningProblem([str(i) for i in images[:2]], [str(i) for i in images[2:]])
-    board = Board(problem, world, LearnerSettings())
-    found = [f for f in families(board, 1) if "urn:A" in f.items]
+    fit = FitState(problem, world, LearnerSettings())
+    found = [f for f in families(fit, 1) if "urn:A" in f.items]
     assert len(found) == 1 and not found[0].apart
     order = np.array([found[0].items.index(c) for c in ("urn:A", "urn:B", "urn:C")])
     counted = found[0].counts(order, np.ones(4, dtype=bool))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS
 
-from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -27,7 +27,7 @@ from mrag.cel.syntax.expressions import (
     Value,
 )  # fmt: skip
 from mrag.cel.syntax.normal_form import normal
-from mrag.cel.syntax.polish import Polished, _literals, objection, polish, vocabulary
+from mrag.cel.syntax.polish import PolishedSentence, _literals, graph_labels, meaning_change, polish_sentence
 from mrag.cel.syntax.verbalise import sentence, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
@@ -68,13 +68,15 @@ def images(kg: KnowledgeGraph) -> KnowledgeGraph:
 
 
 def hypothesis_of(expression: Expression) -> Hypothesis:
-    return Hypothesis(normal(expression), 1.0, Counts(3, 0, 3, 3))
+    return Hypothesis(normal(expression), 1.0, ExampleCounts(3, 0, 3, 3))
 
 
-def polished(server: Server, kg: KnowledgeGraph, answer: str | None, of: Expression = PLAIN) -> Polished:
+def polished(
+    server: Server, kg: KnowledgeGraph, answer: str | None, of: Expression = PLAIN
+) -> PolishedSentence:
     server.say = lambda messages: answer
     server.asked.clear()
-    found = polish(kg, hypothesis_of(of), server.model, noun="images")
+    found = polish_sentence(kg, hypothesis_of(of), server.model, noun="images")
     assert len(server.asked) == 1
     assert found.original == sentence(kg, hypothesis_of(of), noun="images")
     assert found.accepted == (found.reason == "") and (found.accepted or found.text == found.original)
@@ -85,7 +87,7 @@ def test_a_good_answer_is_taken_and_the_counts_are_put_there_by_rules(
     server: Server, images: KnowledgeGraph
 ) -> None:
     found = polished(server, images, "Every Image that shows a “jacket”.")
-    assert found == Polished(
+    assert found == PolishedSentence(
         f"Every Image that shows a “jacket”{COUNTS}", f"Whatever is an Image and shows “jacket”{COUNTS}", True
     )
     _, human = server.asked[0]
@@ -138,27 +140,27 @@ def test_a_lost_negation(server: Server, images: KnowledgeGraph) -> None:
 def test_a_model_that_fails_costs_nothing(server: Server, images: KnowledgeGraph) -> None:
     assert "did not answer" in polished(server, images, None).reason
     with pytest.raises(ModelError, match="no language model"):
-        polish(images, hypothesis_of(PLAIN), None)
+        polish_sentence(images, hypothesis_of(PLAIN), None)
 
 
 def test_in_german(server: Server, images: KnowledgeGraph) -> None:
     server.say = lambda messages: "Jedes, das zu „Image“ gehört und bei „shows“ „jacket“ hat"
-    found = polish(images, hypothesis_of(PLAIN), server.model, "de", noun="Bildern")
+    found = polish_sentence(images, hypothesis_of(PLAIN), server.model, "de", noun="Bildern")
     assert found.text == (
         "Jedes, das zu „Image“ gehört und bei „shows“ „jacket“ hat: 3 von Ihren 3 Bildern, 0 von 3 anderen."
     )
     server.say = lambda messages: "Alles, was nicht zu „Image“ gehört und bei „shows“ „jacket“ hat"
-    assert polish(images, hypothesis_of(PLAIN), server.model, "de").reason == "It adds “nicht”."
+    assert polish_sentence(images, hypothesis_of(PLAIN), server.model, "de").reason == "It adds “nicht”."
 
 
 def test_labels_of_the_graph_may_not_come_in(server: Server, images: KnowledgeGraph) -> None:
-    assert vocabulary(images) == {*LABELS.values(), "Every"}
-    assert len(vocabulary(images, 2)) == 2
+    assert graph_labels(images) == {*LABELS.values(), "Every"}
+    assert len(graph_labels(images, 2)) == 2
     made, names = "Whatever is an Image and shows “jacket”", ["Image", "shows", "jacket"]
     good = "Every Image that also shows “jacket”"
-    assert objection(made, good, names, labels=vocabulary(images)) == ""
-    assert objection(made, good, names, labels=["also shows"]) == "It adds “also shows”."
-    assert objection(made, "Images that are an Image and shows jacket", names, noun="images") == ""
+    assert meaning_change(made, good, names, labels=graph_labels(images)) == ""
+    assert meaning_change(made, good, names, labels=["also shows"]) == "It adds “also shows”."
+    assert meaning_change(made, "Images that are an Image and shows jacket", names, noun="images") == ""
 
 
 SENTENCES = [
@@ -181,8 +183,8 @@ SENTENCES = [
 @pytest.mark.parametrize(("made", "other"), SENTENCES)
 def test_another_meaning_in_the_same_words(made: str, other: str) -> None:
     names = ["Jacket", "Hat", "red", "has", "shows", "true", "-1.5"]
-    assert objection(made, other, names) != ""
-    assert objection(made, made, names) == ""
+    assert meaning_change(made, other, names) != ""
+    assert meaning_change(made, made, names) == ""
 
 
 NAMES = ["Cat", "Dog", "has part", "not here"]
@@ -220,6 +222,6 @@ def test_only_the_sentence_itself_passes_among_those_of_other_expressions(
     """Whatever the rules say of another expression is another meaning, and is never taken for this one."""
     mine, theirs = (f"Whatever {verbalise(e, str)}" for e in (one, other))
     names = [*NAMES, *_literals(normal(one))]
-    assert objection(mine, mine, names) == ""
+    assert meaning_change(mine, mine, names) == ""
     if mine != theirs:
-        assert objection(mine, theirs, names) != "", (mine, theirs)
+        assert meaning_change(mine, theirs, names) != "", (mine, theirs)

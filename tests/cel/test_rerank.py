@@ -12,7 +12,7 @@ from rdflib.namespace import RDF, RDFS
 
 from mrag.cel.learners.registry import learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
-from mrag.cel.semantics.counting import holding
+from mrag.cel.semantics.counting import instances_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
@@ -65,7 +65,9 @@ def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
     ]  # fmt: skip
     said = "Whatever shows “jacket”: 3 of your 3 images, 0 of 3 others."
     assert result.note == said
-    assert result.hypothesis is not None and result.covered == holding(kg, result.hypothesis.expression, iris)
+    assert result.hypothesis is not None and result.covered == instances_among(
+        kg, result.hypothesis.expression, iris
+    )
     for hit in result.hits:
         start = "Concept: " if hit.iri in result.covered else "Not in the concept: "
         assert hit.reasons == ("listed", start + said)

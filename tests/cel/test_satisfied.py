@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.cel.explain.facts import Facts
-from mrag.cel.explain.satisfied import Absence, Evidence, Reason, satisfied
+from mrag.cel.explain.facts import GraphFacts
+from mrag.cel.explain.satisfied import Absence, Reason, SupportingTriple, why_satisfied
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -55,14 +55,14 @@ def test_reasons_agree_with_the_semantics_and_rest_on_what_is_there(
         # Stores write numbers their own way.
         triples = frozenset(Triple(*row) for row in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }"))  # type: ignore[arg-type]
         plain = Plain(triples)
-        facts = Facts(kg)
+        facts = GraphFacts(kg)
         for name in INDIVIDUALS:
             x = URIRef(name)
             assert facts.is_individual(x) == (x in plain.individuals)
             assert facts.holds(shape, x) == plain.holds(shape, x)
             if x not in plain.individuals:
                 continue
-            found = satisfied(kg, e, name, most=100, facts=facts)
+            found = why_satisfied(kg, e, name, max_values=100, facts=facts)
             assert found.holds == plain.holds(e, x)
             for r in every(found):
                 assert r.holds == plain.holds(r.expression, r.subject)
@@ -94,10 +94,10 @@ def family(kg: KnowledgeGraph) -> KnowledgeGraph:
 
 
 def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
-    found = satisfied(family, And((A, Some(R, B))), E + "a")
+    found = why_satisfied(family, And((A, Some(R, B))), E + "a")
     assert found.holds
     member = next(r for r in found.parts if r.expression == A)
-    assert member.evidence == (Evidence(triple(E + "a", TYPE, E + "A"), inferred=True),)
+    assert member.evidence == (SupportingTriple(triple(E + "a", TYPE, E + "A"), inferred=True),)
     shown = found.render(lambda iri: iri.rpartition("/")[2])
     assert shown.splitlines() == [
         "✓ a: A ⊓ (∃ r.B)",
@@ -112,29 +112,29 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
 
 
 def test_negations_rest_on_what_was_looked_for(family: KnowledgeGraph) -> None:
-    found = satisfied(family, And((Not(A), Only(R, B))), E + "d")
+    found = why_satisfied(family, And((Not(A), Only(R, B))), E + "d")
     absent = [a for r in every(found) for a in r.absent]
     assert Absence(URIRef(E + "d"), RDF.type, URIRef(E + "A")) in absent
     assert Absence(URIRef(E + "d"), URIRef(E + "r"), None) in absent
 
 
 def test_values_beyond_the_first_are_counted(family: KnowledgeGraph) -> None:
-    found = satisfied(family, Some(R, Top()), E + "a", most=1)
+    found = why_satisfied(family, Some(R, Top()), E + "a", max_values=1)
     assert len(found.parts) == 1 and found.more == 1
     assert "and 1 more" in found.render()
-    assert len(satisfied(family, AtLeast(2, R, Top()), E + "a", most=1).parts) == 2
+    assert len(why_satisfied(family, AtLeast(2, R, Top()), E + "a", max_values=1).parts) == 2
 
 
 def test_what_fails_shows_where(family: KnowledgeGraph) -> None:
     old = DataSome(Property(DATA[0]), DataRange(XSD + "integer", (("minInclusive", Literal(8)),)))
-    found = satisfied(family, Some(R, old), E + "a")
+    found = why_satisfied(family, Some(R, old), E + "a")
     assert not found.holds
     assert [t.triple for r in every(found) for t in r.evidence] == [triple(E + "b", DATA[0], Literal(7))]
-    count = satisfied(family, Or((AtMost(1, R, B), Exactly(3, R, B))), E + "a")
+    count = why_satisfied(family, Or((AtMost(1, R, B), Exactly(3, R, B))), E + "a")
     assert not count.holds and len(count.parts) == 2
     assert "✗" in count.render()
 
 
 def test_others_than_individuals_are_refused(family: KnowledgeGraph) -> None:
     with pytest.raises(ConfigError, match="no named individual"):
-        satisfied(family, A, E + "nowhere")
+        why_satisfied(family, A, E + "nowhere")

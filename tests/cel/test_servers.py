@@ -12,13 +12,13 @@ from rdflib.namespace import OWL, RDF, XSD
 
 from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem
-from mrag.cel.semantics.counting import confusion, holding, instances, refinements
+from mrag.cel.semantics.counting import confusion, instances, instances_among, refinements
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import And, Expression, Named, Property, Top, Value, key, walk
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 from tests.cel.plain import CLASSES, DATA, INDIVIDUALS, ROLES, E, Plain, expressions, schema, triple
 from tests.servers import oxigraph_server, virtuoso_server
 
@@ -67,7 +67,7 @@ def comparable(x: Expression) -> bool:
 def test_random_expressions_hold_the_same_on_a_server(server: KnowledgeGraph, x: Expression) -> None:
     expected = Plain(GRAPH).instances(x)
     assert set(instances(server, x)) == expected, key(normal(x))
-    assert holding(server, x, [a, c, e]) == expected & {a, c, e}, key(normal(x))
+    assert instances_among(server, x, [a, c, e]) == expected & {a, c, e}, key(normal(x))
 
 
 def test_counts_layers_worlds_and_learning_on_a_server(server: KnowledgeGraph) -> None:

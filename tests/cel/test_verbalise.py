@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -69,7 +69,7 @@ def test_english_and_german_sentences(kg: KnowledgeGraph) -> None:
     ]  # fmt: skip
     kg.insert(Triple(URIRef(s), p, o) for s, p, o in facts)
     e = normal(And((Named(E + "Image"), Value(Property(E + "shows"), E + "tight"))))
-    h = Hypothesis(e, 0.9, Counts(9, 1, 10, 40))
+    h = Hypothesis(e, 0.9, ExampleCounts(9, 1, 10, 40))
     assert sentence(kg, h, noun="images") == (
         "Whatever is an image and shows attribute “tight”: 9 of your 10 images, 1 of 40 others."
     )

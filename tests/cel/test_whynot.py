@@ -129,8 +129,8 @@ def test_nothing_smaller_is_found_by_trying_all(triples: frozenset[Triple], e: E
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(triples)
         revision = kg.revision
-        found = why_not(kg, e, X, most=4, seconds=20)
-        assert why_not(kg, e, X, most=4, seconds=20).changes == found.changes
+        found = why_not(kg, e, X, max_changes=4, seconds=20)
+        assert why_not(kg, e, X, max_changes=4, seconds=20).changes == found.changes
         assert kg.revision == revision and kg.count() == len(triples)
     best = smallest(triples, e, 2)
     assert found.complete and found.gave_up != "time"
@@ -226,13 +226,13 @@ def test_what_cannot_be_is_said(photos: KnowledgeGraph) -> None:
 
 def test_limits_are_told(photos: KnowledgeGraph) -> None:
     many = AtLeast(9, SHOWS, Named(E + "Hat"))
-    small = why_not(photos, many, E + "p2", most=3)
+    small = why_not(photos, many, E + "p2", max_changes=3)
     assert small.changes is None and small.gave_up == "size" and small.at_least == 4
-    late = why_not(photos, many, E + "p2", most=30, seconds=0.2)
+    late = why_not(photos, many, E + "p2", max_changes=30, seconds=0.2)
     assert late.changes is None and late.gave_up == "time"
     assert "the time was up" in late.render()
     with pytest.raises(ConfigError):
-        why_not(photos, many, E + "p2", most=0)
+        why_not(photos, many, E + "p2", max_changes=0)
 
 
 def test_a_new_individual_stands_for_what_is_nowhere(photos: KnowledgeGraph) -> None:

@@ -7,13 +7,13 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from rdflib import URIRef
 
-from mrag.completion.answer import answer
+from mrag.completion.answering import answer
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.patterns import (
     CompletedTriple,
     EvidenceRef,
-    Grounded,
+    GroundedPlan,
     IncompleteTriple,
     Plan,
     Slot,
@@ -44,7 +44,7 @@ GENRES = plan("Which genres does Alien have?", (f("alien"), GENRE, X))
 
 
 def test_without_a_model_the_values_are_given_with_what_they_rest_on(kg: KnowledgeGraph) -> None:
-    found = answer(kg, complete_from_graph(kg, Grounded(GENRES)))
+    found = answer(kg, complete_from_graph(kg, GroundedPlan(GENRES)))
     assert found.answers == ("horror", "science fiction")
     assert found.text == "horror [t1].\nscience fiction [t2]."
     assert [c.text for c in found.answer.citations] == [
@@ -57,7 +57,7 @@ def test_without_a_model_the_values_are_given_with_what_they_rest_on(kg: Knowled
 
 def test_a_chain_is_cited_whole(kg: KnowledgeGraph) -> None:
     chain = plan("?", (f("runner"), BY, Y), (X, BY, Y), excluded=(f("runner"),))
-    found = answer(kg, complete_from_graph(kg, Grounded(chain)))
+    found = answer(kg, complete_from_graph(kg, GroundedPlan(chain)))
     assert found.answers == ("Alien", "The Duellists", "Legend")
     cited = [c.text for c in found.answer.sentences[0].citations]
     assert cited == ["(Blade Runner, directed by, Ridley Scott)", "(Alien, directed by, Ridley Scott)"]
@@ -65,7 +65,7 @@ def test_a_chain_is_cited_whole(kg: KnowledgeGraph) -> None:
 
 def test_a_model_words_the_answer_and_citations_are_computed(kg: KnowledgeGraph) -> None:
     model = FakeListChatModel(responses=["Alien has the genre horror [t9]. It won an Oscar."])
-    found = answer(kg, complete_from_graph(kg, Grounded(GENRES)), model)
+    found = answer(kg, complete_from_graph(kg, GroundedPlan(GENRES)), model)
     assert found.answers == ("horror", "science fiction")
     first, second = found.answer.sentences
     assert [c.text for c in first.citations] == ["(Alien, has genre, horror)"]
@@ -77,7 +77,7 @@ def test_passages_and_regions_are_cited(kg: KnowledgeGraph) -> None:
     ref = EvidenceRef("urn:passage:7", "Michelle Yeoh plays the lead", "passage", "notes/tiger.txt")
     fact = CompletedTriple(f("tiger"), STARS, f("yeoh"), "completed", (ref,), 0.7)
     asked = plan("Who stars in it?", (f("tiger"), STARS, X))
-    found = answer(kg, complete_from_graph(kg, Grounded(asked), facts=[fact]))
+    found = answer(kg, complete_from_graph(kg, GroundedPlan(asked), facts=[fact]))
     assert found.evidence == {"t1": (ref,)}
     [citation] = found.answer.citations
     assert citation.graph == "urn:passage:7"
@@ -91,7 +91,7 @@ def test_inferred_triples_are_said_to_be() -> None:
     with films() as kg:
         kg.insert([Triple(f("directed"), URIRef(OWL + "inverseOf"), BY)])
         reason(kg)
-        found = answer(kg, complete_from_graph(kg, Grounded(plan("?", (f("lee"), f("directed"), X)))))
+        found = answer(kg, complete_from_graph(kg, GroundedPlan(plan("?", (f("lee"), f("directed"), X)))))
         assert found.answer.citations[0].inferred
         assert str(found).count("inferred") == 1
 
@@ -112,7 +112,7 @@ def test_what_is_missing_is_said(kg: KnowledgeGraph) -> None:
 def test_many_answers_are_shown_in_part_and_a_bound_is_told() -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(f("hub"), BY, f(f"n{n:03}")) for n in range(120)])
-        completion = complete_from_graph(kg, Grounded(plan("?", (f("hub"), BY, X))))
+        completion = complete_from_graph(kg, GroundedPlan(plan("?", (f("hub"), BY, X))))
         found = answer(kg, completion)
         assert len(found.answers) == 120
         assert len(found.answer.sentences) == 50
@@ -121,4 +121,4 @@ def test_many_answers_are_shown_in_part_and_a_bound_is_told() -> None:
 
 def test_a_model_without_words_is_an_error(kg: KnowledgeGraph) -> None:
     with pytest.raises(ModelError):
-        answer(kg, complete_from_graph(kg, Grounded(GENRES)), FakeListChatModel(responses=[""]))
+        answer(kg, complete_from_graph(kg, GroundedPlan(GENRES)), FakeListChatModel(responses=[""]))

@@ -16,18 +16,18 @@ import mrag
 from mrag.completion.chain import (
     CompletedQuestion,
     Completer,
-    CompleteSettings,
+    CompleterSettings,
     completion_chain,
     open_planner,
 )
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, keep_folder
+from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_folder
 from mrag.completion.plan.grounding import GroundingSettings
 from mrag.completion.plan.model_planner import ModelPlanner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, rollback
-from mrag.completion.writeback.runs import runs, runs_graph
+from mrag.completion.writeback.run_store import list_runs, runs_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
@@ -50,7 +50,7 @@ def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
 
 def completer(kg: KnowledgeGraph, *texts: str, write: str = "propose", always: bool = False) -> Completer:
     passages = Passages([Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(texts)])
-    settings = CompleteSettings(always=always, write=write)
+    settings = CompleterSettings(always=always, write=write)
     evidence = Evidence(passages) if texts else None
     return Completer(kg, evidence, open_planner(kg), settings=settings, grounding=WORDS)
 
@@ -130,7 +130,7 @@ def test_the_chain(kg: KnowledgeGraph) -> None:
     whole = completion_chain(completer(kg, "Bob Stone was born in Visby.")).invoke(question)
     assert json.loads(json.dumps(whole)) == whole
     assert whole["completed"][0]["evidence"][0]["source"] == "0.txt"
-    assert len(runs(kg)) == 1
+    assert len(list_runs(kg)) == 1
 
 
 HOSTILE = (
@@ -152,10 +152,10 @@ def test_hostile_documents_change_nothing_that_they_should_not(kg: KnowledgeGrap
     folder.mkdir()
     for number, text in enumerate(HOSTILE):
         (folder / f"{number}.txt").write_bytes(text.encode("utf-8", "ignore"))
-    collection, _ = keep_folder(kg, Snippets(folder))
+    collection, _ = store_folder(kg, Snippets(folder))
     before, schema = dump(kg), kg.count("asserted")
     evidence = Evidence(Passages.of(kg, [collection]))
-    settings = CompleteSettings(always=True, write="accept")
+    settings = CompleterSettings(always=True, write="accept")
     whole = Completer(kg, evidence, settings=settings, grounding=WORDS)
     for question in ("Where was Bob Stone born in?", "Where was Ada Hill born in?", "Who was born in Visby?"):
         whole.ask(question)

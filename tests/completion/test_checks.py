@@ -168,7 +168,7 @@ def test_knobs(kg: KnowledgeGraph) -> None:
     open_types = CheckSettings(closed_types=False)
     assert [s.verdict for s in said(kg, read("bob", "wrote", "lund"), settings=open_types)] == ["fits"]
     assert [s.verdict for s in said(kg, read("bob", "bornIn", "ada"), settings=open_types)] == ["refused"]
-    lax = CheckSettings(consistency=False, least_confidence=0.0)
+    lax = CheckSettings(consistency=False, min_confidence=0.0)
     assert [s.verdict for s in said(kg, read("bob", "parentOf", "ada", 0.1), settings=lax)] == ["fits"]
     single = CheckSettings(functional=(str(iri("livesIn")),))
     [s] = said(kg, read("ada", "livesIn", "lund"), settings=single)

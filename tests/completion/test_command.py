@@ -28,33 +28,33 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mrag.cli", "complete", "--store", "store", *words]
+def run(folder: Path, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mrag", "complete", verb, "--store", "store", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_ask_review_accept_and_roll_back(folder: Path) -> None:
-    asked = run(folder, QUESTION, "--texts", "articles")
+    asked = run(folder, "ask", QUESTION, "--texts", "articles")
     assert asked.returncode == 0, asked.stderr
     assert "Ystad [t1]." in asked.stdout and "He was born in Ystad." in asked.stdout
     assert "Nothing is written yet" in asked.stderr
-    listed = run(folder, "--review")
+    listed = run(folder, "review")
     assert "+ Bob Stone | born in | Ystad" in listed.stdout and "bob.md" in listed.stdout
-    [waiting] = json.loads(run(folder, "--review", "--json").stdout)["runs"]
-    taken = run(folder, "--accept", waiting["id"])
+    [waiting] = json.loads(run(folder, "review", "--json").stdout)["runs"]
+    taken = run(folder, "accept", waiting["id"])
     assert "is accepted, 2 triples written" in taken.stdout, taken.stderr
-    assert run(folder, "--review").stdout == "Nothing awaits a decision.\n"
-    alone = json.loads(run(folder, QUESTION, "--json").stdout)["questions"][0]
+    assert run(folder, "review").stdout == "Nothing awaits a decision.\n"
+    alone = json.loads(run(folder, "ask", QUESTION, "--json").stdout)["questions"][0]
     assert alone["answers"] == ["Ystad"] and alone["completed"] == []
-    back = run(folder, "--rollback", "last")
-    assert "2 triples taken out" in back.stdout
-    every = json.loads(run(folder, "--review", "--all", "--json").stdout)["runs"]
+    back = run(folder, "rollback", "last")
+    assert "2 triples removed" in back.stdout
+    every = json.loads(run(folder, "review", "--all", "--json").stdout)["runs"]
     assert [one["state"] for one in every] == ["rolled back"]
 
 
 def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
     (folder / "articles" / "ada.txt").write_text("Ada Hill was born in Visby.", encoding="utf-8")
-    asked = run(folder, "Where was Ada Hill born?", "--texts", "articles", "--always", "--accept-all")
+    asked = run(folder, "ask", "Where was Ada Hill born?", "--texts", "articles", "--always", "--accept-all")
     assert asked.returncode == 0
     assert "born in has one value only, and it is Lund" in " ".join(asked.stderr.split())
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
@@ -70,27 +70,27 @@ def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
 
 def test_several_questions_at_once_and_again(folder: Path) -> None:
     words = (QUESTION, "Where does Bob Stone live in?", "--texts", "articles", "--accept-all", "--json")
-    first = json.loads(run(folder, *words).stdout)["questions"]
+    first = json.loads(run(folder, "ask", *words).stdout)["questions"]
     assert [one["entered"] for one in first] == [2, 0]
-    again = json.loads(run(folder, *words).stdout)["questions"]
+    again = json.loads(run(folder, "ask", *words).stdout)["questions"]
     assert [one["entered"] for one in again] == [0, 0]
 
 
 def test_what_cannot_be_done_is_said(folder: Path) -> None:
-    nothing = run(folder)
-    assert nothing.returncode == 1 and "nothing to do" in nothing.stderr
-    missing = run(folder, QUESTION, "--texts", "nowhere")
+    nothing = run(folder, "ask")
+    assert nothing.returncode == 2 and "QUESTION" in nothing.stderr
+    missing = run(folder, "ask", QUESTION, "--texts", "nowhere")
     assert missing.returncode == 1 and "no such folder" in missing.stderr
-    unknown = run(folder, "--accept", "zzz")
+    unknown = run(folder, "accept", "zzz")
     assert unknown.returncode == 1 and "No run is called" in unknown.stderr
-    model = run(folder, QUESTION, "--texts", "articles", "--model", "local:none.gguf")
+    model = run(folder, "ask", QUESTION, "--texts", "articles", "--model", "local:none.gguf")
     assert model.returncode == 1 and "no file" in model.stderr
     assert not any("Traceback" in done.stderr for done in (nothing, missing, unknown, model))
 
 
 def test_help_has_examples(folder: Path) -> None:
-    shown = run(folder, "--help").stdout
-    assert "mrag complete --review" in shown and "--accept-all" in shown
+    assert "mrag complete review" in run(folder, "review", "--help").stdout
+    assert "--accept-all" in run(folder, "ask", "--help").stdout
 
 
 def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
     for n, name in enumerate(names):
         (folder / "articles" / f"{n}.txt").write_text(f"{name} was born in Lund.", encoding="utf-8")
     questions = [f"Where was {name} born?" for name in names]
-    command = [sys.executable, "-m", "mrag.cli", "complete", "--store", "store", *questions,
+    command = [sys.executable, "-m", "mrag", "complete", "ask", "--store", "store", *questions,
                "--texts", "articles", "--accept-all"]  # fmt: skip
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
@@ -118,11 +118,11 @@ def test_interrupted_it_goes_on_where_it_was(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         code = process.wait(60)
     assert code in (0, 130, -signal.SIGINT), (folder / "log").read_text()
-    done = run(folder, *questions, "--texts", "articles", "--accept-all", "--json")
+    done = run(folder, "ask", *questions, "--texts", "articles", "--accept-all", "--json")
     assert done.returncode == 0, done.stderr
     answers = [one["answers"] for one in json.loads(done.stdout)["questions"]]
     assert answers == [["Lund"]] * len(names)
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        from mrag.completion.writeback.runs import runs
+        from mrag.completion.writeback.run_store import list_runs
 
-        assert {r.state for r in runs(kg)} == {"accepted"} and len(runs(kg)) == len(names)
+        assert {r.state for r in list_runs(kg)} == {"accepted"} and len(list_runs(kg)) == len(names)

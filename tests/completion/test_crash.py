@@ -10,7 +10,7 @@ import pytest
 
 import mrag
 from mrag.completion.writeback.review import accept, propose, rollback
-from mrag.completion.writeback.runs import runs
+from mrag.completion.writeback.run_store import list_runs
 from mrag.graph.kg import KnowledgeGraph
 from tests.completion.towns import TURTLE, read
 from tests.crash import Job, breaks, graph_state, mrag_in, program
@@ -41,7 +41,7 @@ def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
     made = tmp_path / "made"
     run = prepared(made)
     if what == "rollback":
-        mrag_in(made, "complete", "--accept", run, "--store", "store")
+        mrag_in(made, "complete", "accept", run, "--store", "store")
 
     def prepare(folder: Path) -> None:
         shutil.copytree(made, folder, dirs_exist_ok=True)
@@ -57,14 +57,14 @@ def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
 
     breaks(
         Job(
-            f"complete --{what}",
-            ("complete", f"--{what}", run, "--store", "store"),
+            f"complete {what}",
+            ("complete", what, run, "--store", "store"),
             prepare,
             halfway=[written, reasoned],
             works=[
                 ("query", "ASK { ?s ?p ?o }", "--store", "store"),
                 ("search", "Ada Hill", "--store", "store"),
-                ("complete", "--review", "--all", "--json", "--store", "store"),
+                ("complete", "review", "--all", "--json", "--store", "store"),
             ],
             campaign=what == "rollback",
         ),
@@ -74,7 +74,7 @@ def test_a_decision_is_broken_off(tmp_path: Path, what: str) -> None:
 
 
 def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) -> None:
-    words = ("complete", QUESTION, "--texts", "articles", "--embedder", "none", "--store", "store")
+    words = ("complete", "ask", QUESTION, "--texts", "articles", "--embedder", "none", "--store", "store")
 
     def prepare(folder: Path) -> None:
         (folder / "towns.ttl").write_text(TURTLE, encoding="utf-8")
@@ -93,7 +93,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
     def written(folder: Path) -> None:
         proposed(folder)
         with opened(folder) as kg:
-            [run] = runs(kg)
+            [run] = list_runs(kg)
             accept(kg, run, update=False)
 
     def reasoned(folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_question_that_is_answered_and_accepted_is_broken_off(tmp_path: Path) 
 
     def again(folder: Path) -> None:
         with opened(folder) as kg:
-            assert [run.state for run in runs(kg)] == ["accepted"]
+            assert [run.state for run in list_runs(kg)] == ["accepted"]
         mrag_in(folder, *words, "--accept-all")
 
     for number, bring in enumerate((written, reasoned)):

@@ -13,22 +13,22 @@ from rdflib import URIRef
 
 import mrag
 from mrag.completion.evidence.collect import Evidence
-from mrag.completion.evidence.images import keep_pictures, picture_passages
+from mrag.completion.evidence.images import describe_folder, image_passages
 from mrag.completion.evidence.linking import link, new_iri
 from mrag.completion.evidence.passages import (
+    CombinedPassages,
     Passage,
     Passages,
     RetrievedPassages,
-    Several,
     collection_of,
     evidence_graph,
     from_langchain,
-    keep_documents,
-    keep_folder,
     passages_of,
+    store_documents,
+    store_folder,
 )
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
-from mrag.completion.plan.roles import Roles
+from mrag.completion.plan.roles import PropertyEnds
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.settings import EnrichSettings
@@ -62,7 +62,7 @@ def texts(tmp_path: Path) -> Path:
 
 def test_a_folder_becomes_evidence_nodes_out_of_sight(kg: KnowledgeGraph, texts: Path) -> None:
     before, record = kg.count("asserted"), kg.record
-    collection, kept = keep_folder(kg, Snippets(texts))
+    collection, kept = store_folder(kg, Snippets(texts))
     assert (kept.added, kept.gone, kept.total, kept.passages) == (2, 0, 2, 2)
     assert kg.count("asserted") == before and kg.record == record
     assert kg.query("ASK { ?p a mrag:Passage }") is False
@@ -79,13 +79,13 @@ def test_a_folder_becomes_evidence_nodes_out_of_sight(kg: KnowledgeGraph, texts:
 
 
 def test_only_what_changed_is_read_again(kg: KnowledgeGraph, texts: Path) -> None:
-    collection, _ = keep_folder(kg, Snippets(texts))
+    collection, _ = store_folder(kg, Snippets(texts))
     size = kg.store.count(evidence_graph(kg))
-    _, again = keep_folder(kg, Snippets(texts))
+    _, again = store_folder(kg, Snippets(texts))
     assert (again.added, again.gone) == (0, 0) and kg.store.count(evidence_graph(kg)) == size
     (texts / "ada.txt").write_text("Ada Hill wrote Fern.", encoding="utf-8")
     (texts / "bob.md").unlink()
-    _, changed = keep_folder(kg, Snippets(texts))
+    _, changed = store_folder(kg, Snippets(texts))
     assert (changed.added, changed.gone, changed.total) == (1, 2, 1)
     assert [p.text for p in passages_of(kg, [collection])] == ["Ada Hill wrote Fern."]
     # What was quoted before can still be looked up.
@@ -96,15 +96,15 @@ def test_two_folders_do_not_mix(kg: KnowledgeGraph, texts: Path, tmp_path: Path)
     other = tmp_path / "other"
     other.mkdir()
     (other / "bob.md").write_text("Something else.", encoding="utf-8")
-    first, _ = keep_folder(kg, Snippets(texts))
-    second, _ = keep_folder(kg, Snippets(other))
+    first, _ = store_folder(kg, Snippets(texts))
+    second, _ = store_folder(kg, Snippets(other))
     assert first == collection_of(texts) != second
     assert len(passages_of(kg, [first])) == 2 and len(passages_of(kg, [second])) == 1
     assert len(passages_of(kg, [first, second])) == 3 and passages_of(kg, []) == []
 
 
 def test_found_by_words_and_by_meaning(kg: KnowledgeGraph, texts: Path) -> None:
-    collection, _ = keep_folder(kg, Snippets(texts))
+    collection, _ = store_folder(kg, Snippets(texts))
     for model in (None, embedder("minilm")):
         passages = Passages.of(kg, [collection], model)
         assert [p.source for p in passages.search("Bob Stone born in", [["Bob Stone"]], 1)] == ["bob.md"]
@@ -113,7 +113,7 @@ def test_found_by_words_and_by_meaning(kg: KnowledgeGraph, texts: Path) -> None:
 
 
 def test_a_triple_is_completed_with_its_evidence(kg: KnowledgeGraph, texts: Path) -> None:
-    collection, _ = keep_folder(kg, Snippets(texts))
+    collection, _ = store_folder(kg, Snippets(texts))
     seen: list[tuple[str, int]] = []
     passages = Passages.of(kg, [collection])
     evidence = Evidence(passages, on_read=lambda words, count: seen.append((words, count)))
@@ -126,7 +126,7 @@ def test_a_triple_is_completed_with_its_evidence(kg: KnowledgeGraph, texts: Path
 
 
 def test_what_is_not_asked_in_the_right_way_gives_nothing(kg: KnowledgeGraph, texts: Path) -> None:
-    evidence = Evidence(Passages.of(kg, [keep_folder(kg, Snippets(texts))[0]]))
+    evidence = Evidence(Passages.of(kg, [store_folder(kg, Snippets(texts))[0]]))
     x, y = Unknown("x"), Unknown("y")
     for triple in (
         IncompleteTriple(x, iri("bornIn"), y),
@@ -142,7 +142,7 @@ def test_documents_of_a_loader(kg: KnowledgeGraph) -> None:
     documents = from_langchain(
         [LangChainDocument("Bob Stone was born in Visby.", metadata={"source": "https://x.example/bob"})]
     )
-    keep_documents(kg, "urn:mrag:collection:web", documents)
+    store_documents(kg, "urn:mrag:collection:web", documents)
     [found] = Evidence(Passages.of(kg, ["urn:mrag:collection:web"])).complete(kg, BORN, 5)
     assert found.evidence[0].source == "https://x.example/bob"
 
@@ -157,14 +157,16 @@ def test_a_vector_store(kg: KnowledgeGraph) -> None:
     [found] = Evidence(source).complete(kg, BORN, 5)
     kept = passages_of(kg, [source.collection])
     assert [p.iri for p in kept] == [found.evidence[0].iri], "what was read is an evidence node"
-    both = Several([source, Passages([Passage("urn:x:p", "Bob Stone was born in Visby, too.", "y")])])
+    both = CombinedPassages(
+        [source, Passages([Passage("urn:x:p", "Bob Stone was born in Visby, too.", "y")])]
+    )
     [found] = Evidence(both).complete(kg, BORN, 5)
     assert len(found.evidence) == 2
 
 
 def test_a_very_long_document_of_a_retriever_is_cut(kg: KnowledgeGraph) -> None:
     long = "word " * 3000 + "\n\nBob Stone was born in Visby."
-    keep_documents(kg, "urn:mrag:collection:l", from_langchain([LangChainDocument(long)]), Cutting(500))
+    store_documents(kg, "urn:mrag:collection:l", from_langchain([LangChainDocument(long)]), Cutting(500))
     passages = Passages.of(kg, ["urn:mrag:collection:l"])
     assert len(passages) > 20 and all(len(p.text) <= 500 for p in passages.all)
     assert len(Evidence(passages).complete(kg, BORN, 3)) == 1
@@ -196,14 +198,14 @@ def test_images_and_parts_of_them_are_read(
     before = kg.count("asserted")
     with llava(say=say) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
-        report = keep_pictures(kg, folder, "ollama:llava")
+        report = describe_folder(kg, folder, "ollama:llava")
         assert (report.described, report.left) == (10, 0)
-        again = keep_pictures(kg, folder, "ollama:llava")
+        again = describe_folder(kg, folder, "ollama:llava")
         assert (again.described, again.already) == (0, 10)
         assert len(server.asked) == 10
     assert kg.count("asserted") == before, "pictures are a graph of their own"
     assert set(sizes) == {(64, 64), (32, 32)}
-    passages = picture_passages(kg)
+    passages = image_passages(kg)
     assert sorted({p.kind for p in passages}) == ["image", "region"] and len(passages) == 10
     [found] = Evidence(Passages(passages)).complete(kg, BORN, 10)
     assert found.object == iri("visby")
@@ -213,10 +215,10 @@ def test_images_and_parts_of_them_are_read(
 
 def test_images_without_a_folder_or_a_model_are_an_error(kg: KnowledgeGraph, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="no such folder"):
-        keep_pictures(kg, tmp_path / "none", "labels")
+        describe_folder(kg, tmp_path / "none", "labels")
     (tmp_path / "empty").mkdir()
     settings = EnrichSettings(prompt="Say it.", regions="none")
-    assert keep_pictures(kg, tmp_path / "empty", lambda: None, settings=settings).described == 0  # type: ignore[arg-type,return-value]
+    assert describe_folder(kg, tmp_path / "empty", lambda: None, settings=settings).described == 0  # type: ignore[arg-type,return-value]
 
 
 # -- terms -----------------------------------------------------------------------------------------
@@ -242,4 +244,4 @@ def test_names_are_matched_before_new_ones_are_made(kg: KnowledgeGraph) -> None:
     year = link(kg, "1930", "object", str(iri("birthYear")))
     assert year is not None and str(year.term.datatype).endswith("integer")  # type: ignore[union-attr]
     assert link(kg, "soon", "object", str(iri("birthYear"))) is None
-    assert Roles.of(kg).has("subject", str(iri("knows")), bob)
+    assert PropertyEnds.of(kg).has("subject", str(iri("knows")), bob)

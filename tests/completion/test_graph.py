@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
 from mrag.completion.graph import CompletionSettings, complete, complete_from_graph
-from mrag.completion.lookup import Lookup
+from mrag.completion.lookup import TripleLookup
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.patterns import (
-    Candidate,
     CompletedTriple,
     Completion,
     EvidenceRef,
-    Grounded,
+    GroundedPlan,
     IncompleteTriple,
     Plan,
     Slot,
+    TermCandidate,
     Unknown,
 )
 from mrag.graph.kg import KnowledgeGraph
@@ -43,7 +43,7 @@ def plan(*triples: tuple[Slot, Slot, Slot], answer: Unknown = X, excluded: tuple
 
 
 def done(kg: KnowledgeGraph, given_plan: Plan, **knobs: object) -> Completion:
-    return complete_from_graph(kg, Grounded(given_plan), settings=CompletionSettings(**knobs))  # type: ignore[arg-type]
+    return complete_from_graph(kg, GroundedPlan(given_plan), settings=CompletionSettings(**knobs))  # type: ignore[arg-type]
 
 
 # --- Patterns -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_lookups_of_more_than_a_batch_are_whole() -> None:
 def test_lookups_that_are_cut_are_made_in_parts() -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(f(f"n{n}"), STARS, f(f"m{m}")) for n in range(7) for m in range(30)])
-        lookup = Lookup(kg, limit=40)
+        lookup = TripleLookup(kg, limit=40)
         found = lookup.find([(f(f"n{n}"), STARS, None) for n in range(7)])
         assert [len(triples) for triples in found.values()] == [30] * 7
         assert not lookup.truncated
@@ -216,9 +216,9 @@ def test_what_was_written_back_is_told_from_what_the_data_said() -> None:
 def test_of_several_candidates_the_closest_are_tried_first(kg: KnowledgeGraph) -> None:
     given_plan = plan(("Film", GENRE, X))
 
-    def grounded(*pairs: tuple[str, float]) -> Grounded:
-        kept = tuple(Candidate(f(name), score, name) for name, score in pairs)
-        return Grounded(given_plan, {("Film", "entity"): kept})
+    def grounded(*pairs: tuple[str, float]) -> GroundedPlan:
+        kept = tuple(TermCandidate(f(name), score, name) for name, score in pairs)
+        return GroundedPlan(given_plan, {("Film", "entity"): kept})
 
     assert complete_from_graph(kg, grounded(("tiger", 1.0), ("alien", 0.97))).answers == [f("wuxia")]
     assert complete_from_graph(kg, grounded(("legend", 1.0), ("tiger", 0.97))).answers == [f("wuxia")]
@@ -227,18 +227,18 @@ def test_of_several_candidates_the_closest_are_tried_first(kg: KnowledgeGraph) -
 
 
 def test_one_text_is_one_entity_in_all_triples(kg: KnowledgeGraph) -> None:
-    kept = (Candidate(f("tiger"), 1.0, "a"), Candidate(f("legend"), 1.0, "b"))
-    grounded = Grounded(plan(("it", GENRE, X), ("it", STARS, Y)), {("it", "entity"): kept})
+    kept = (TermCandidate(f("tiger"), 1.0, "a"), TermCandidate(f("legend"), 1.0, "b"))
+    grounded = GroundedPlan(plan(("it", GENRE, X), ("it", STARS, Y)), {("it", "entity"): kept})
     assert complete_from_graph(kg, grounded).answers == [], "no film of the two has both"
 
 
 def test_better_candidates_come_first_among_answers(kg: KnowledgeGraph) -> None:
     kept = (
-        Candidate(f("legend"), 1.0, "a"),
-        Candidate(f("alien"), 0.95, "b"),
-        Candidate(f("tiger"), 0.97, "c"),
+        TermCandidate(f("legend"), 1.0, "a"),
+        TermCandidate(f("alien"), 0.95, "b"),
+        TermCandidate(f("tiger"), 0.97, "c"),
     )
-    grounded = Grounded(plan(("it", GENRE, X)), {("it", "entity"): kept})
+    grounded = GroundedPlan(plan(("it", GENRE, X)), {("it", "entity"): kept})
     assert complete_from_graph(kg, grounded).answers == [f("wuxia"), f("horror"), f("sf")]
 
 
@@ -300,7 +300,7 @@ def test_evidence_is_asked_where_the_graph_has_nothing_and_its_answers_bind_what
 ) -> None:
     notes = Notes(("", f("tiger"), STARS, f("weaver")))
     chain = plan((f("tiger"), STARS, Y), (X, STARS, Y), excluded=(f("tiger"),))
-    found = complete(kg, Grounded(chain), notes)
+    found = complete(kg, GroundedPlan(chain), notes)
     assert found.answers == [f("alien")]
     assert notes.asked == [IncompleteTriple(f("tiger"), STARS, Y)]
     assert [t.status for t in found.triples] == ["asserted", "completed"]
@@ -323,14 +323,14 @@ def test_what_hangs_on_something_missing_is_not_bound_to_chance(kg: KnowledgeGra
 
 def test_without_evidence_nothing_is_made_up(kg: KnowledgeGraph) -> None:
     notes = Notes()
-    found = complete(kg, Grounded(plan((f("tiger"), STARS, X))), notes)
+    found = complete(kg, GroundedPlan(plan((f("tiger"), STARS, X))), notes)
     assert found.answers == []
     assert len(notes.asked) == 1, "each triple is asked for once"
 
 
 def test_evidence_can_be_asked_for_what_the_graph_has_too(kg: KnowledgeGraph) -> None:
     notes = Notes(("", f("alien"), GENRE, f("wuxia")))
-    grounded = Grounded(plan((f("alien"), GENRE, X)))
+    grounded = GroundedPlan(plan((f("alien"), GENRE, X)))
     assert complete(kg, grounded, notes).answers == [f("horror"), f("sf")]
     assert notes.asked == []
     assert complete(kg, grounded, notes, always=True).answers == [f("horror"), f("sf"), f("wuxia")]
@@ -350,22 +350,22 @@ def test_evidence_that_always_has_more_comes_to_an_end(kg: KnowledgeGraph) -> No
 
     chain = plan((f("tiger"), STARS, Y), (Y, f("knows"), Z), (Z, f("knows"), X))
     source = Endless()
-    assert len(complete(kg, Grounded(chain), source).answers) == 1
-    complete(kg, Grounded(chain), source, always=True)
+    assert len(complete(kg, GroundedPlan(chain), source).answers) == 1
+    complete(kg, GroundedPlan(chain), source, always=True)
     assert source.count < 1000
 
 
 def test_what_stands_in_the_graph_is_not_told_as_read(kg: KnowledgeGraph) -> None:
     fact = CompletedTriple(f("alien"), BY, f("scott"), "completed", (), 0.5)
-    found = complete_from_graph(kg, Grounded(plan((f("alien"), BY, X))), facts=[fact])
+    found = complete_from_graph(kg, GroundedPlan(plan((f("alien"), BY, X))), facts=[fact])
     assert [t.status for t in found.triples] == ["asserted"]
     assert found.triples[0].confidence == 1.0
 
 
 def test_keys_that_rdf_does_not_allow_find_nothing(kg: KnowledgeGraph) -> None:
     key = (Literal("x"), BY, None)
-    assert Lookup(kg).find([key]) == {key: []}
-    assert Lookup(kg).find([]) == {}
+    assert TripleLookup(kg).find([key]) == {key: []}
+    assert TripleLookup(kg).find([]) == {}
 
 
 def test_all_of_the_graph_can_be_read_back(kg: KnowledgeGraph) -> None:
@@ -378,4 +378,4 @@ def test_all_of_the_graph_can_be_read_back(kg: KnowledgeGraph) -> None:
             (None, None, o),
             (None, p, None),
         ):
-            assert (s, p, o) in [t.terms for t in Lookup(kg).find([known])[known]]
+            assert (s, p, o) in [t.terms for t in TripleLookup(kg).find([known])[known]]

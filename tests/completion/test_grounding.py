@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
 from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
-from mrag.completion.plan.names import NEARLY, Names, normalised
+from mrag.completion.plan.names import NEARLY, EntityNames
 from mrag.completion.plan.patterns import IncompleteTriple, Plan, Unknown
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
@@ -16,6 +16,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.text.folding import normalised
 from tests.completion.films import BY, GENRE, STARS, WROTE, YEAR, F, f, films
 
 X = Unknown("x")
@@ -81,7 +82,7 @@ def test_several_of_one_name_are_all_kept_those_written_so_first() -> None:
         assert [(c.term, c.score) for c in found] == [(f("a"), 1.0), (f("b"), 1.0), (f("c"), NEARLY)]
         close = GroundingSettings(model=None, margin=0.0)
         assert len(Grounder(kg, close).entities("Crash")) == 2
-        assert len(Grounder(kg, GroundingSettings(model=None, keep=1)).entities("Crash")) == 1
+        assert len(Grounder(kg, GroundingSettings(model=None, max_candidates=1)).entities("Crash")) == 1
 
 
 @pytest.mark.parametrize("settings", [{"entity": 1.1}, {"relation": -0.1}, {"margin": 2}])
@@ -227,7 +228,7 @@ def test_names_are_normalised_alike() -> None:
 
 
 def test_near_names_are_ranked_by_likeness_then_iri() -> None:
-    names = Names([("urn:c", "Heat"), ("urn:b", "Heat"), ("urn:a", "Heath"), ("urn:d", "Cold")])
+    names = EntityNames([("urn:c", "Heat"), ("urn:b", "Heat"), ("urn:a", "Heath"), ("urn:d", "Cold")])
     assert [str(c.term) for c in names.fuzzy("Haet", 3)] == ["urn:b", "urn:c", "urn:a"]
     assert names.fuzzy("", 3) == []
-    assert Names([]).fuzzy("Heat", 3) == []
+    assert EntityNames([]).fuzzy("Heat", 3) == []

@@ -19,7 +19,7 @@ from mrag.completion.metrics import score
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import PathPlanner, calibrate
-from mrag.completion.plan.patterns import Grounded
+from mrag.completion.plan.patterns import GroundedPlan
 from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 
@@ -72,7 +72,7 @@ def test_gold_plans_give_exactly_the_gold_answers(
     wrong = [
         q.text
         for q in asked
-        if set(complete_from_graph(kg, Grounded(metaqa.gold_plan(q))).answers)
+        if set(complete_from_graph(kg, GroundedPlan(metaqa.gold_plan(q))).answers)
         != {metaqa.entity(a) for a in q.answers}
     ]
     assert wrong == []
@@ -96,7 +96,7 @@ def test_the_planner_without_a_model_answers_questions_it_has_not_seen(
     planner = PathPlanner(kg, weights, model=None)
     asked = [q for q in metaqa.questions(folder / f"dev_{hops}hop.jsonl") if not metaqa.calibrates(q)][:120]
     found = {
-        q.text: metaqa.names_of(kg, complete_from_graph(kg, Grounded(planner.plan(q.text))).answers)
+        q.text: metaqa.names_of(kg, complete_from_graph(kg, GroundedPlan(planner.plan(q.text))).answers)
         for q in asked
     }
     scores = score(found, {q.text: q.answers for q in asked})

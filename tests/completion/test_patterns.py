@@ -4,10 +4,10 @@ import pytest
 from rdflib import Literal, URIRef
 
 from mrag.completion.plan.patterns import (
-    Candidate,
-    Grounded,
+    GroundedPlan,
     IncompleteTriple,
     Plan,
+    TermCandidate,
     Unknown,
     is_text,
     with_slots,
@@ -63,8 +63,8 @@ def test_places_are_replaced_by_role() -> None:
 
 def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
     plan = Plan("?", (), (IncompleteTriple("Alien", BY, X),), X, "hand")
-    kept = (Candidate(ALIEN, 1.0, "Alien"), Candidate(BY, 0.9, "Alien"))
-    grounded = Grounded(plan, {("Alien", "entity"): kept})
+    kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(BY, 0.9, "Alien"))
+    grounded = GroundedPlan(plan, {("Alien", "entity"): kept})
     assert grounded.planned is plan
     assert grounded.terms("Alien", "entity") == (ALIEN, BY)
     assert grounded.terms("Alien", "relation") == ()

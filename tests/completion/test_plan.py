@@ -18,13 +18,13 @@ from rdflib import Literal, URIRef
 from mrag.completion.graph import complete_from_graph
 from mrag.completion.plan.calibration import Weights
 from mrag.completion.plan.grounding import GroundingSettings, ground
-from mrag.completion.plan.mentions import mentions
+from mrag.completion.plan.mentions import find_mentions
 from mrag.completion.plan.model_planner import ModelPlanner
-from mrag.completion.plan.names import Names
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import PathSettings, PathTable, Step
-from mrag.completion.plan.patterns import Grounded, IncompleteTriple, Plan, Unknown
-from mrag.completion.plan.plan_parser import MOST_TRIPLES, read_plan
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.plan_parser import MAX_TRIPLES, read_plan
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
@@ -175,7 +175,7 @@ def test_any_text_is_a_plan_or_an_error(text: str) -> None:
         plan = read_plan("?", text, "model")
     except ModelError:
         return
-    assert 0 < len(plan.triples) <= MOST_TRIPLES
+    assert 0 < len(plan.triples) <= MAX_TRIPLES
     assert plan.answer in {u for t in plan.triples for u in t.unknowns()}
 
 
@@ -311,7 +311,7 @@ def test_calibration_teaches_ways_of_asking(kg: KnowledgeGraph, weights: Weights
         IncompleteTriple(Unknown("x2"), BY, Unknown("x1")),
     )
     assert plan.sub_questions == ("What is “directed by” of Blade Runner?", "What has ?x1 as “directed by”?")
-    found = complete_from_graph(kg, Grounded(plan))
+    found = complete_from_graph(kg, GroundedPlan(plan))
     assert set(found.answers) == {f("alien"), f("duellists"), f("legend")}
 
 
@@ -368,7 +368,7 @@ def test_a_plan_with_answers_takes_the_place_of_one_hardly_better_without(
     question = "who starred in The Duellists"
     plan = PathPlanner(kg, weights, model=None, slack=99.0).plan(question)
     assert plan.triples != (IncompleteTriple(f("duellists"), STARS, Unknown("x1")),)
-    assert complete_from_graph(kg, Grounded(plan)).answers
+    assert complete_from_graph(kg, GroundedPlan(plan)).answers
 
 
 def test_a_question_without_names_is_told(kg: KnowledgeGraph) -> None:
@@ -426,7 +426,7 @@ def test_names_and_descriptions_are_no_steps(kg: KnowledgeGraph) -> None:
 
 
 def test_long_paths_are_bounded_by_how_frequent_their_relations_are(kg: KnowledgeGraph) -> None:
-    table = PathTable.of(kg, PathSettings(most=5))
+    table = PathTable.of(kg, PathSettings(max_paths=5))
     assert [int((table.lengths == n).sum()) for n in (1, 2, 3)] == [10, 5, 5]
 
 
@@ -444,8 +444,8 @@ def test_the_table_follows_changes_of_the_graph() -> None:
 
 
 def test_mentions_overlap_and_keep_the_signs_of_their_names() -> None:
-    names = Names([("urn:a", "Hush"), ("urn:b", "Hush!"), ("urn:c", "Hush! Again")])
-    found = mentions("who made Hush! Again", names, frozenset())
+    names = EntityNames([("urn:a", "Hush"), ("urn:b", "Hush!"), ("urn:c", "Hush! Again")])
+    found = find_mentions("who made Hush! Again", names, frozenset())
     assert [(m.text, str(m.entity.term)) for m in found if m.entity and m.features[0]] == [
         ("Hush!", "urn:b"),
         ("Hush! Again", "urn:c"),

@@ -14,11 +14,11 @@ from mrag.completion.evidence.collect import Evidence, EvidenceSettings
 from mrag.completion.evidence.model_reader import HUMAN, ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.evidence.reading import locate
-from mrag.completion.evidence.relation_words import Cues
-from mrag.completion.evidence.rule_reader import PlainReader
-from mrag.completion.plan.names import Names
+from mrag.completion.evidence.relation_words import RelationWords
+from mrag.completion.evidence.rule_reader import RuleReader
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, Unknown
-from mrag.completion.plan.spans import all_names, said, words_of
+from mrag.completion.plan.spans import all_names, text_of, words_of
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, Triple
@@ -66,7 +66,7 @@ def found(
     passages = [Passage(f"urn:x:{n}", t, f"{n}.txt", title) for n, t in enumerate((text, *corpus))]
     evidence = Evidence(
         Passages(passages),
-        reader or PlainReader(passages),
+        reader or RuleReader(passages),
         EvidenceSettings(new_names=new),  # type: ignore[arg-type]
     )
     s = iri(film) if film else Unknown("film")
@@ -163,7 +163,7 @@ def test_ways_of_saying_it_are_learnt_from_known_facts(kg: KnowledgeGraph) -> No
     taught = tuple(f"{f} was helmed by {p}." for f, p in zip(FILMS[1:], PEOPLE[1:], strict=True))
     assert found(kg, "The Hunt was helmed by Ada Hill.") == {}
     assert list(found(kg, "The Hunt was helmed by Ada Hill.", corpus=taught)) == ["Ada Hill"]
-    cues = Cues.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
+    cues = RelationWords.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
     assert [r for r, _ in cues.words["helm+by"][0].relations] == [str(iri("directedBy"))]
 
 
@@ -181,8 +181,8 @@ def test_a_title_is_what_a_pronoun_stands_for(kg: KnowledgeGraph) -> None:
 def test_names_in_a_text(kg: KnowledgeGraph) -> None:
     text = "Ada Hill's friend Rolf de Heer made Nothing Left for “bad boys” in 1994."
     words = words_of(text)
-    spans = all_names(text, words, Names.of(kg))
-    assert [said(text, words, s) for s in spans] == [
+    spans = all_names(text, words, EntityNames.of(kg))
+    assert [text_of(text, words, s) for s in spans] == [
         "Ada Hill", "Rolf de Heer", "Nothing Left", "bad boys", "1994",
     ]  # fmt: skip
 

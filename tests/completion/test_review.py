@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.completion.evidence.passages import keep_folder, passages_of
+from mrag.completion.evidence.passages import passages_of, store_folder
 from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.runs import find_run, runs
+from mrag.completion.writeback.run_store import find_run, list_runs
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from tests.completion.towns import TURTLE, E, iri, read
@@ -38,7 +38,7 @@ def test_a_server_is_written_to_and_cleared_again(kg: KnowledgeGraph, tmp_path: 
     second = propose(kg, "Whom?", [read("ada", "knows", "bob")], model="m")
     third = propose(kg, "Where was she born?", [read("ada", "bornIn", "visby")], model="m")
     assert first is not None and second is not None and third is not None
-    assert [run.iri for run in runs(kg, "proposed")] == [first.iri, second.iri, third.iri]
+    assert [run.iri for run in list_runs(kg, "proposed")] == [first.iri, second.iri, third.iri]
     assert find_run(kg, first.id).statements == first.statements
     assert not asks(kg, ":bob :bornIn :ystad") and third.refused
     assert len(accept(kg, first).entered) == 2
@@ -51,8 +51,8 @@ def test_a_server_is_written_to_and_cleared_again(kg: KnowledgeGraph, tmp_path: 
     # Another process sees the same.
     with mrag.connect(kg.store.url, "towns") as again:
         assert asks(again, ":ada :knows :bob") and not asks(again, ":bob :bornIn ?x")
-        assert [run.state for run in runs(again)] == ["rejected", "accepted", "accepted"]
+        assert [run.state for run in list_runs(again)] == ["rejected", "accepted", "accepted"]
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text('Bob "Stone" \\ was\nborn.', encoding="utf-8")
-    collection, _ = keep_folder(kg, Snippets(tmp_path / "texts"))
+    collection, _ = store_folder(kg, Snippets(tmp_path / "texts"))
     assert [p.text for p in passages_of(kg, [collection])] == ['Bob "Stone" \\ was\nborn.']

@@ -12,11 +12,11 @@ from mrag.completion.chain import Completer
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.writeback.review import accept, reject, rollback
-from mrag.completion.writeback.runs import find_run
+from mrag.completion.writeback.run_store import find_run
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, Triple
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 from tests.servers import oxigraph_server, virtuoso_server
 
 E = "http://example.org/"

@@ -10,7 +10,8 @@ from rdflib import Graph, Literal, URIRef
 
 import mrag
 from mrag.completion.writeback.review import accept, propose, reject, rollback
-from mrag.completion.writeback.runs import PROV, Run, find_run, runs, runs_graph, triples_of
+from mrag.completion.writeback.run_store import PROV, find_run, list_runs, runs_graph, triples_of
+from mrag.completion.writeback.runs import CompletionRun
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
@@ -55,7 +56,7 @@ def contents(kg: KnowledgeGraph) -> dict[str, list[str]]:
     return {name: sorted(lines) for name, lines in found.items()}
 
 
-def proposed(kg: KnowledgeGraph, *triples: object, question: str = "Where?", **names: str) -> Run:
+def proposed(kg: KnowledgeGraph, *triples: object, question: str = "Where?", **names: str) -> CompletionRun:
     run = propose(
         kg,
         question,
@@ -75,7 +76,7 @@ def test_a_proposal_changes_nothing_that_is_asked(kg: KnowledgeGraph) -> None:
     assert runs_graph(kg) not in kg.dataset().default + kg.dataset().named
     assert not asks(kg, "GRAPH ?g { ?run a <https://w3id.org/mrag#CompletionRun> }")
     assert [s.verdict for s in run.statements] == ["refused", "fits"]
-    assert runs(kg) == [run] and runs(kg, "accepted") == []
+    assert list_runs(kg) == [run] and list_runs(kg, "accepted") == []
     assert find_run(kg, "last") == find_run(kg, run.id[:6]) == run
 
 
@@ -193,7 +194,7 @@ def test_runs_are_told_apart_by_what_they_say(kg: KnowledgeGraph) -> None:
         find_run(kg, "zzz")
     with pytest.raises(ConfigError, match="No run is called ''"):
         find_run(kg, "")
-    assert len(runs(kg)) == 2
+    assert len(list_runs(kg)) == 2
 
 
 def test_the_provenance_is_whole_and_holds_its_shapes(kg: KnowledgeGraph) -> None:

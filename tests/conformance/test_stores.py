@@ -11,7 +11,7 @@ from mrag.graph.connection import open_store
 from mrag.stores.base import TripleStore
 from mrag.stores.conformance import StoreConformance
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 from tests.fuseki_server import fuseki_server
 from tests.servers import free_port, oxigraph_server, running, virtuoso_server
 
@@ -72,7 +72,7 @@ class TestGraphDBProtocol(StoreConformance):
     def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
         folder = tmp_path_factory.mktemp("served")
         port = free_port()
-        command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
+        command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
         command += ["--port", str(port), "--reason"]
         with running(command, f"http://127.0.0.1:{port}/sparql", folder / "log"):
             store, _ = open_store(f"graphdb:http://127.0.0.1:{port}/repositories/main")

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
-from mrag.context import neighbours
-from mrag.context.expand import ContextSettings, expand
+from mrag.context import ContextSettings, expand, neighbours
 from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph

@@ -186,7 +186,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
     commands = block("mrag doctor")
     port = free_port()
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(tmp_path / "data"), "--update"]
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(tmp_path / "data"), "--update"]
     base = f"http://127.0.0.1:{port}"
     with running([*command, "--port", str(port), "--reason"], f"{base}/sparql", tmp_path / "log"):
         url = f"graphdb:{base}/repositories/main"

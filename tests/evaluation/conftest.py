@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
 
-from mrag.evaluation.conditions import Shape
+from mrag.evaluation.conditions import EntityShape
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.generation.conftest import gguf, local_server
@@ -19,7 +19,7 @@ from tests.generation.ollama_server import OllamaServer, Served
 __all__ = ["gguf", "local_server"]
 
 E = "http://example.org/"
-SHAPE = Shape(E + "hasGarment", E + "hasKind", E + "Image")
+SHAPE = EntityShape(E + "hasGarment", E + "hasKind", E + "Image")
 IMAGES: dict[str, list[tuple[str, ...]]] = {
     "image_1": [("jacket", "red"), ("skirt", "blue")],
     "image_2": [("jacket", "blue"), ("skirt", "red")],

@@ -14,8 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrag.evaluation.benchmark import ASK, Asking, ask_model, picked, write_benchmark
-from mrag.evaluation.building import Plan, build
+from mrag.evaluation.benchmark import (
+    ASK,
+    QuestionSettings,
+    generate_questions,
+    sample_questions,
+    write_benchmark,
+)
+from mrag.evaluation.building import BenchmarkSettings, build_benchmark
 from mrag.evaluation.collections import read_collection
 from mrag.evaluation.questions import question_id, single_questions
 from mrag.evaluation.runs import read_qrels
@@ -79,7 +85,7 @@ def test_a_model_behind_ollama_asks_for_every_entity_once(ollama: Start, tmp_pat
     model = resolve("ollama:asker")
     assert model is not None
     done: list[tuple[int, int]] = []
-    made = ask_model(
+    made = generate_questions(
         DOCUMENTS, model, tmp_path / "a.jsonl", name="asker", on_progress=lambda *n: done.append(n)
     )
     assert list(made.questions) == sorted(DOCUMENTS) and made.failures == {} and made.asked == 12
@@ -87,11 +93,11 @@ def test_a_model_behind_ollama_asks_for_every_entity_once(ollama: Start, tmp_pat
     assert done == [(i, 12) for i in range(1, 13)]
     chats = [body for path, body in server.requests if path == "/api/chat"]
     assert len(chats) == 24 and all(body["model"] == "asker:latest" for body in chats)
-    again = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    again = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
     assert again.questions == made.questions and again.asked == 0
     assert len([1 for path, _ in server.requests if path == "/api/chat"]) == 24
     changed = {**DOCUMENTS, E + "3": "A coat with 99 buttons."}
-    third = ask_model(changed, model, tmp_path / "a.jsonl", name="asker")
+    third = generate_questions(changed, model, tmp_path / "a.jsonl", name="asker")
     assert third.asked == 1 and third.questions[E + "3"][0] == "Which coat has 99 buttons?"
 
 
@@ -107,12 +113,12 @@ def test_failures_are_listed_and_tried_again(ollama: Start, tmp_path: Path) -> N
     ollama(say)
     model = resolve("ollama:asker")
     assert model is not None
-    made = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    made = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
     assert set(made.failures) == {E + "5", E + "7"} and len(made.questions) == 10
-    assert "The model failed" in made.failures[E + "5"]
+    assert "did not answer" in made.failures[E + "5"]
     assert made.failures[E + "7"] == "The model gave no question but '?'."
     well.set()
-    made = ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
+    made = generate_questions(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker")
     assert made.failures == {} and made.asked == 2 and len(made.questions) == 12
 
 
@@ -132,7 +138,13 @@ def test_no_more_requests_at_once_than_allowed(ollama: Start, tmp_path: Path) ->
     ollama(say)
     model = resolve("ollama:asker")
     assert model is not None
-    ask_model(DOCUMENTS, model, tmp_path / "a.jsonl", name="asker", knobs=Asking(concurrency=3, split=False))
+    generate_questions(
+        DOCUMENTS,
+        model,
+        tmp_path / "a.jsonl",
+        name="asker",
+        knobs=QuestionSettings(concurrency=3, split=False),
+    )
     assert 1 < most <= 3
 
 
@@ -169,8 +181,8 @@ def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start
     model = resolve("ollama:asker")
     assert model is not None
     server.requests.clear()
-    made = ask_model(DOCUMENTS, model, path, name="asker")
-    whole = ask_model(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
+    made = generate_questions(DOCUMENTS, model, path, name="asker")
+    whole = generate_questions(DOCUMENTS, model, tmp_path / "whole.jsonl", name="asker")
     assert made.asked == 12 - kept and made.questions == whole.questions
     records = [record for _, record in lines(path.read_bytes())][1:]
     assert sorted(r["entity"] for r in records if r is not None) == sorted(DOCUMENTS)
@@ -178,15 +190,19 @@ def test_a_killed_run_goes_on_and_gives_what_an_unbroken_one_gives(ollama: Start
 
 def test_the_seed_and_the_iri_choose_the_question() -> None:
     questions = {e: [f"{e} {i}?" for i in range(8)] for e in DOCUMENTS}
-    first = picked(questions, 1)
-    assert first == picked(dict(reversed(list(questions.items()))), 1) != picked(questions, 2)
+    first = sample_questions(questions, 1)
+    assert (
+        first
+        == sample_questions(dict(reversed(list(questions.items()))), 1)
+        != sample_questions(questions, 2)
+    )
     fewer = {e: q for e, q in questions.items() if e != E + "1"}
-    assert picked(fewer, 1) == [a for a in first if a.entity != E + "1"]
-    assert picked({"urn:a": []}) == []
+    assert sample_questions(fewer, 1) == [a for a in first if a.entity != E + "1"]
+    assert sample_questions({"urn:a": []}) == []
 
 
 def test_a_benchmark_is_a_folder_that_can_be_read(images: KnowledgeGraph, tmp_path: Path) -> None:
-    built = build(images, tmp_path / "b", Plan(shape=SHAPE, embedder="wordllama"))
+    built = build_benchmark(images, tmp_path / "b", BenchmarkSettings(shape=SHAPE, embedder="wordllama"))
     assert [a.entity for a in built.questions] == [E + i for i in sorted(IMAGES) if IMAGES[i]]
     assert sorted(built.qrels) == ["graph", "similar", "target"] and built.unjudged == ()
     for name, qrels in built.qrels.items():
@@ -194,12 +210,14 @@ def test_a_benchmark_is_a_folder_that_can_be_read(images: KnowledgeGraph, tmp_pa
         assert found.qrels == qrels and found.documents == {}
         assert all(question_id(entity) in qrels for entity in targets(built.qrels["target"]))
     before = {p: p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file()}
-    build(images, tmp_path / "b", Plan(shape=SHAPE, embedder="wordllama"))
+    build_benchmark(images, tmp_path / "b", BenchmarkSettings(shape=SHAPE, embedder="wordllama"))
     assert before == {p: p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file()}
-    limited = build(images, tmp_path / "c", Plan(shape=SHAPE, embedder="none", limit=2, seed=3))
+    limited = build_benchmark(
+        images, tmp_path / "c", BenchmarkSettings(shape=SHAPE, embedder="none", limit=2, seed=3)
+    )
     assert limited.entities == 2 and sorted(limited.qrels) == ["graph", "target"]
     with pytest.raises(Exception, match="no entities"):
-        build(images, tmp_path / "d", Plan(shape=type(SHAPE)(cls=E + "Nothing")))
+        build_benchmark(images, tmp_path / "d", BenchmarkSettings(shape=type(SHAPE)(cls=E + "Nothing")))
 
 
 def targets(qrels: object) -> set[str]:
@@ -219,7 +237,9 @@ def test_a_models_questions_are_judged_by_the_graph(
 
     ollama(say)
     SimilarityIndexes.of(kg).build("main", model="none")
-    built = build(kg, tmp_path, Plan(model="ollama:asker", shape=SHAPE, embedder="none"))
+    built = build_benchmark(
+        kg, tmp_path, BenchmarkSettings(model="ollama:asker", shape=SHAPE, embedder="none")
+    )
     graph = read_qrels(tmp_path / "qrels" / "graph.tsv")
     assert graph[question_id(E + "image_1")] == {E + "image_1": 1, E + "image_3": 1}
     assert graph[question_id(E + "image_2")] == {E + "image_1": 1, E + "image_2": 1}
@@ -236,10 +256,10 @@ def test_a_real_small_model_asks_in_ollamas_protocol(
         model = resolve("ollama:smollm2", num_predict=40)
         assert model is not None
         documents = {E + "a": "A red leather jacket with a zip.", E + "b": "A long blue skirt of silk."}
-        made = ask_model(documents, model, tmp_path / "a.jsonl", name="smollm2")
+        made = generate_questions(documents, model, tmp_path / "a.jsonl", name="smollm2")
     assert set(made.questions) | set(made.failures) == set(documents)
     for questions in made.questions.values():
         assert questions and all(sum(c.isalpha() for c in q) >= 3 for q in questions)
-    again = picked(made.questions, 5)
+    again = sample_questions(made.questions, 5)
     write_benchmark(tmp_path / "b", again, {"target": {a.question: {a.entity: 1} for a in again}})
     assert made.questions, "the model asked nothing at all"

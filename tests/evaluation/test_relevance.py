@@ -7,9 +7,9 @@ import pytest
 from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
-from mrag.evaluation.conditions import Condition, Shape, Wanted, facts, instances, satisfying
-from mrag.evaluation.questions import by_template, question_id
-from mrag.evaluation.relevance import Vocabulary, by_graph, similar_questions, target_only
+from mrag.evaluation.conditions import Condition, Demand, EntityShape, facts, instances, satisfying
+from mrag.evaluation.questions import question_id, template_questions
+from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from tests.evaluation.conftest import IMAGES, SHAPE, E, garments, iri
@@ -30,32 +30,32 @@ def names(found: list[str]) -> list[str]:
 @pytest.mark.parametrize("backwards", [False, True])
 def test_attributes_are_bound_to_their_garment(kg: KnowledgeGraph, backwards: bool) -> None:
     kg.insert(garments(backwards=backwards))
-    red_jacket = Wanted(parts=((has("red"), kind("jacket")),))
+    red_jacket = Demand(parts=((has("red"), kind("jacket")),))
     assert names(satisfying(kg, red_jacket, SHAPE)) == ["image_1", "image_3"]
-    somewhere = Wanted(parts=((has("red"),), (kind("jacket"),)))
+    somewhere = Demand(parts=((has("red"),), (kind("jacket"),)))
     assert names(satisfying(kg, somewhere, SHAPE)) == ["image_1", "image_2", "image_3"]
-    both = Wanted(parts=((has("red"), kind("jacket")), (kind("skirt"), has("blue"))))
+    both = Demand(parts=((has("red"), kind("jacket")), (kind("skirt"), has("blue"))))
     assert names(satisfying(kg, both, SHAPE)) == ["image_1"]
-    of_class = Wanted(own=(Condition(str(RDF.type), E + "Image"),))
+    of_class = Demand(own=(Condition(str(RDF.type), E + "Image"),))
     assert names(satisfying(kg, of_class, SHAPE)) == sorted(IMAGES)
 
 
 def test_the_entities_are_those_of_the_class(images: KnowledgeGraph) -> None:
     images.insert([Triple(URIRef(E + "drawing"), URIRef(E + "hasGarment"), URIRef(E + "image_1/0"))])
-    wanted = Wanted(parts=((kind("jacket"),),))
-    assert E + "drawing" in satisfying(images, wanted, Shape(SHAPE.link, SHAPE.kind))
+    wanted = Demand(parts=((kind("jacket"),),))
+    assert E + "drawing" in satisfying(images, wanted, EntityShape(SHAPE.link, SHAPE.kind))
     assert E + "drawing" not in satisfying(images, wanted, SHAPE)
     assert names(instances(images, E + "Image")) == sorted(IMAGES)
 
 
 def test_conditions_that_cannot_be_met_or_asked(images: KnowledgeGraph) -> None:
-    assert satisfying(images, Wanted(parts=((kind("jacket"), has("white")),)), SHAPE) == []
+    assert satisfying(images, Demand(parts=((kind("jacket"), has("white")),)), SHAPE) == []
     with pytest.raises(ConfigError, match="without conditions"):
-        satisfying(images, Wanted(), SHAPE)
+        satisfying(images, Demand(), SHAPE)
     with pytest.raises(ConfigError, match="no link"):
-        satisfying(images, Wanted(parts=((kind("jacket"),),)), Shape())
+        satisfying(images, Demand(parts=((kind("jacket"),),)), EntityShape())
     with pytest.raises(Exception, match="well-formed"):
-        satisfying(images, Wanted(own=(Condition("urn:p", "urn:x> } ; DROP ALL #"),)), SHAPE)
+        satisfying(images, Demand(own=(Condition("urn:p", "urn:x> } ; DROP ALL #"),)), SHAPE)
 
 
 def test_facts_leave_out_what_is_no_news(images: KnowledgeGraph) -> None:
@@ -86,15 +86,15 @@ def test_facts_leave_out_what_is_no_news(images: KnowledgeGraph) -> None:
 def test_what_a_question_states_is_read_by_the_names_of_the_graph(
     images: KnowledgeGraph, question: str, parts: tuple[tuple[Condition, ...], ...]
 ) -> None:
-    words = Vocabulary.of(images, instances(images, E + "Image"), SHAPE)
-    assert words.stated(question) == Wanted(parts=parts)
+    words = ConditionVocabulary.of(images, instances(images, E + "Image"), SHAPE)
+    assert words.stated(question) == Demand(parts=parts)
 
 
 def test_relevance_by_the_graph_lists_the_questions_it_cannot_judge(images: KnowledgeGraph) -> None:
     wanted = {
-        "q1": Wanted(parts=((kind("jacket"), has("red")),)),
-        "q2": Wanted(),
-        "q3": Wanted(parts=((kind("skirt"), has("white")),)),
+        "q1": Demand(parts=((kind("jacket"), has("red")),)),
+        "q2": Demand(),
+        "q3": Demand(parts=((kind("skirt"), has("white")),)),
     }
     qrels, without = by_graph(images, wanted, SHAPE)
     assert qrels == {"q1": {E + "image_1": 1, E + "image_3": 1}} and without == ["q2", "q3"]
@@ -102,18 +102,18 @@ def test_relevance_by_the_graph_lists_the_questions_it_cannot_judge(images: Know
 
 def test_questions_by_template_are_met_by_their_entity_and_read_back(images: KnowledgeGraph) -> None:
     entities = instances(images, E + "Image")
-    words = Vocabulary.of(images, entities, SHAPE)
+    words = ConditionVocabulary.of(images, entities, SHAPE)
     seen = set()
     for seed in range(12):
-        asked = by_template(images, entities, SHAPE, seed=seed)
-        assert asked == by_template(images, list(reversed(entities)), SHAPE, seed=seed)
+        asked = template_questions(images, entities, SHAPE, seed=seed)
+        assert asked == template_questions(images, list(reversed(entities)), SHAPE, seed=seed)
         assert names([a.entity for a in asked]) == ["image_1", "image_2", "image_3", "image_4"]
         for one in asked:
-            assert one.entity in satisfying(images, one.wanted, SHAPE)
+            assert one.entity in satisfying(images, one.demand, SHAPE)
             assert one.text.startswith("Which image shows a ") and one.text.endswith("?")
-            assert Wanted.from_json(one.wanted.to_json()) == one.wanted
-            if len(one.wanted.parts) == 1:
-                assert words.stated(one.text) == one.wanted
+            assert Demand.from_json(one.demand.to_json()) == one.demand
+            if len(one.demand.parts) == 1:
+                assert words.stated(one.text) == one.demand
             seen.add(one.text)
     assert "Which image shows a jacket that is red and tight (fit)?" in seen
 
@@ -127,8 +127,8 @@ def test_a_value_with_quotes_is_only_ever_a_value(kg: KnowledgeGraph) -> None:
             Triple(URIRef("urn:odd"), label, Literal(odd, lang="en")),
         ]
     )
-    [asked] = by_template(kg, ["urn:a"], Shape())
-    assert odd in asked.text and satisfying(kg, asked.wanted, Shape()) == ["urn:a"]
+    [asked] = template_questions(kg, ["urn:a"], EntityShape())
+    assert odd in asked.text and satisfying(kg, asked.demand, EntityShape()) == ["urn:a"]
 
 
 def test_similar_questions_are_the_nearest_of_all_ties_by_id() -> None:

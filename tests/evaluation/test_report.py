@@ -10,7 +10,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.evaluation.plot import intervals_svg, points_svg, tsne
 from mrag.evaluation.report import evaluate
-from mrag.evaluation.running import System, of_index, of_ranker, run_system
+from mrag.evaluation.running import System, index_system, ranker_system, run_system
 from mrag.evaluation.runs import FirstRanks, Run, Scored
 from mrag.index.document_index import DocumentIndex
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
@@ -146,17 +146,20 @@ def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
 
     files = index(embedder("wordllama"))
     for kind, mode in (("bm25", "bm25"), ("dense", "dense"), ("hybrid", "hybrid")):
-        system = of_index(files, kind)
+        system = index_system(files, kind)
         expected = [m.doc_id for m in files.search("leather shoe", 3, mode=mode)]  # type: ignore[arg-type]
         assert [hit.doc for hit in system.search("leather shoe", 3)] == expected
-    assert [hit.doc for hit in of_index(files, "bm25-thesis").search("leather shoe", 3)] == ["ex:3", "ex:1"]
+    assert [hit.doc for hit in index_system(files, "bm25-thesis").search("leather shoe", 3)] == [
+        "ex:3",
+        "ex:1",
+    ]
     with pytest.raises(ConfigError, match="no ranker"):
-        of_index(files, "bm42")
+        index_system(files, "bm42")
     with pytest.raises(ConfigError, match="no vectors"):
-        of_index(index(), "dense")
-    one, other = of_index(index(), "bm25"), DocumentIndex.create(None, embedder=None)
+        index_system(index(), "dense")
+    one, other = index_system(index(), "bm25"), DocumentIndex.create(None, embedder=None)
     other.sync(DOCUMENTS[:2], extra={})
-    assert one.about == of_index(index(), "bm25").about != of_index(other, "bm25").about
+    assert one.about == index_system(index(), "bm25").about != index_system(other, "bm25").about
 
 
 def test_any_ranker_can_be_measured(images: object) -> None:
@@ -164,12 +167,12 @@ def test_any_ranker_can_be_measured(images: object) -> None:
         def rank(self, question: Question, k: int) -> list[Hit]:
             return [Hit("ex:b", 0.1, 1), Hit("ex:a", 0.9, 2)][:k]
 
-    assert [h.doc for h in of_ranker("b", Backwards()).search("x", 5)] == ["ex:b", "ex:a"]
+    assert [h.doc for h in ranker_system("b", Backwards()).search("x", 5)] == ["ex:b", "ex:a"]
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.similarity import SimilarityIndexes
 
     assert isinstance(images, KnowledgeGraph)
     SimilarityIndexes.of(images).build("main", model="none")
     fused = FusedRanker([SimilarityRanker(images, mode="bm25"), SimilarityRanker(images)])
-    run = run_system(of_ranker("fused", fused), {"1": "jacket"}, 5)
+    run = run_system(ranker_system("fused", fused), {"1": "jacket"}, 5)
     assert [h.doc for h in run.hits["1"]] == [h.iri for h in fused.rank(Question("jacket"), 5)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import LoadError
 from mrag.evaluation.collections import read_collection, read_documents, read_queries
-from mrag.evaluation.journal import Journal
+from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.metrics import of_ranks
 from mrag.evaluation.runs import Run, Scored, read_qrels, read_ranks, read_run, write_qrels, write_run
 from tests.conftest import shared_data
@@ -176,30 +176,30 @@ def test_queries_that_are_not_well_formed_are_refused(tmp_path: Path, name: str,
 
 def test_a_journal_keeps_whole_lines_and_forgets_what_is_about_something_else(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "journal.jsonl"
-    with Journal(path, {"k": 1}) as journal:
+    with RunJournal(path, {"k": 1}) as journal:
         journal.add({"a": 1})
         journal.add({"b": "é"})
     whole = path.read_bytes()
     for torn in range(len(whole) - 1, whole.index(b'{"b"') - 1, -1):
         path.write_bytes(whole[:torn])
-        with Journal(path, {"k": 1}) as journal:
-            assert journal.found == [{"a": 1}]
+        with RunJournal(path, {"k": 1}) as journal:
+            assert journal.records == [{"a": 1}]
             journal.add({"b": "é"})
         assert path.read_bytes() == whole
-    with Journal(path, {"k": 2}) as journal:
-        assert journal.found == []
+    with RunJournal(path, {"k": 2}) as journal:
+        assert journal.records == []
 
 
 def test_a_second_process_cannot_write_a_journal(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="this system has no POSIX locks")
     path = tmp_path / "run.jsonl"
-    second = "import sys; from pathlib import Path; from mrag.evaluation.journal import Journal; "
-    second += "Journal(Path(sys.argv[1]), {'k': 1}).close()"
+    second = "import sys; from pathlib import Path; from mrag.evaluation.journal import RunJournal; "
+    second += "RunJournal(Path(sys.argv[1]), {'k': 1}).close()"
     command = [sys.executable, "-c", second, str(path)]
-    with Journal(path, {"k": 1}) as journal:
+    with RunJournal(path, {"k": 1}) as journal:
         journal.add({"query": "1"})
         refused = subprocess.run(command, capture_output=True, text=True, check=False)
         assert refused.returncode == 1 and "Another process is writing the file." in refused.stderr
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    with Journal(path, {"k": 1}) as journal:
-        assert journal.found == [{"query": "1"}]
+    with RunJournal(path, {"k": 1}) as journal:
+        assert journal.records == [{"query": "1"}]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 from rdflib import Literal, URIRef
 
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.render import Context, Line
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def iri(label: str) -> URIRef:
     return URIRef(WORDS.get(label) or E + quote(label, safe=""))
 
 
-def context_of(*rows: Row) -> RecordedContext:
+def context_of(*rows: Row) -> Context:
     """Make a context of rows of labels; objects that are no strings, or are quoted, become literals."""
     lines = []
     for i, row in enumerate(rows):
@@ -55,14 +55,12 @@ def context_of(*rows: Row) -> RecordedContext:
         shown = str(o)
         text = f"({s}, {p}, {shown})"
         triple = Triple(iri(s), iri(p), term)
-        lines.append(
-            RecordedLine(f"t{i + 1}", text, triple, GRAPH, inferred, (s, p, shown), str(iri(s)), 1.0)
-        )
-    return RecordedContext(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines)))
+        lines.append(Line(f"t{i + 1}", text, triple, GRAPH, inferred, (s, p, shown), str(iri(s)), 1.0))
+    return Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines)))
 
 
 @pytest.fixture
-def products() -> RecordedContext:
+def products() -> Context:
     """A small part of a graph of products, as a context."""
     return context_of(
         ("GraphDB", "is a", "triple store"),
@@ -96,7 +94,7 @@ def products() -> RecordedContext:
     )
 
 
-def ask_in(context: RecordedContext) -> Callable[[Triple, str], bool]:
+def ask_in(context: Context) -> Callable[[Triple, str], bool]:
     """Say what is in the graph: all lines of a context."""
     present = {(line.triple, line.graph) for line in context.lines}
     return lambda triple, graph: (triple, graph) in present

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
-from rdflib import Literal
+from rdflib import Literal, URIRef
 
+from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, aanswer, answer, astream_answer, cite, stream_answer
-from mrag.generation.lines import RecordedContext
+from mrag.generation.answering import Answer, aanswer, answer, astream_answer, cite, stream_answer
 from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
-from mrag.generation.verify import verify
-from mrag.rdf.terms import XSD
-from tests.generation.conftest import ask_in, context_of
+from mrag.generation.verification import verify
+from mrag.rdf.terms import XSD, Triple
+from tests.generation.conftest import GRAPH, E, ask_in, context_of
 
 
 def writing(*texts: str) -> GenericFakeChatModel:
@@ -30,7 +30,7 @@ def ids(given: Answer) -> list[list[str]]:
     return [[c.line_id for c in s.citations] for s in given.sentences]
 
 
-def check(context: RecordedContext, question: str, text: str) -> tuple[list[list[str]], list[bool]]:
+def check(context: Context, question: str, text: str) -> tuple[list[list[str]], list[bool]]:
     given = cite(question, text, context)
     return ids(given), [s.supported for s in given.sentences]
 
@@ -56,7 +56,7 @@ def check(context: RecordedContext, question: str, text: str) -> tuple[list[list
         ("In which city is the vendor of GraphDB?", "Sofia.", [["t3", "t11"]]),
     ],
 )
-def test_supported(products: RecordedContext, question: str, text: str, expected: list[list[str]]) -> None:
+def test_supported(products: Context, question: str, text: str, expected: list[list[str]]) -> None:
     found, supported = check(products, question, text)
     assert supported == [True]
     assert found[0][:1] == expected[0][:1] or set(found[0]) == set(expected[0])
@@ -85,7 +85,7 @@ def test_supported(products: RecordedContext, question: str, text: str, expected
         ("Where is Neo4j?", "Neo4j is in Sofia."),
     ],
 )
-def test_not_supported(products: RecordedContext, question: str, text: str) -> None:
+def test_not_supported(products: Context, question: str, text: str) -> None:
     assert check(products, question, text)[1] == [False]
 
 
@@ -100,18 +100,18 @@ def test_not_supported(products: RecordedContext, question: str, text: str) -> N
         "Das weiß ich nicht.",
     ],
 )
-def test_a_refusal_claims_nothing(products: RecordedContext, text: str) -> None:
+def test_a_refusal_claims_nothing(products: Context, text: str) -> None:
     assert check(products, "Who is the CEO of Ontotext?", text) == ([[]], [True])
 
 
-def test_a_refusal_with_a_claim_is_one(products: RecordedContext) -> None:
+def test_a_refusal_with_a_claim_is_one(products: Context) -> None:
     text = "I don't know, but GraphDB is developed by Neo4j Inc."
     assert check(products, "Who develops GraphDB?", text)[1] == [False]
     plain = "The graph database Neo4j is not developed by Neo4j Inc."
     assert check(products, "Is Neo4j developed by Neo4j Inc.?", plain)[1] == [False]
 
 
-def test_a_pronoun_points_to_the_sentence_before(products: RecordedContext) -> None:
+def test_a_pronoun_points_to_the_sentence_before(products: Context) -> None:
     text = "GraphDB is a triple store. It is developed by Ontotext. It has SPARQL querying."
     found, supported = check(products, "What can you tell me?", text)
     assert supported == [True, True, True]
@@ -120,25 +120,25 @@ def test_a_pronoun_points_to_the_sentence_before(products: RecordedContext) -> N
     assert check(products, "What can you tell me?", wrong)[1] == [True, False]
 
 
-def test_a_list_is_checked_item_by_item(products: RecordedContext) -> None:
+def test_a_list_is_checked_item_by_item(products: Context) -> None:
     text = "There are 3 products with RDF storage:\n\n- GraphDB\n- Virtuoso\n- Neo4j"
     found, supported = check(products, "Which products have RDF storage?", text)
     assert supported == [True, True, True, False]
     assert found[0] == [] and "t4" in found[1] and "t15" in found[2] and found[3] == []
 
 
-def test_a_number_of_items_that_is_wrong_is_seen(products: RecordedContext) -> None:
+def test_a_number_of_items_that_is_wrong_is_seen(products: Context) -> None:
     text = "There are 5 products with RDF storage:\n- GraphDB\n- Virtuoso"
     assert check(products, "Which products have RDF storage?", text)[1] == [False, True, True]
 
 
-def test_one_false_name_in_a_list_of_one_sentence_is_seen(products: RecordedContext) -> None:
+def test_one_false_name_in_a_list_of_one_sentence_is_seen(products: Context) -> None:
     question = "Which products have RDF storage?"
     assert check(products, question, "GraphDB and Virtuoso.")[1] == [True]
     assert check(products, question, "GraphDB, Virtuoso and Neo4j.")[1] == [False]
 
 
-def test_the_line_in_the_sentences_own_words_comes_first(products: RecordedContext) -> None:
+def test_the_line_in_the_sentences_own_words_comes_first(products: Context) -> None:
     found, _ = check(products, "What about RDF?", "GraphDB is linked to RDF storage.")
     assert found == [["t6"]]
     found, _ = check(products, "What about RDF?", "GraphDB has the feature RDF storage.")
@@ -158,14 +158,14 @@ def test_the_line_in_the_sentences_own_words_comes_first(products: RecordedConte
         ("Yes, Virtuoso supports Cypher querying.", [False]),
     ],
 )
-def test_what_a_real_small_model_wrote(products: RecordedContext, text: str, expected: list[bool]) -> None:
+def test_what_a_real_small_model_wrote(products: Context, text: str, expected: list[bool]) -> None:
     assert check(products, "What is GraphDB of Ontotext?", text)[1] == expected
 
 
 # --- Ids that a model writes --------------------------------------------------------------------
 
 
-def test_right_ids_stay_and_wrong_ones_go(products: RecordedContext) -> None:
+def test_right_ids_stay_and_wrong_ones_go(products: Context) -> None:
     text = "GraphDB is developed by Ontotext [t3]. It is headquartered in Sofia [t17, t99]."
     given = cite("Who develops GraphDB?", text, products)
     assert given.sentences[0].rejected_ids == ()
@@ -174,26 +174,26 @@ def test_right_ids_stay_and_wrong_ones_go(products: RecordedContext) -> None:
     assert "t17" not in given.text and "t99" not in given.text
 
 
-def test_ids_alone_do_not_make_a_claim_true(products: RecordedContext) -> None:
+def test_ids_alone_do_not_make_a_claim_true(products: Context) -> None:
     given = cite("Who develops GraphDB?", "GraphDB is developed by Neo4j Inc. [t3]", products)
     assert not given.sentences[0].supported
     assert given.sentences[0].rejected_ids == ("t3",)
 
 
-def test_ids_on_a_row_of_their_own_belong_to_the_sentence_before(products: RecordedContext) -> None:
+def test_ids_on_a_row_of_their_own_belong_to_the_sentence_before(products: Context) -> None:
     given = cite("Who develops GraphDB?", "It is Ontotext\n[t9]", products)
     assert len(given.sentences) == 1
     assert "t9" in [c.line_id for c in given.citations]
 
 
-def test_ids_alone_are_put_in_words(products: RecordedContext) -> None:
+def test_ids_alone_are_put_in_words(products: Context) -> None:
     given = cite("Which triple stores are there?", "[t1], [t13], [t99]", products, model="small")
     assert given.text == "GraphDB is a triple store [t1]. Virtuoso is a triple store [t13]."
     assert given.notice == ONLY_IDS_NOTICE
     assert verify(given, ask_in(products)).ok
 
 
-def test_the_text_shows_the_computed_ids(products: RecordedContext) -> None:
+def test_the_text_shows_the_computed_ids(products: Context) -> None:
     given = cite("Who develops GraphDB?", "GraphDB is developed by Ontotext. [t99]", products)
     assert given.text == "GraphDB is developed by Ontotext [t3][t9]."
 
@@ -213,7 +213,7 @@ def test_truth_values_and_denial_go_together() -> None:
         assert check(context, "What about the photo?", text)[1] == [expected], text
 
 
-def test_disjointness_may_be_said_with_a_negation(products: RecordedContext) -> None:
+def test_disjointness_may_be_said_with_a_negation(products: Context) -> None:
     assert check(products, "Can it be both?", "No product is a vendor.")[1] == [True]
 
 
@@ -226,7 +226,7 @@ def test_names_in_other_scripts() -> None:
 # --- Answers ------------------------------------------------------------------------------------
 
 
-def test_with_a_model(products: RecordedContext) -> None:
+def test_with_a_model(products: Context) -> None:
     given = answer("Who develops GraphDB?", products, writing("Ontotext [t3]."))
     assert given.text == "Ontotext [t3][t9]."
     assert given.model == "GenericFakeChatModel"
@@ -234,13 +234,13 @@ def test_with_a_model(products: RecordedContext) -> None:
     assert given.supported
 
 
-async def test_without_blocking(products: RecordedContext) -> None:
+async def test_without_blocking(products: Context) -> None:
     given = await aanswer("Who develops GraphDB?", products, writing("Ontotext."))
     assert given.text == "Ontotext [t3][t9]."
     assert (await aanswer("Who develops GraphDB?", products)).model is None
 
 
-def test_streaming_gives_the_text_and_then_the_answer(products: RecordedContext) -> None:
+def test_streaming_gives_the_text_and_then_the_answer(products: Context) -> None:
     text = "<think>Hm.</think>GraphDB is developed by Ontotext [t3]."
     *pieces, last = stream_answer("Who develops GraphDB?", products, writing(text))
     assert "".join(str(p) for p in pieces) == "GraphDB is developed by Ontotext [t3]."
@@ -249,7 +249,7 @@ def test_streaming_gives_the_text_and_then_the_answer(products: RecordedContext)
     assert last == answer("Who develops GraphDB?", products, writing(text))
 
 
-async def test_streaming_without_blocking(products: RecordedContext) -> None:
+async def test_streaming_without_blocking(products: Context) -> None:
     parts = [p async for p in astream_answer("Who develops GraphDB?", products, writing("By Ontotext."))]
     assert "".join(str(p) for p in parts[:-1]) == "By Ontotext."
     assert isinstance(parts[-1], Answer) and parts[-1].supported
@@ -258,7 +258,7 @@ async def test_streaming_without_blocking(products: RecordedContext) -> None:
 
 
 def test_an_empty_context_asks_no_model() -> None:
-    given = answer("Who develops GraphDB?", RecordedContext((), ()), writing())
+    given = answer("Who develops GraphDB?", Context((), ()), writing())
     assert given.text == NOTHING_FOUND
     assert given.citations == ()
     assert given.notice is None
@@ -280,7 +280,7 @@ class Broken(GenericFakeChatModel):
         yield  # pragma: no cover
 
 
-async def test_a_model_that_breaks_is_a_typed_error(products: RecordedContext) -> None:
+async def test_a_model_that_breaks_is_a_typed_error(products: Context) -> None:
     with pytest.raises(ModelError, match=r"no route to host.*mrag doctor"):
         answer("Who?", products, Broken())
     with pytest.raises(ModelError, match="no route to host"):
@@ -292,12 +292,12 @@ async def test_a_model_that_breaks_is_a_typed_error(products: RecordedContext) -
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "<think>never ends", "[t99]", "***"])
-def test_a_model_without_words_is_a_typed_error(products: RecordedContext, text: str) -> None:
+def test_a_model_without_words_is_a_typed_error(products: Context, text: str) -> None:
     with pytest.raises(ModelError, match="no text"):
         cite("Who?", text, products)
 
 
-def test_json_round_trip(products: RecordedContext) -> None:
+def test_json_round_trip(products: Context) -> None:
     text = "Answer:\n\n- GraphDB is developed by Ontotext [t3].\n- Neo4j is by Acme [t77]."
     given = cite("Who develops what?", text, products, model="m", notice="n")
     value = json.loads(json.dumps(given.to_json(), allow_nan=False))
@@ -312,7 +312,7 @@ def test_what_is_no_answer_is_a_typed_error(value: dict[str, Any]) -> None:
         Answer.from_json(value)
 
 
-def test_an_answer_prints_with_its_sources(products: RecordedContext) -> None:
+def test_an_answer_prints_with_its_sources(products: Context) -> None:
     shown = str(answer("Who develops GraphDB?", products))
     assert shown.startswith(
         "GraphDB is developed by Ontotext [t3].\n\n[t3] (GraphDB, developed by, Ontotext)\n\n"
@@ -337,7 +337,7 @@ def test_the_prompt_works_in_a_chain() -> None:
     assert chain.invoke({"question": "Who?", "context": "[t1] (a, b, c)"}).content == "Ontotext."
 
 
-def test_the_model_gets_the_lines_and_the_question(products: RecordedContext) -> None:
+def test_the_model_gets_the_lines_and_the_question(products: Context) -> None:
     seen: list[Any] = []
 
     class Listening(GenericFakeChatModel):
@@ -348,3 +348,26 @@ def test_the_model_gets_the_lines_and_the_question(products: RecordedContext) ->
     answer("Who develops GraphDB?", products, Listening(messages=iter([AIMessage("Ontotext.")])))
     assert products.text() in str(seen[1].content)
     assert "[t3] (GraphDB, developed by, Ontotext)" in str(seen[1].content)
+
+
+@pytest.mark.parametrize(
+    ("graph", "inferred", "mark"),
+    [
+        (GRAPH, False, ""),
+        (GRAPH, True, " inferred"),
+        ("urn:mrag:kg:x:enriched:2", False, " enriched"),
+        ("urn:mrag:kg:x:completed:3", False, " completed"),
+    ],
+)
+def test_the_model_reads_where_each_line_is_from(graph: str, inferred: bool, mark: str) -> None:
+    triple = Triple(URIRef(E + "a"), URIRef(E + "p"), URIRef(E + "b"))
+    line = Line("t1", "(a, p, b)", triple, graph, inferred, ("a", "p", "b"))
+    read: list[Any] = []
+
+    class Listening(GenericFakeChatModel):
+        def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            read.extend(messages)
+            return super()._generate(messages, *args, **kwargs)
+
+    answer("What is p of a?", Context((line,), ()), Listening(messages=iter([AIMessage("b.")])))
+    assert read[1].text.splitlines()[1] == f"[t1] (a, p, b){mark}"

@@ -15,12 +15,12 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, stream_answer
-from mrag.generation.lines import RecordedContext
+from mrag.generation.answering import Answer, answer, stream_answer
 from mrag.generation.models.llama_cpp import LocalServer, check, serve, stop_all
 from mrag.generation.models.resolve import resolve, status
-from mrag.generation.verify import verify
+from mrag.generation.verification import verify
 from tests.generation.conftest import ask_in
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ def test_the_server_is_for_this_process_alone(local_server: LocalServer) -> None
 
 
 @pytest.mark.model
-def test_too_long_a_prompt_is_a_typed_error(products: RecordedContext, local_server: LocalServer) -> None:
+def test_too_long_a_prompt_is_a_typed_error(products: Context, local_server: LocalServer) -> None:
     with pytest.raises(ModelError, match="context size"):
         answer("word " * 4000, products, local_server.chat_model())
 
 
 @pytest.mark.model
-def test_answers_have_computed_citations(products: RecordedContext, local_server: LocalServer) -> None:
+def test_answers_have_computed_citations(products: Context, local_server: LocalServer) -> None:
     model = local_server.chat_model(max_tokens=40)
     given = answer("Who develops GraphDB?", products, model)
     assert given.model == "local" and given.notice is None and given.text

@@ -274,7 +274,7 @@ def test_unknown_providers_are_typed_errors() -> None:
 
 def test_importing_loads_no_client() -> None:
     program = (
-        "import sys, mrag.generation.models.resolve, mrag.generation.answer\n"
+        "import sys, mrag.generation.models.resolve, mrag.generation.answering\n"
         "import mrag.generation.models.llama_cpp\n"
         "heavy = {'langchain', 'langchain_core', 'langchain_ollama', 'langchain_openai', 'openai', 'ollama',"
         " 'httpx', 'xllamacpp'}\n"

@@ -15,12 +15,12 @@ from langchain_core.messages import HumanMessage
 from langchain_ollama import ChatOllama
 from pydantic import BaseModel
 
+from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, astream_answer, stream_answer
-from mrag.generation.lines import RecordedContext
+from mrag.generation.answering import Answer, answer, astream_answer, stream_answer
 from mrag.generation.models.llama_cpp import LocalServer
 from mrag.generation.models.resolve import resolve, status
-from mrag.generation.verify import verify
+from mrag.generation.verification import verify
 from tests.generation.conftest import ask_in
 from tests.generation.ollama_server import VERSION, OllamaServer, Served
 
@@ -183,7 +183,7 @@ def test_image_blocks(model: ChatOllama, server: OllamaServer) -> None:
     assert server.images[-1] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_answers_have_computed_citations(model: ChatOllama, products: RecordedContext) -> None:
+def test_answers_have_computed_citations(model: ChatOllama, products: Context) -> None:
     given = answer("Who develops GraphDB?", products, model)
     assert given.model == NAME and given.text
     assert {c.line_id for c in given.citations} <= {line.id for line in products.lines}
@@ -193,14 +193,12 @@ def test_answers_have_computed_citations(model: ChatOllama, products: RecordedCo
     assert isinstance(last, Answer) and last.text
 
 
-async def test_answers_stream_without_blocking(model: ChatOllama, products: RecordedContext) -> None:
+async def test_answers_stream_without_blocking(model: ChatOllama, products: Context) -> None:
     parts = [part async for part in astream_answer("Who develops GraphDB?", products, model)]
     assert isinstance(parts[-1], Answer) and len(parts) > 1
 
 
-def test_the_prompt_reaches_the_model(
-    model: ChatOllama, products: RecordedContext, server: OllamaServer
-) -> None:
+def test_the_prompt_reaches_the_model(model: ChatOllama, products: Context, server: OllamaServer) -> None:
     answer("Who develops {GraphDB}?", products, model)
     system, human = server.requests[-1][1]["messages"]
     assert system["role"] == "system" and "Using only the given Context" in system["content"]
@@ -208,14 +206,14 @@ def test_the_prompt_reaches_the_model(
     assert human["content"].endswith("Question: Who develops {GraphDB}?")
 
 
-def test_a_model_that_is_gone_is_a_typed_error(products: RecordedContext, server: OllamaServer) -> None:
+def test_a_model_that_is_gone_is_a_typed_error(products: Context, server: OllamaServer) -> None:
     limits = httpx.Limits(max_keepalive_connections=0)
     gone = ChatOllama(model="gone", base_url=server.url, client_kwargs={"limits": limits})
     with pytest.raises(ModelError, match=r"The language model gone did not answer: model 'gone' not found"):
         answer("Who?", products, gone)
 
 
-def test_a_server_that_is_gone_is_a_typed_error(products: RecordedContext) -> None:
+def test_a_server_that_is_gone_is_a_typed_error(products: Context) -> None:
     gone = ChatOllama(model="x", base_url="http://127.0.0.1:9")
     with pytest.raises(ModelError, match="did not answer"):
         answer("Who?", products, gone)
@@ -228,7 +226,7 @@ def test_a_server_that_is_gone_is_a_typed_error(products: RecordedContext) -> No
     os.environ.get("MRAG_TEST_OLLAMA") != "1",
     reason="set MRAG_TEST_OLLAMA=1 to test against the Ollama server at OLLAMA_HOST",
 )
-def test_a_real_ollama(products: RecordedContext) -> None:
+def test_a_real_ollama(products: Context) -> None:
     model = resolve(os.environ.get("MRAG_MODEL"))
     assert isinstance(model, ChatOllama), str(status(os.environ.get("MRAG_MODEL")))
     given = answer("Who develops GraphDB?", products, model)

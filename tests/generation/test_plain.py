@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal
 
-from mrag.generation.answer import Answer, answer
-from mrag.generation.lines import RecordedContext
+from mrag.context.render import Context
+from mrag.generation.answering import Answer, answer
 from mrag.generation.plain_answer import NO_MATCH, NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE
-from mrag.generation.verify import verify
+from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of
 
 
-def told(context: RecordedContext, question: str) -> str:
+def told(context: Context, question: str) -> str:
     given = answer(question, context)
     assert given.model is None
     assert given.notice == NO_MODEL_NOTICE
@@ -36,18 +36,18 @@ def told(context: RecordedContext, question: str) -> str:
         ("What is OWLIM?", "GraphDB is a triple store [t1]."),
     ],
 )
-def test_one_thing(products: RecordedContext, question: str, expected: str) -> None:
+def test_one_thing(products: Context, question: str, expected: str) -> None:
     assert told(products, question).startswith(expected)
 
 
-def test_a_list_with_the_fact_that_makes_each_right(products: RecordedContext) -> None:
+def test_a_list_with_the_fact_that_makes_each_right(products: Context) -> None:
     assert told(products, "Which triple stores have RDF storage?") == (
         "- GraphDB is a triple store and has the feature RDF storage [t1][t4].\n"
         "- Virtuoso is a triple store and has the feature RDF storage [t13][t15]."
     )
 
 
-def test_a_list_leaves_out_what_meets_one_condition_only(products: RecordedContext) -> None:
+def test_a_list_leaves_out_what_meets_one_condition_only(products: Context) -> None:
     text = told(products, "Which triple stores are developed by Ontotext?")
     assert "GraphDB" in text and "Virtuoso" not in text
 
@@ -88,19 +88,19 @@ def test_a_narrower_relation_answers_for_the_wider() -> None:
     )
 
 
-def test_comparing_tells_what_keeps_them_apart(products: RecordedContext) -> None:
+def test_comparing_tells_what_keeps_them_apart(products: Context) -> None:
     text = told(products, "What is the difference between a product and a vendor?")
     assert "Nothing is both a product and a vendor [t24]." in text
     text = told(products, "What is the difference between GraphDB and Neo4j?")
     assert "- GraphDB is a triple store [t1]." in text and "\n- Neo4j is a graph database" in text
 
 
-def test_a_count(products: RecordedContext) -> None:
+def test_a_count(products: Context) -> None:
     text = told(products, "How many triple stores are there?")
     assert text.startswith("The context shows 2:\n- GraphDB is a triple store [t1].\n- Virtuoso")
 
 
-def test_a_description_tells_what_comes_first(products: RecordedContext) -> None:
+def test_a_description_tells_what_comes_first(products: Context) -> None:
     text = told(products, "What is GraphDB?")
     assert text.startswith(
         "GraphDB is a triple store [t1]. It is described as "
@@ -109,12 +109,12 @@ def test_a_description_tells_what_comes_first(products: RecordedContext) -> None
     assert "is developed by Ontotext" in text
 
 
-def test_over_one_thing_between(products: RecordedContext) -> None:
+def test_over_one_thing_between(products: Context) -> None:
     text = told(products, "In which city is the vendor of GraphDB headquartered?")
     assert "Sofia" in text and "GraphDB" in text and "Ontotext" in text
 
 
-def test_what_the_graph_does_not_say_is_said(products: RecordedContext) -> None:
+def test_what_the_graph_does_not_say_is_said(products: Context) -> None:
     text = told(products, "Who is the CEO of Ontotext?")
     assert text.startswith("Nothing in the context mentions “CEO”. Ontotext is a company")
     text = told(products, "Does Neo4j support SPARQL querying?")
@@ -125,30 +125,30 @@ def test_what_the_graph_does_not_say_is_said(products: RecordedContext) -> None:
 
 
 @pytest.mark.parametrize("question", ["Who develops Photoshop?", "What is the weather today?", "?", "???"])
-def test_nothing_that_matches(products: RecordedContext, question: str) -> None:
+def test_nothing_that_matches(products: Context, question: str) -> None:
     given = answer(question, products)
     assert given.text.startswith(NO_MATCH)
     assert given.citations == ()
     assert given.supported
 
 
-def test_a_question_without_words_is_about_what_was_found(products: RecordedContext) -> None:
+def test_a_question_without_words_is_about_what_was_found(products: Context) -> None:
     """So that an image alone can be asked about: the hits are what is on it."""
     text = told(products, " ")
     assert text.startswith("- GraphDB is a triple store [t1].") and "\n- Ontotext is a company" in text
 
 
 def test_an_empty_context() -> None:
-    given = answer("Who?", RecordedContext((), ()))
+    given = answer("Who?", Context((), ()))
     assert given.text == NOTHING_FOUND
     assert given.notice == NO_MODEL_NOTICE
 
 
-def test_the_notice_can_tell_why(products: RecordedContext) -> None:
+def test_the_notice_can_tell_why(products: Context) -> None:
     assert answer("Who?", products, notice="Ollama is down.").notice == "Ollama is down."
 
 
-def test_the_same_in_gives_the_same_out(products: RecordedContext) -> None:
+def test_the_same_in_gives_the_same_out(products: Context) -> None:
     questions = ["Who develops GraphDB?", "Which triple stores are there?", "What is Neo4j?"]
     assert [answer(q, products) for q in questions] == [answer(q, products) for q in questions]
 
@@ -163,7 +163,7 @@ def test_more_than_there_is_room_for_are_named() -> None:
     )
 
 
-def test_another_language_gets_facts_without_english_grammar(products: RecordedContext) -> None:
+def test_another_language_gets_facts_without_english_grammar(products: Context) -> None:
     text = told(products, "Wer ist der Hersteller von GraphDB und wo ist das?")
     assert text.startswith("GraphDB — is a: triple store [t1].")
 
@@ -194,7 +194,7 @@ def test_a_person_is_not_called_it() -> None:
     assert " it " not in f" {text.casefold()} " and "its" not in text.casefold()
 
 
-def test_schema_reads_as_schema(products: RecordedContext) -> None:
+def test_schema_reads_as_schema(products: Context) -> None:
     context = context_of(
         ("triple store", "sub class of", "graph database"),
         ("triple store", "description", '"A graph database for RDF statements."'),

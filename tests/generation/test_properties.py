@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
 
+from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, cite
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.generation.answering import Answer, answer, cite
+from mrag.generation.lines import recorded
 from mrag.generation.support.sentences import split
-from mrag.generation.verify import verify
+from mrag.generation.verification import verify
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
 from mrag.text.tokens import fold, tokens
 from tests.generation.conftest import GRAPH, ask_in
@@ -53,7 +54,7 @@ DATATYPES = st.sampled_from([None, XSD + "decimal", XSD + "boolean", XSD + "date
 
 
 @st.composite
-def lines(draw: st.DrawFn, number: int) -> RecordedLine:
+def lines(draw: st.DrawFn, number: int) -> Line:
     s = draw(st.one_of(NODES, st.just(BNode("b"))))
     p = URIRef(draw(PREDICATES))
     labels = (draw(LABELS), draw(LABELS), draw(LABELS))
@@ -62,31 +63,18 @@ def lines(draw: st.DrawFn, number: int) -> RecordedLine:
     o = draw(st.one_of(NODES, st.just(literal), st.just(literal)))
     text = f"({', '.join(labels)})"
     score = draw(st.floats(allow_nan=True, allow_infinity=True))
-    return RecordedLine(
-        f"t{number}", text, Triple(s, p, o), GRAPH, draw(st.booleans()), labels, str(s), score
-    )
+    return Line(f"t{number}", text, Triple(s, p, o), GRAPH, draw(st.booleans()), labels, str(s), score)
 
 
 @st.composite
-def contexts(draw: st.DrawFn) -> RecordedContext:
+def contexts(draw: st.DrawFn) -> Context:
     count = draw(st.integers(0, 8))
     found = tuple(draw(lines(i + 1)) for i in range(count))
     entities = tuple(dict.fromkeys(line.entity for line in found))
-    return RecordedContext.of(Loose(found, entities))
+    return recorded(Context(found, entities))
 
 
-class Loose:
-    """A context of another class, as the rest of mrag hands them over."""
-
-    def __init__(self, lines: tuple[RecordedLine, ...], entities: tuple[str, ...]) -> None:
-        self.lines = lines
-        self.entities = entities
-
-    def text(self) -> str:
-        return ""
-
-
-def check(given_answer: Answer, context: RecordedContext) -> None:
+def check(given_answer: Answer, context: Context) -> None:
     known = {line.id: line for line in context.lines}
     for citation in given_answer.citations:
         line = known[citation.line_id]
@@ -100,7 +88,7 @@ def check(given_answer: Answer, context: RecordedContext) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(contexts(), TEXTS)
-def test_without_a_model(context: RecordedContext, question: str) -> None:
+def test_without_a_model(context: Context, question: str) -> None:
     found = answer(question, context)
     check(found, context)
     assert found.supported
@@ -111,9 +99,7 @@ def test_without_a_model(context: RecordedContext, question: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(contexts(), TEXTS, st.lists(TEXTS, max_size=5), st.data())
-def test_citing_any_text(
-    context: RecordedContext, question: str, parts: list[str], data: st.DataObject
-) -> None:
+def test_citing_any_text(context: Context, question: str, parts: list[str], data: st.DataObject) -> None:
     labels = [label for line in context.lines for label in line.labels] or [""]
     mixed = [data.draw(st.sampled_from([part, *labels])) for part in parts]
     text = data.draw(st.sampled_from([" ", "\n- ", " is "])).join(mixed)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal
 
-from mrag.generation.support.mentions import Names
+from mrag.generation.support.mentions import ContextNames
 from mrag.generation.support.sentences import Thoughts, split, take_ids, with_ids
 from mrag.rdf.terms import XSD
 from mrag.text.grammar import article, relation
-from mrag.text.tokens import fold, keys, language_of, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import fold, keys, language_of, stem, tokens
 from tests.generation.conftest import context_of, iri
 
 
@@ -77,11 +78,11 @@ def test_labels_from_code_become_words() -> None:
     assert split_identifier("RDF") == "RDF"
 
 
-def names(*rows: tuple[str, str, object]) -> Names:
-    return Names(context_of(*rows).lines)
+def names(*rows: tuple[str, str, object]) -> ContextNames:
+    return ContextNames(context_of(*rows).lines)
 
 
-def found(index: Names, text: str) -> list[str]:
+def found(index: ContextNames, text: str) -> list[str]:
     return [" ".join(m.keys) for m in index.find(text)]
 
 

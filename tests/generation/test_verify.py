@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from mrag.context.render import Context
 from mrag.errors import ModelError
-from mrag.generation.answer import answer, cite
-from mrag.generation.lines import RecordedContext
-from mrag.generation.verify import verify
+from mrag.generation.answering import answer, cite
+from mrag.generation.verification import verify
 from mrag.rdf.terms import Term, Triple
 from tests.generation.conftest import E, ask_in
 
@@ -24,7 +24,7 @@ TEXT = (
 )
 
 
-def honest(products: RecordedContext) -> dict[str, Any]:
+def honest(products: Context) -> dict[str, Any]:
     given = cite(
         "Who develops GraphDB?", TEXT.replace("It is headquartered... no: ", ""), products, model="m"
     )
@@ -33,19 +33,19 @@ def honest(products: RecordedContext) -> dict[str, Any]:
     return value
 
 
-def test_an_honest_answer_holds(products: RecordedContext) -> None:
+def test_an_honest_answer_holds(products: Context) -> None:
     report = verify(honest(products), ask_in(products))
     assert report.ok and report.checked == 4
     assert str(report).startswith("Verified: 4 cited triples")
     assert report.to_json()["ok"] is True
 
 
-def test_so_do_answers_without_a_model(products: RecordedContext) -> None:
+def test_so_do_answers_without_a_model(products: Context) -> None:
     for question in ("Who develops GraphDB?", "What is GraphDB?", "Which triple stores are there?", "Why?"):
         assert verify(answer(question, products), ask_in(products)).ok, question
 
 
-def test_a_triple_that_is_gone_is_reported(products: RecordedContext) -> None:
+def test_a_triple_that_is_gone_is_reported(products: Context) -> None:
     value = honest(products)
     gone = next(line for line in products.lines if line.id == "t11")
     report = verify(value, lambda triple, graph: triple != gone.triple)
@@ -54,7 +54,7 @@ def test_a_triple_that_is_gone_is_reported(products: RecordedContext) -> None:
     assert "No longer in the graph: [t11]" in str(report)
 
 
-def test_one_of_two_reasons_may_go(products: RecordedContext) -> None:
+def test_one_of_two_reasons_may_go(products: Context) -> None:
     inverse = next(line for line in products.lines if line.id == "t9")
     report = verify(honest(products), lambda triple, graph: triple != inverse.triple)
     assert [line.id for line in report.missing] == ["t9"]
@@ -62,7 +62,7 @@ def test_one_of_two_reasons_may_go(products: RecordedContext) -> None:
     assert not report.ok
 
 
-def test_the_graph_counts_too(products: RecordedContext) -> None:
+def test_the_graph_counts_too(products: Context) -> None:
     assert not verify(honest(products), lambda triple, graph: graph == "http://elsewhere.example/").ok
 
 
@@ -126,7 +126,7 @@ MUTATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_mutation_is_caught(products: RecordedContext, name: str) -> None:
+def test_every_mutation_is_caught(products: Context, name: str) -> None:
     value = honest(products)
     before = copy.deepcopy(value)
     MUTATIONS[name](value)
@@ -136,14 +136,14 @@ def test_every_mutation_is_caught(products: RecordedContext, name: str) -> None:
     assert str(report)
 
 
-def test_text_and_sentence_changed_together_are_caught(products: RecordedContext) -> None:
+def test_text_and_sentence_changed_together_are_caught(products: Context) -> None:
     value = honest(products)
     value["text"] = value["text"].replace("Ontotext [t3]", "Neo4j Inc. [t3]")
     value["sentences"][1]["text"] = "GraphDB is developed by Neo4j Inc."
     assert "GraphDB is developed by Neo4j Inc." in verify(value, ask_in(products)).unsupported
 
 
-def test_labels_are_checked_where_the_store_can_say_them(products: RecordedContext) -> None:
+def test_labels_are_checked_where_the_store_can_say_them(products: Context) -> None:
     value = json.loads(
         json.dumps(honest(products)).replace('"Ontotext"', '"Acme"').replace("Ontotext", "Acme")
     )
@@ -161,14 +161,14 @@ def test_labels_are_checked_where_the_store_can_say_them(products: RecordedConte
     assert any("“Acme” is not a name of" in what for what in report.altered)
 
 
-def test_an_unsupported_sentence_is_reported_though_it_was_marked(products: RecordedContext) -> None:
+def test_an_unsupported_sentence_is_reported_though_it_was_marked(products: Context) -> None:
     given = cite("Who develops GraphDB?", "Neo4j Inc. does.", products)
     report = verify(given, ask_in(products))
     assert report.unsupported == ("Neo4j Inc. does.",)
     assert not report.ok
 
 
-def test_only_cited_triples_are_asked_for(products: RecordedContext) -> None:
+def test_only_cited_triples_are_asked_for(products: Context) -> None:
     seen: list[Triple] = []
 
     def ask(triple: Triple, graph: str) -> bool:
@@ -193,7 +193,7 @@ def test_only_cited_triples_are_asked_for(products: RecordedContext) -> None:
     ],
 )
 def test_what_is_no_answer_is_a_typed_error(
-    products: RecordedContext, damage: Callable[[dict[str, Any]], None]
+    products: Context, damage: Callable[[dict[str, Any]], None]
 ) -> None:
     value = honest(products)
     damage(value)

@@ -15,7 +15,7 @@ from mrag.errors import ConfigError, IndexMismatch, ModelError
 from mrag.generative.decoding.beam import Clue, DecodingSettings, decode
 from mrag.generative.decoding.scores import aggregate
 from mrag.generative.index.clue_index import ClueIndex
-from mrag.generative.index.cursor import Cursor
+from mrag.generative.index.cursor import ClueCursor
 from tests.generative.test_index import Corpus, corpora
 from tests.generative.tiny import TinyModel
 
@@ -25,7 +25,7 @@ PROMPT = [0, 1]
 
 def every_clue(
     model: TinyModel,
-    cursor: Cursor,
+    cursor: ClueCursor,
     knobs: DecodingSettings,
     tokens: tuple[int, ...] = (),
     total: float = 0.0,

@@ -16,8 +16,8 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.decoding.beam import DecodingSettings, decode
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.models.tokens import ByteTokeniser, document_tokens
-from mrag.generative.training.data import Asked, Pair, make_pairs
-from mrag.generative.training.run import TrainSettings, train
+from mrag.generative.training.data import TrainingPair, TrainingQuestion, make_pairs
+from mrag.generative.training.run import TrainingSettings, train
 from mrag.generative.training.sampling import ClueSampling
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
@@ -70,19 +70,19 @@ def words(number: int) -> str:
     return SYLLABLES[number // 10] + SYLLABLES[number % 10]
 
 
-def fifty() -> tuple[dict[str, list[int]], list[Pair]]:
+def fifty() -> tuple[dict[str, list[int]], list[TrainingPair]]:
     """Fifty documents, and for each a question that says nothing but a name of its own."""
     documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} {words(99 - n)} is it") for n in range(50)}
-    asked = [Asked(f"{words(n)[::-1]}?", f"urn:{n}") for n in range(50)]
+    asked = [TrainingQuestion(f"{words(n)[::-1]}?", f"urn:{n}") for n in range(50)]
     sampling = ClueSampling(target="document", longest=9)
     return documents, make_pairs(asked, documents, TOKENS, sampling)
 
 
-def few() -> list[Pair]:
+def few() -> list[TrainingPair]:
     return fifty()[1][:12]
 
 
-SHORT = TrainSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
+SHORT = TrainingSettings(epochs=4, batch=4, rate=1e-2, every=3, seed=3)
 
 
 def learner(seed: int = 0) -> LoraLearner:
@@ -98,7 +98,7 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     index = ClueIndex.build(documents.items(), TOKENS.vocabulary)
     found = LoraLearner(tiny(), LoraSettings(rank=32, alpha=64, dropout=0.0, modules=EVERYWHERE))
     before = asked_again(TransformersModel(found.model, Fast()), index, pairs)
-    settings = TrainSettings(epochs=60, batch=10, rate=2e-3, every=10_000)
+    settings = TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000)
     outcome = train(found, pairs, tmp_path, settings)
     assert outcome.steps == outcome.total == 300 and not outcome.interrupted
     assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.1
@@ -111,7 +111,7 @@ def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Pat
     assert np.allclose(one, other, atol=1e-4)
 
 
-def asked_again(model: TransformersModel, index: ClueIndex, pairs: list[Pair]) -> int:
+def asked_again(model: TransformersModel, index: ClueIndex, pairs: list[TrainingPair]) -> int:
     settings = DecodingSettings(beams=2, groups=1, diversity=0, length_penalty=0, min_length=5, max_length=9)
     right = 0
     for pair in pairs:
@@ -184,7 +184,7 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     train(learner(), few(), tmp_path, SHORT)
     for pairs, settings, what in (
         (few()[:8], SHORT, "pairs"),
-        (few(), TrainSettings(epochs=4, batch=4, rate=1e-3, every=3, seed=3), "rate"),
+        (few(), TrainingSettings(epochs=4, batch=4, rate=1e-3, every=3, seed=3), "rate"),
     ):
         with pytest.raises(ConfigError, match=f"another training: {what} differ"):
             train(learner(), pairs, tmp_path, settings)
@@ -213,7 +213,10 @@ def test_the_loss_is_of_the_clue_alone_whatever_the_padding() -> None:
     from mrag.generative.training.lora import clue_loss
 
     model = tiny().eval()
-    long, short = Pair(tuple(range(40, 70)), (80, 81, 82)), Pair((50, 51), (90, 91, 92, 93, 94))
+    long, short = (
+        TrainingPair(tuple(range(40, 70)), (80, 81, 82)),
+        TrainingPair((50, 51), (90, 91, 92, 93, 94)),
+    )
     with torch.no_grad():
         alone = [float(clue_loss(model, [pair])) for pair in (long, short)]
         both = float(clue_loss(model, [long, short]))
@@ -232,10 +235,10 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be adapted"):
         LoraSettings(rank=0)
     with pytest.raises(ConfigError, match="Cannot train"):
-        TrainSettings(batch=0)
+        TrainingSettings(batch=0)
     with pytest.raises(ModelError, match="no adapter"):
         merged(tiny(), tmp_path)
-    train(learner(), few(), tmp_path / "a", TrainSettings(epochs=1))
+    train(learner(), few(), tmp_path / "a", TrainingSettings(epochs=1))
     with pytest.raises(ModelError, match="does not fit"):
         merged(tiny(width=32), tmp_path / "a")
     with pytest.raises(ModelError, match="is nan"):

@@ -18,7 +18,7 @@ for _name in ("torch", "transformers", "peft", "accelerate", "gguf"):
 from mrag.generative.models.gguf import GgufModel  # noqa: E402
 from mrag.generative.models.transformers import TransformersModel  # noqa: E402
 from mrag.generative.training.backbone import Backbone, open_backbone  # noqa: E402
-from mrag.generative.training.data import Pair, prompt  # noqa: E402
+from mrag.generative.training.data import TrainingPair, prompt  # noqa: E402
 from mrag.generative.training.export import write_gguf  # noqa: E402
 from mrag.generative.training.lora import LoraLearner, LoraSettings, merged  # noqa: E402
 from tests.generation.conftest import gguf  # noqa: E402, F401
@@ -148,7 +148,7 @@ def test_merging_does_not_need_the_file_format(tmp_path: Path) -> None:
     learner = LoraLearner(tiny(), LoraSettings(dropout=0.0))
     learner.save(tmp_path)
     model = TransformersModel(merged(tiny(), tmp_path), Fast())
-    pair = Pair((1, 2, 3), (4,))
+    pair = TrainingPair((1, 2, 3), (4,))
     plain = TransformersModel(tiny(), Fast()).start(pair.prompt).log_probabilities
     assert np.allclose(model.start(pair.prompt).log_probabilities, plain, atol=1e-5), (
         "untrained, it adds nothing"

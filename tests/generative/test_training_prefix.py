@@ -12,8 +12,8 @@ from mrag.errors import ConfigError, ModelError
 from mrag.generative.decoding.beam import DecodingSettings, decode
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.models.tokens import ByteTokeniser, document_tokens
-from mrag.generative.training.data import Asked, Pair, make_pairs
-from mrag.generative.training.run import TrainSettings, train
+from mrag.generative.training.data import TrainingPair, TrainingQuestion, make_pairs
+from mrag.generative.training.run import TrainingSettings, train
 from mrag.generative.training.sampling import ClueSampling
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
@@ -56,10 +56,10 @@ def pixels(path: Path) -> tuple[Any, list[Any]]:
     return made[0], list(made[1:])
 
 
-def pairs() -> tuple[dict[str, list[int]], list[Pair]]:
+def pairs() -> tuple[dict[str, list[int]], list[TrainingPair]]:
     """Fifty documents that only the picture tells apart: the question is always the same."""
     documents = {f"urn:{n}": document_tokens(TOKENS, f"{words(n)} is it") for n in range(50)}
-    asked = [Asked("What?", f"urn:{n}", Path(f"{n}.png")) for n in range(50)]
+    asked = [TrainingQuestion("What?", f"urn:{n}", Path(f"{n}.png")) for n in range(50)]
     return documents, make_pairs(asked, documents, TOKENS, ClueSampling(target="document", longest=5))
 
 
@@ -119,7 +119,7 @@ def test_tiny_models_overfit_fifty_pictures_and_their_clues_come_back(tmp_path: 
     learner = PrefixLearner(language, ObjectPrefix(eyes(), 64, SETTINGS), pixels)
     kept = [p.detach().clone() for p in learner.prefix.vision.parameters()]
     assert right(learner, index, shown) < 10
-    outcome = train(learner, shown, tmp_path, TrainSettings(epochs=60, batch=10, rate=2e-3, every=10_000))
+    outcome = train(learner, shown, tmp_path, TrainingSettings(epochs=60, batch=10, rate=2e-3, every=10_000))
     assert outcome.losses[0] > 3 and np.mean(outcome.losses[-5:]) < 0.2
     assert right(learner, index, shown) >= 45
     assert all(torch.equal(a, b) for a, b in zip(kept, learner.prefix.vision.parameters(), strict=True))
@@ -129,7 +129,7 @@ def test_tiny_models_overfit_fifty_pictures_and_their_clues_come_back(tmp_path: 
     assert torch.equal(again.look(Path("7.png")), learner.look(Path("7.png")))
 
 
-def right(learner: PrefixLearner, index: ClueIndex, shown: list[Pair]) -> int:
+def right(learner: PrefixLearner, index: ClueIndex, shown: list[TrainingPair]) -> int:
     model = SeeingTransformersModel(learner.language, Fast(), learner.look)
     settings = DecodingSettings(beams=2, groups=1, diversity=0, length_penalty=0, min_length=5, max_length=9)
     found = 0
@@ -144,7 +144,7 @@ def test_the_language_model_alone_stays_frozen_and_a_run_goes_on(tmp_path: Path)
         return PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, SETTINGS, seed=seed), pixels)
 
     shown = pairs()[1][:8]
-    straight = train(fresh(), shown, tmp_path / "a", TrainSettings(epochs=3, batch=4, rate=1e-2, every=1))
+    straight = train(fresh(), shown, tmp_path / "a", TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1))
 
     class Killed(Exception):
         pass
@@ -153,7 +153,7 @@ def test_the_language_model_alone_stays_frozen_and_a_run_goes_on(tmp_path: Path)
         if done == 4:
             raise Killed
 
-    settings = TrainSettings(epochs=3, batch=4, rate=1e-2, every=1)
+    settings = TrainingSettings(epochs=3, batch=4, rate=1e-2, every=1)
     learner = fresh()
     kept = [p.detach().clone() for p in learner.language.parameters()]
     with pytest.raises(Killed):
@@ -172,7 +172,7 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
         ObjectPrefix(tiny(), 64, SETTINGS)
     learner = PrefixLearner(tiny(), ObjectPrefix(eyes(), 64, SETTINGS), pixels)
     with pytest.raises(ModelError, match="no picture"):
-        learner.loss([Pair((1,), (2,))])
+        learner.loss([TrainingPair((1,), (2,))])
     with pytest.raises(ModelError, match="cannot be used"):
         learner.load(tmp_path)
     learner.save(tmp_path)

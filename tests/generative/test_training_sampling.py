@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mrag.errors import ConfigError, LoadError
 from mrag.generative.models.tokens import ByteTokeniser, document_tokens
 from mrag.generative.training.data import (
-    Asked,
-    Pair,
+    TrainingPair,
+    TrainingQuestion,
     batches,
     digest,
     make_pairs,
@@ -120,18 +120,21 @@ def test_edges() -> None:
 
 def test_pairs_follow_the_questions(tmp_path: Path) -> None:
     documents = {"urn:a": TOKENS.encode(TEXT), "urn:b": TOKENS.encode(" Other words of bones.")}
-    asked = [Asked("What causes rickets?", "urn:a"), Asked("And {question} bones?", "urn:b")]
+    asked = [
+        TrainingQuestion("What causes rickets?", "urn:a"),
+        TrainingQuestion("And {question} bones?", "urn:b"),
+    ]
     pairs = make_pairs(asked, documents, TOKENS, ClueSampling(length=8, starts=2))
     assert [pair.document for pair in pairs] == ["urn:a"] * 2 + ["urn:b"] * 2
     assert TOKENS.decode(pairs[-1].prompt) == prompt("And {question} bones?")
     assert "{question} bones" in prompt("And {question} bones?")
     assert digest(pairs) != digest(pairs[:-1])
     with pytest.raises(ConfigError, match="urn:c"):
-        make_pairs([Asked("Who?", "urn:c")], documents, TOKENS)
+        make_pairs([TrainingQuestion("Who?", "urn:c")], documents, TOKENS)
 
 
 def test_an_epoch_shows_each_pair_once_in_an_order_of_its_own() -> None:
-    pairs = [Pair((1,), (n,)) for n in range(20)]
+    pairs = [TrainingPair((1,), (n,)) for n in range(20)]
     orders = [[p.clue for batch in batches(pairs, 3, epoch, 7) for p in batch] for epoch in (0, 1)]
     assert sorted(orders[0]) == sorted(orders[1]) == [(n,) for n in range(20)]
     assert orders[0] != orders[1]
@@ -145,7 +148,10 @@ def test_questions_are_read_with_their_pictures(tmp_path: Path) -> None:
         {"question": "And?", "document": "urn:b", "picture": "x.png"},
     ]
     file.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n")
-    assert read_questions(file) == [Asked("What?", "urn:a"), Asked("And?", "urn:b", tmp_path / "x.png")]
+    assert read_questions(file) == [
+        TrainingQuestion("What?", "urn:a"),
+        TrainingQuestion("And?", "urn:b", tmp_path / "x.png"),
+    ]
     for wrong in ("{", "[]", '{"question": "What?"}', '{"question": " ", "document": "urn:a"}'):
         file.write_text(wrong)
         with pytest.raises(LoadError, match="line 1"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from mrag.errors import ConfigError
 from mrag.graphcodes.algebra import difference, intersection, union
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
-from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 from mrag.graphcodes.interchange import from_json, to_json
 from mrag.graphcodes.registry import RelationRegistry
 from tests.graphcodes.strategies import codes
@@ -199,14 +199,17 @@ def test_saying():
     code = GraphCode.of(
         [Node("ex:m", "the man"), Node("sun")], [("ex:m", "http://example.org/ridesOn", "bike")]
     )
-    assert Sayer().say(code) == "the man rides on bike. Also: sun."
-    assert Sayer(names={"http://example.org/ridesOn": "rides"}).say(code) == "the man rides bike. Also: sun."
-    other = Sayer({"http://example.org/ridesOn": "{target} under {source}"})
-    assert other.say(code) == "bike under the man. Also: sun."
-    assert Sayer().say(GraphCode()) == ""
+    assert CodeVerbaliser().verbalise(code) == "the man rides on bike. Also: sun."
+    assert (
+        CodeVerbaliser(names={"http://example.org/ridesOn": "rides"}).verbalise(code)
+        == "the man rides bike. Also: sun."
+    )
+    other = CodeVerbaliser({"http://example.org/ridesOn": "{target} under {source}"})
+    assert other.verbalise(code) == "bike under the man. Also: sun."
+    assert CodeVerbaliser().verbalise(GraphCode()) == ""
 
 
 @pytest.mark.parametrize("template", ["{subject} sees", "{source", "{} x"])
 def test_templates_are_checked(template):
     with pytest.raises(ConfigError):
-        Sayer({"sees": template})
+        CodeVerbaliser({"sees": template})

@@ -12,7 +12,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhood, neighbourhoods
-from mrag.graphcodes.extract.plain import Plain
+from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples, regions, scene_codes
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.rdf.terms import SKOLEM, Triple
@@ -65,7 +65,7 @@ def test_settings_say_what_is_an_edge(towns: KnowledgeGraph) -> None:
         (str(E.ann), str(E.likes), str(E.ann)),
     }
     assert (str(E.rome), str(E.partOf), str(E.italy)) in found(hops=2)
-    assert len(found(most=1, directions=("out",))) == 1
+    assert len(found(max_links=1, directions=("out",))) == 1
 
 
 def test_what_is_not_there_has_a_code_of_itself(towns: KnowledgeGraph) -> None:
@@ -83,7 +83,7 @@ def test_codes_come_in_the_order_of_the_entities_each_once(towns: KnowledgeGraph
 def test_a_hub_takes_no_room_from_others(kg: KnowledgeGraph) -> None:
     kg.insert([Triple(E[f"n{i:04}"], E.near, E.hub) for i in range(600)])
     kg.insert([Triple(E.a, E.near, E.b)])
-    found = dict(neighbourhoods(kg, [str(E.b), str(E.hub), str(E.zed)], NeighbourhoodSettings(most=50)))
+    found = dict(neighbourhoods(kg, [str(E.b), str(E.hub), str(E.zed)], NeighbourhoodSettings(max_links=50)))
     assert edges(found[str(E.b)]) == {(str(E.a), str(E.near), str(E.b))}
     assert len(found[str(E.hub)].edges) == 50
     assert found[str(E.zed)].edges == ()
@@ -100,7 +100,9 @@ def test_the_products_have_codes_with_inferred_classes(kg: KnowledgeGraph) -> No
     assert edges(neighbourhood(kg, P + "GraphDB", NeighbourhoodSettings(layer="asserted"))) == edges(before)
 
 
-@pytest.mark.parametrize("knobs", [{"hops": 3}, {"most": 0}, {"directions": ()}, {"directions": ("up",)}])
+@pytest.mark.parametrize(
+    "knobs", [{"hops": 3}, {"max_links": 0}, {"directions": ()}, {"directions": ("up",)}]
+)
 def test_settings_that_make_no_sense(knobs: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         NeighbourhoodSettings(**knobs)  # type: ignore[arg-type]
@@ -140,7 +142,7 @@ def test_a_scene_comes_back_from_the_store(any_kg: KnowledgeGraph, tmp_path: Pat
     }
     assert found[first].by_id["man:1"].name == "man"
     assert edges(found[second]) == {("dog", "is", "brown")}
-    plain = Plain()
+    plain = CodeNormaliser()
     assert plain(found[first]) == plain(from_scene_triples(ROWS[0]["triples"]))  # type: ignore[arg-type]
     assert dict(scene_codes(kg, [second])) == {second: found[second]}
     assert (

@@ -15,7 +15,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.explain.drawing import matrix_svg
+from mrag.graphcodes.explanation.drawing import matrix_svg
 from mrag.graphcodes.extract.model import ModelExtractor
 from mrag.graphcodes.extract.pictures import Detection, PictureExtractor, from_detections
 from mrag.graphcodes.extract.reading import read_code
@@ -201,7 +201,7 @@ def test_a_matrix_is_drawn_with_every_cell() -> None:
     assert picture.count('stroke="#000000"') == 1
     ET.fromstring(matrix_svg(GraphCode()))
     with pytest.raises(ConfigError, match="no picture"):
-        matrix_svg(code, most=3)
+        matrix_svg(code, max_nodes=3)
 
 
 # -- fusion ------------------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
-from mrag.graphcodes.extract.plain import Plain, singular
+from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.scene import from_scene_triples
 from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.text.plurals import singular
 from tests.conftest import shared_data
 
 pytest.importorskip("spacy", reason="spaCy is not installed (pip install 'mrag[graphcodes]')")
@@ -129,7 +130,7 @@ def test_singular(plural: str, one: str) -> None:
 
 
 def test_two_ways_of_writing_a_compound_are_one() -> None:
-    plain = Plain()
+    plain = CodeNormaliser()
     a = from_scene_triples([["ski slope", "is", "steep"]])
     b = from_scene_triples([["slopes", "is", "ski"], ["slope", "is", "steep"]])
     assert edges(plain(a)) == edges(plain(b)) == {("slope", "is", "ski"), ("slope", "is", "steep")}
@@ -137,11 +138,11 @@ def test_two_ways_of_writing_a_compound_are_one() -> None:
 
 def test_iris_and_types_stay() -> None:
     code = GraphCode.of([], [("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")])
-    assert edges(Plain()(code)) == {("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")}
+    assert edges(CodeNormaliser()(code)) == {("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")}
 
 
 def test_writing_twice_changes_nothing() -> None:
-    plain = Plain()
+    plain = CodeNormaliser()
     code = from_scene_triples(
         [["two-lane roads", "pv:line with", "palm trees"], ["trees", "is", "dark green"]]
     )
@@ -160,7 +161,7 @@ def test_captions_find_their_gold_graphs_nearly_as_well_as_the_graphs_themselves
     reader: TextExtractor,
 ) -> None:
     data = pairs(500)
-    plain = Plain(singular=False)
+    plain = CodeNormaliser(singular=False)
     gold = [plain(from_scene_triples(row["triples"])) for row in data]
     read = [plain(code) for code in reader.extract_many(row["caption"] for row in data)]
     index = GraphCodeIndex()

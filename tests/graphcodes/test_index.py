@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.metrics import Lexicographic, Scores, Weighted
+from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
 from tests.graphcodes.strategies import codes, ontologies
 
 AGGREGATES = [
@@ -28,7 +28,7 @@ def comparisons(draw):
     aggregate = draw(st.sampled_from(AGGREGATES))
     metric = draw(st.sampled_from(["structural", "structural", "paper", "paper-numbers", "query-relative"]))
     ontology = draw(st.none() | ontologies()) if metric == "structural" else None
-    return Comparison(metric, aggregate, ontology, draw(st.sampled_from([0.0, 0.25, 1.0])))
+    return CodeComparison(metric, aggregate, ontology, draw(st.sampled_from([0.0, 0.25, 1.0])))
 
 
 ACCELERATED = [False] if find_spec("numba") is None else [False, True]
@@ -51,7 +51,7 @@ def check(index, documents, q, comparison, k=4):
 
 
 def _scores(row):
-    return Scores(*row)
+    return CodeScores(*row)
 
 
 def _minus(key):
@@ -113,12 +113,12 @@ def large():
 @pytest.mark.parametrize("metric", ["structural", "paper", "paper-numbers", "query-relative"])
 @pytest.mark.parametrize("aggregate", [Weighted(), Weighted(0, 0, 1), Lexicographic(("types", "features"))])
 def test_the_best_of_many_are_those_of_all_scores(large, metric, aggregate):
-    how = Comparison(metric, aggregate)
+    how = CodeComparison(metric, aggregate)
     ids = large.ids
     for doc_id in ("d00001", "d10001", "d20005"):
         q = large.code(doc_id)
-        keys = [aggregate(Scores(*row)) for row in large.scores(q, how).tolist()]
-        everything = Comparison("query-relative")
+        keys = [aggregate(CodeScores(*row)) for row in large.scores(q, how).tolist()]
+        everything = CodeComparison("query-relative")
         shares = large.scores(q, everything)[:, 0] > 0
         rank = sorted(
             (at for at in range(len(ids)) if shares[at]), key=lambda at: (_minus(keys[at]), ids[at])

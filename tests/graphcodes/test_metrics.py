@@ -5,9 +5,9 @@ from hypothesis import given, settings
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain.matches import explain
-from mrag.graphcodes.metrics import Lexicographic, Scores, Weighted, paper, query_relative, structural
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.explanation.matches import explain
+from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted, paper, query_relative, structural
 from mrag.graphcodes.ontology import Ontology
 from mrag.graphcodes.registry import RelationRegistry
 from tests.graphcodes.strategies import codes, ontologies
@@ -38,14 +38,14 @@ def test_an_ontology_only_adds_matches(q, d, ontology):
 
 @given(codes())
 def test_a_code_is_like_itself(code):
-    assert structural(code, code) == Scores(1.0, 1.0, 1.0)
-    assert structural(code, code, Ontology()) == Scores(1.0, 1.0, 1.0)
-    assert structural(code, code, excess=0) == Scores(1.0, 1.0, 1.0)
+    assert structural(code, code) == CodeScores(1.0, 1.0, 1.0)
+    assert structural(code, code, Ontology()) == CodeScores(1.0, 1.0, 1.0)
+    assert structural(code, code, excess=0) == CodeScores(1.0, 1.0, 1.0)
 
 
 @given(codes(types=False), codes(types=False))
 def test_only_equal_codes_are_fully_alike(q, d):
-    assert (structural(q, d) == Scores(1.0, 1.0, 1.0)) == (q == d)
+    assert (structural(q, d) == CodeScores(1.0, 1.0, 1.0)) == (q == d)
 
 
 @given(codes(types=False))
@@ -61,21 +61,21 @@ def test_an_edge_turned_around_lowers_the_score(code):
 
 
 def test_agent_and_patient():
-    assert structural(BITES, BITTEN) == Scores(1.0, 0.0, 0.0)
-    assert structural(BITES, LICKS) == Scores(1.0, 1.0, 0.0)
-    assert query_relative(BITES, BITTEN) == Scores(1.0, 0.0, 0.0)
-    assert paper(BITES, BITTEN) == Scores(1.0, 0.0, 0.0)
+    assert structural(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
+    assert structural(BITES, LICKS) == CodeScores(1.0, 1.0, 0.0)
+    assert query_relative(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
+    assert paper(BITES, BITTEN) == CodeScores(1.0, 0.0, 0.0)
 
 
 # Named after what upstream's own tests assert.
 @pytest.mark.parametrize(
     ("d", "expected"),
     [
-        (BITES, Scores(1.0, 1.0, 1.0)),
-        (GraphCode.of(["dog"]), Scores(0.5, 0.0, 0.0)),
-        (LICKS, Scores(1.0, 1.0, 0.0)),
-        (GraphCode.of(["dog", "man"]), Scores(1.0, 0.0, 0.0)),
-        (EMPTY, Scores(0.0, 0.0, 0.0)),
+        (BITES, CodeScores(1.0, 1.0, 1.0)),
+        (GraphCode.of(["dog"]), CodeScores(0.5, 0.0, 0.0)),
+        (LICKS, CodeScores(1.0, 1.0, 0.0)),
+        (GraphCode.of(["dog", "man"]), CodeScores(1.0, 0.0, 0.0)),
+        (EMPTY, CodeScores(0.0, 0.0, 0.0)),
     ],
 )
 def test_query_relative(d, expected):
@@ -84,7 +84,7 @@ def test_query_relative(d, expected):
 
 def test_query_relative_counts_edges_of_the_question():
     q = GraphCode.of([], [("a", "r", "b"), ("b", "r", "c")])
-    assert query_relative(q, GraphCode.of(["c"], [("a", "r", "b")])) == Scores(1.0, 0.5, 1.0)
+    assert query_relative(q, GraphCode.of(["c"], [("a", "r", "b")])) == CodeScores(1.0, 0.5, 1.0)
 
 
 class TestPaper:
@@ -92,7 +92,7 @@ class TestPaper:
         # Shared are a, b, c: six cells. Edges in both: a-b (same) and b-c (other type); a-c in d alone.
         q = GraphCode.of(["x"], [("a", "r", "b"), ("b", "r", "c")])
         d = GraphCode.of(["y"], [("a", "r", "b"), ("b", "s", "c"), ("a", "r", "c"), ("y", "r", "a")])
-        assert paper(q, d) == Scores(3 / 4, 2 / 6, 1 - 2 / 6)
+        assert paper(q, d) == CodeScores(3 / 4, 2 / 6, 1 - 2 / 6)
 
     def test_with_numbers_as_printed(self):
         registry = RelationRegistry({"r": 1, "s": 3})
@@ -109,17 +109,17 @@ class TestPaper:
     @pytest.mark.parametrize(
         ("q", "d", "expected"),
         [
-            (EMPTY, EMPTY, Scores(0, 0, 0)),
-            (EMPTY, BITES, Scores(0, 0, 0)),
-            (BITES, EMPTY, Scores(0, 0, 0)),
-            (BITES, GraphCode.of(["dog"]), Scores(0.5, 0, 0)),
-            (GraphCode.of(["dog"]), GraphCode.of(["dog"]), Scores(1, 0, 0)),
+            (EMPTY, EMPTY, CodeScores(0, 0, 0)),
+            (EMPTY, BITES, CodeScores(0, 0, 0)),
+            (BITES, EMPTY, CodeScores(0, 0, 0)),
+            (BITES, GraphCode.of(["dog"]), CodeScores(0.5, 0, 0)),
+            (GraphCode.of(["dog"]), GraphCode.of(["dog"]), CodeScores(1, 0, 0)),
             # No edge among the shared nodes: nothing to compare, so not 1.
-            (GraphCode.of(["a", "b"]), GraphCode.of(["a", "b"]), Scores(1, 0, 0)),
+            (GraphCode.of(["a", "b"]), GraphCode.of(["a", "b"]), CodeScores(1, 0, 0)),
             # Self-loops are on the diagonal, which takes no part.
-            (GraphCode.of([], [("a", "r", "a")]), GraphCode.of([], [("a", "r", "a")]), Scores(1, 0, 0)),
+            (GraphCode.of([], [("a", "r", "a")]), GraphCode.of([], [("a", "r", "a")]), CodeScores(1, 0, 0)),
             # An edge that has lost an end in the document is no cell of the intersection.
-            (BITES, GraphCode.of([], [("dog", "bites", "cat")]), Scores(0.5, 0, 0)),
+            (BITES, GraphCode.of([], [("dog", "bites", "cat")]), CodeScores(0.5, 0, 0)),
         ],
     )
     def test_undefined_cases(self, q, d, expected):
@@ -127,23 +127,23 @@ class TestPaper:
 
     def test_identical_codes_need_not_score_1(self):
         # A property of the paper's formulas, kept: M_FR is the density of a graph.
-        assert paper(BITES, BITES) == Scores(1.0, 0.5, 1.0)
+        assert paper(BITES, BITES) == CodeScores(1.0, 0.5, 1.0)
 
 
 class TestStructural:
     def test_empty_codes(self):
-        assert structural(EMPTY, EMPTY) == Scores(1, 1, 1)
-        assert structural(EMPTY, BITES) == structural(BITES, EMPTY) == Scores(0, 0, 0)
-        assert structural(EMPTY, BITES, excess=0) == Scores(0, 0, 0)
+        assert structural(EMPTY, EMPTY) == CodeScores(1, 1, 1)
+        assert structural(EMPTY, BITES) == structural(BITES, EMPTY) == CodeScores(0, 0, 0)
+        assert structural(EMPTY, BITES, excess=0) == CodeScores(0, 0, 0)
 
     def test_self_loops_and_parallel_edges_count(self):
         q = GraphCode.of([], [("a", "r", "a"), ("a", "r", "b"), ("a", "s", "b")])
         d = GraphCode.of([], [("a", "r", "a"), ("a", "r", "b")])
-        assert structural(q, d, excess=0) == Scores(1, 1, 2 / 3)
+        assert structural(q, d, excess=0) == CodeScores(1, 1, 2 / 3)
 
     def test_without_edges_the_nodes_decide(self):
         found = structural(GraphCode.of(["a", "b"]), GraphCode.of(["a"]), excess=0)
-        assert found == Scores(0.5, 0.5, 0.5)
+        assert found == CodeScores(0.5, 0.5, 0.5)
 
     def test_what_a_document_has_besides_counts_against_it(self):
         more = GraphCode.of(["tree"], [("dog", "bites", "man")])
@@ -168,17 +168,17 @@ class TestRoles:
         return structural(self.QUESTION, GraphCode.of([], [("trimethoprim", "treats", found)]), kinds)
 
     def test_a_class_matches_itself_and_its_subclasses(self):
-        assert self.answers(UTI) == self.answers("cystitis") == Scores(1, 1, 1)
+        assert self.answers(UTI) == self.answers("cystitis") == CodeScores(1, 1, 1)
 
     @pytest.mark.parametrize("found", [INFECTION, "pneumonia"])
     def test_a_class_does_not_match_what_is_wider_or_beside(self, found):
-        assert self.answers(found) == Scores(0.5, 0, 0)
+        assert self.answers(found) == CodeScores(0.5, 0, 0)
 
     def test_a_class_matches_instances_of_its_subclasses(self):
         d = GraphCode.of(
             [Node("case 7", "", frozenset({"cystitis"}))], [("trimethoprim", "treats", "case 7")]
         )
-        assert structural(self.QUESTION, d, KINDS) == Scores(1, 1, 1)
+        assert structural(self.QUESTION, d, KINDS) == CodeScores(1, 1, 1)
 
     @pytest.mark.parametrize(
         ("types", "fits"),
@@ -188,9 +188,9 @@ class TestRoles:
         q = GraphCode.of([Node(INFECTION, "", frozenset({UTI}))], [("drug", "treats", INFECTION)])
         d = GraphCode.of([Node(INFECTION, "", frozenset(types))], [("drug", "treats", INFECTION)])
         found = structural(q, d, KINDS)
-        assert (found == Scores(1, 1, 1)) == fits
-        assert fits or found == Scores(0.5, 0, 0)
-        assert fits or explain(q, d, Comparison(ontology=KINDS)).unfit == (INFECTION,)
+        assert (found == CodeScores(1, 1, 1)) == fits
+        assert fits or found == CodeScores(0.5, 0, 0)
+        assert fits or explain(q, d, CodeComparison(ontology=KINDS)).unfit == (INFECTION,)
 
     def test_the_paper_does_not_see_it(self):
         q = GraphCode.of([Node(INFECTION, "", frozenset({UTI}))], [("drug", "treats", INFECTION)])
@@ -205,8 +205,8 @@ class TestRoles:
     def test_relations_match_their_special_cases(self):
         kinds = Ontology.of([("cures", "treats")])
         q, d = GraphCode.of([], [("a", "treats", "b")]), GraphCode.of([], [("a", "cures", "b")])
-        assert structural(q, d, kinds) == Scores(1, 1, 1)
-        assert structural(d, q, kinds) == Scores(1, 1, 0)
+        assert structural(q, d, kinds) == CodeScores(1, 1, 1)
+        assert structural(d, q, kinds) == CodeScores(1, 1, 0)
 
 
 def test_ontology_with_a_cycle():
@@ -217,8 +217,10 @@ def test_ontology_with_a_cycle():
 
 def test_lexicographic_order_is_not_cut_to_whole_numbers():
     order = Lexicographic()
-    assert order(Scores(0.5, 0.2, 0.9)) > order(Scores(0.5, 0.2, 0.1)) > order(Scores(0.5, 0.1, 1.0))
-    assert order(Scores(0.50001, 0, 0)) > order(Scores(0.5, 1, 1))
+    assert (
+        order(CodeScores(0.5, 0.2, 0.9)) > order(CodeScores(0.5, 0.2, 0.1)) > order(CodeScores(0.5, 0.1, 1.0))
+    )
+    assert order(CodeScores(0.50001, 0, 0)) > order(CodeScores(0.5, 1, 1))
 
 
 @pytest.mark.parametrize("make", [lambda: Weighted(0, 0, 0), lambda: Weighted(-1), lambda: Lexicographic(())])
@@ -229,11 +231,11 @@ def test_aggregates_are_checked(make):
 
 def test_comparisons_are_checked():
     with pytest.raises(ConfigError):
-        Comparison("cosine")
+        CodeComparison("cosine")
     with pytest.raises(ConfigError):
-        Comparison("paper", ontology=KINDS)
+        CodeComparison("paper", ontology=KINDS)
     with pytest.raises(ConfigError):
-        Comparison(excess=-0.1)
+        CodeComparison(excess=-0.1)
 
 
 def test_an_explanation_names_each_edge_once():

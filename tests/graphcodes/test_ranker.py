@@ -7,8 +7,8 @@ from langchain_core.messages import AIMessage
 from mrag.errors import ConfigError
 from mrag.graph.connection import demo
 from mrag.graphcodes.code import Extractor, GraphCode, Node
-from mrag.graphcodes.comparison import Comparison
-from mrag.graphcodes.explain.verbalise import Sayer
+from mrag.graphcodes.comparison import CodeComparison
+from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.linking import Linker
 from mrag.graphcodes.ontology import Ontology
@@ -98,7 +98,7 @@ def codes(graph):
 def test_over_a_graph_with_its_ontology(graph, codes):
     ontology = Ontology.of_graph(graph)
     assert ontology.fits(BASE + "GraphDatabase", BASE + "Database")
-    ranker = GraphCodeRanker(graph, codes, Triples(), Comparison(ontology=ontology, excess=0.1))
+    ranker = GraphCodeRanker(graph, codes, Triples(), CodeComparison(ontology=ontology, excess=0.1))
     best = ranker.rank_code(
         ranker.linker.link(GraphCode.of([], [(BASE + "Database", BASE + "developedBy", "ontotext")])), 1
     )[0]
@@ -125,7 +125,9 @@ def test_context_and_prompt():
         [("one", GraphCode.of([], [("woman", "holds", "hat")])), ("two", GraphCode.of(["sun"]))]
     )
     assert context == "[g1] one: woman holds hat.\n[g2] two: sun."
-    system, human = assemble("What does she hold?", q, [("one", q)], Sayer({"holds": "{target} of {source}"}))
+    system, human = assemble(
+        "What does she hold?", q, [("one", q)], CodeVerbaliser({"holds": "{target} of {source}"})
+    )
     assert "Context" in system.content
     assert "[g1] one: x of woman." in human.content
     assert "Understood as: x of woman." in human.content

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.graphcodes.code import Edge, GraphCode, Node
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.code_index import GraphCodeIndex
 from mrag.graphcodes.index.flat import Flat
 from tests.graphcodes.strategies import codes
@@ -26,7 +26,7 @@ CAT = GraphCode.of(["cat"])
 
 
 def matches(index, q=BITES, **settings):
-    return [(match.id, match.score) for match in index.search(q, comparison=Comparison(**settings))]
+    return [(match.id, match.score) for match in index.search(q, comparison=CodeComparison(**settings))]
 
 
 def test_reopened_it_is_the_same(tmp_path):
@@ -82,7 +82,7 @@ def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q,
     for step in steps:
         (book.put if isinstance(step, dict) else book.delete)(step)
     for index in (book.index, GraphCodeIndex(path), GraphCodeIndex(path, accelerate=ACCELERATED[-1])):
-        check(index, book.codes, q, Comparison(metric))
+        check(index, book.codes, q, CodeComparison(metric))
         for doc_id, code in book.codes.items():
             assert index.code(doc_id) == code
 

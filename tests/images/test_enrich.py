@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from rdflib import URIRef
 
-from mrag.context.expand import ContextSettings, expand
+from mrag.context import ContextSettings, expand
 from mrag.context.render import render, triple_json
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.journal import Journal
+from mrag.images.enrichment.journal import EnrichmentJournal
 from mrag.images.enrichment.requests import refuses
 from mrag.images.enrichment.runners import ThreadRunner
-from mrag.images.enrichment.settings import EnrichSettings, Progress
+from mrag.images.enrichment.settings import EnrichProgress, EnrichSettings
 from mrag.images.enrichment.writing import enriched_graph
 from mrag.images.files.folder import PictureLimits
 from mrag.images.graph import described, image_texts
@@ -43,7 +43,7 @@ def texts(kg: KnowledgeGraph) -> dict[str, tuple[str, ...]]:
 def test_each_image_is_described_by_what_it_shows(
     wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
 ) -> None:
-    notes: list[Progress] = []
+    notes: list[EnrichProgress] = []
     before = wardrobe.record.asserted[0], wardrobe.revision
     report = describe(wardrobe, folder=photos, settings=QUICK, on_progress=notes.append)
     assert (report.described, report.failures, report.left, report.interrupted) == (6, (), 0, False)
@@ -108,13 +108,13 @@ def test_nothing_is_described_twice(wardrobe: KnowledgeGraph, photos: Path, seei
 def test_another_prompt_describes_again_when_asked(
     wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer
 ) -> None:
-    journal = Journal(None)
+    journal = EnrichmentJournal(None)
     describe(wardrobe, folder=photos, settings=QUICK, journal=journal)
     other = EnrichSettings(prompt="general", again=True)
     seeing.say = lambda data: "Something else."
     assert describe(wardrobe, folder=photos, settings=other, journal=journal).described == 6
     assert describe(wardrobe, folder=photos, settings=other, journal=journal).described == 0
-    assert describe(wardrobe, folder=photos, settings=other, journal=Journal(None)).described == 0
+    assert describe(wardrobe, folder=photos, settings=other, journal=EnrichmentJournal(None)).described == 0
     assert all(len(found) == 2 for found in texts(wardrobe).values())
     assert len(wardrobe.select(queries.get("image/provenance").text)) == 12
 
@@ -123,7 +123,7 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(
     wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer, tmp_path: Path
 ) -> None:
     path = tmp_path / "journal" / "descriptions.jsonl"
-    describe(wardrobe, folder=photos, settings=EnrichSettings(workers=1), journal=Journal(path))
+    describe(wardrobe, folder=photos, settings=EnrichSettings(workers=1), journal=EnrichmentJournal(path))
     data = path.read_bytes()
     lines = data.splitlines(keepends=True)
     # The last line was cut off by a crash, one in the middle was damaged, and one picture is another now.
@@ -134,7 +134,7 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(
     first = said_of((photos / "red.png").read_bytes())
     assert lines[0].decode().count("red garment") == 1
     Image.new("RGB", (60, 40), "purple").save(photos / "red.png")
-    journal = Journal(path)
+    journal = EnrichmentJournal(path)
     report = describe(wardrobe, folder=photos, settings=QUICK, journal=journal)
     assert (report.recovered, report.described, journal.damaged) == (3, 3, 1)
     assert len(seeing.asked) == 9

@@ -12,50 +12,53 @@ from pathlib import Path
 import pytest
 
 from mrag.errors import ConfigError, LoadError
-from mrag.images.enrichment.journal import Entry, Journal
+from mrag.images.enrichment.journal import EnrichmentJournal, JournalEntry
 from mrag.images.enrichment.runners import RayRunner
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
 
 
-def entry(number: int) -> Entry:
-    return Entry(
+def entry(number: int) -> JournalEntry:
+    return JournalEntry(
         f"urn:i{number}", "", "A\r\ncoat \u2028 \\ ü.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "0"
     )
 
 
 def test_a_journal_cut_off_anywhere_keeps_whole_entries(tmp_path: Path) -> None:
     path = tmp_path / "j" / "descriptions.jsonl"
-    with (journal := Journal(path)).opened():
+    with (journal := EnrichmentJournal(path)).opened():
         for number in range(3):
             journal.append(entry(number))
     data = path.read_bytes()
     ends = [i + 1 for i, byte in enumerate(data) if byte == 10]
     for cut in (0, 1, 9, ends[0] - 1, ends[0], ends[0] + 1, ends[1] - 1, ends[2] - 1, ends[2]):
         path.write_bytes(data[:cut])
-        with (journal := Journal(path)).opened():
+        with (journal := EnrichmentJournal(path)).opened():
             whole = sum(end <= cut for end in ends)
             assert journal.entries == [entry(n) for n in range(whole)] and journal.damaged == 0
             journal.append(entry(9))
-        with (journal := Journal(path)).opened():
+        with (journal := EnrichmentJournal(path)).opened():
             assert journal.entries[-1] == entry(9) and len(journal.entries) == whole + 1
 
 
 def test_a_damaged_line_is_counted_and_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "descriptions.jsonl"
-    with (journal := Journal(path)).opened():
+    with (journal := EnrichmentJournal(path)).opened():
         journal.append(entry(1))
         journal.append(entry(2))
     data = bytearray(path.read_bytes())
     data[30] ^= 1
     path.write_bytes(b"rubbish\n" + data)
-    with (journal := Journal(path)).opened():
+    with (journal := EnrichmentJournal(path)).opened():
         assert journal.entries == [entry(2)] and journal.damaged == 2
 
 
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "descriptions.jsonl").mkdir()
-    with pytest.raises(LoadError, match="journal"), Journal(tmp_path / "descriptions.jsonl").opened():
+    with (
+        pytest.raises(LoadError, match="journal"),
+        EnrichmentJournal(tmp_path / "descriptions.jsonl").opened(),
+    ):
         pass
 
 

@@ -25,7 +25,7 @@ from tests.servers import free_port, oxigraph_server, running
 def graphdb_protocol(folder: Path) -> Iterator[str]:
     """Serve an empty store over GraphDB's protocol, as `mrag serve` speaks it."""
     port = free_port()
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--store", str(folder / "data"), "--update"]
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
     with running([*command, "--port", str(port)], f"http://127.0.0.1:{port}/sparql", folder / "log"):
         yield f"graphdb:http://127.0.0.1:{port}/repositories/main"
 

@@ -14,7 +14,8 @@ from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, 
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
-from mrag.index.similarity import INSTANCE, SIM, SimilarityIndexes
+from mrag.index.searches import INSTANCE, SIM
+from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import FusedRanker, Question, SimilarityRanker

@@ -11,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 from rdflib import Literal, URIRef
 
 import mrag
-from mrag.completion.answer import answer as completed_answer
+from mrag.completion.answering import answer as completed_answer
 from mrag.completion.plan.patterns import (
     CompletedTriple,
     Completion,
@@ -20,11 +20,11 @@ from mrag.completion.plan.patterns import (
     Plan,
     Unknown,
 )
+from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answer import Answer, answer, stream_answer
-from mrag.generation.lines import RecordedContext, RecordedLine
-from mrag.generation.verbalise import tell
-from mrag.generation.verify import verify
+from mrag.generation.answering import Answer, answer, stream_answer
+from mrag.generation.verbalise import verbalise
+from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
 from mrag.retrieval.ask import verify as verified
@@ -36,7 +36,7 @@ from tests.injection.test_prompts import record
 PREDICATES = [RDF + "type", RDFS + "subClassOf", OWL + "sameAs", RDFS + "comment", "http://example.org/p"]
 
 
-def wrong_with(given: Answer, context: RecordedContext) -> str | None:
+def wrong_with(given: Answer, context: Context) -> str | None:
     """Say what is wrong with the citations of an answer."""
     lines = {line.id: line for line in context.lines}
     for citation in given.citations:
@@ -68,10 +68,8 @@ def of_a_label(rng: random.Random, kind: str | None = None) -> str | None:
     lines = []
     for line in context.lines:
         triple = Triple(line.triple.s, URIRef(rng.choice(PREDICATES)), line.triple.o)
-        lines.append(
-            RecordedLine(line.id, line.text, triple, line.graph, line.inferred, line.labels, line.entity)
-        )
-    context = RecordedContext(tuple(lines), context.entities)
+        lines.append(Line(line.id, line.text, triple, line.graph, line.inferred, line.labels, line.entity))
+    context = Context(tuple(lines), context.entities)
     question = rng.choice([text(rng, kind), context.lines[0].labels[0], "What is it?"])
     given = answer(question, context)
     marked = re.findall(r"\((?:all )?inferred\)", folded(given.text))
@@ -80,7 +78,7 @@ def of_a_label(rng: random.Random, kind: str | None = None) -> str | None:
     return wrong_with(given, context)
 
 
-def reply(rng: random.Random, context: RecordedContext) -> str:
+def reply(rng: random.Random, context: Context) -> str:
     """Make a reply of a model that has been taken over, or copies what labels say."""
     parts = []
     for _ in range(rng.randint(1, 3)):
@@ -124,7 +122,7 @@ def of_a_model(rng: random.Random) -> str | None:
     return f"a faked mark: {given.text!r}" if marked and not cited else wrong_with(given, context)
 
 
-def products() -> RecordedContext:
+def products() -> Context:
     return context_of(
         ("GraphDB", "is a", "triple store"),
         ("GraphDB", "developed by", "Ontotext"),
@@ -235,7 +233,7 @@ def test_what_is_altered_is_not_verified() -> None:
 
 def test_braces_in_labels_are_not_filled() -> None:
     context = context_of(("{o}", "sub class of", "{s} and {a s}"), ("{a o}", "disjoint with", "Evil"))
-    told = " ".join(x.text for line in context.lines for x in tell([line]))
+    told = " ".join(x.text for line in context.lines for x in verbalise([line]))
     assert "{o}" in told and "{s} and {a s}" in told and "{a o}" in told
 
 

@@ -16,7 +16,7 @@ from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.errors import ModelError
-from mrag.generation.answer import answer
+from mrag.generation.answering import answer
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import messages
 from tests.generation.conftest import gguf, local_server

@@ -17,12 +17,13 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import Sought
+from mrag.completion.evidence.reading import SoughtTriple
 from mrag.completion.plan.patterns import IncompleteTriple, Unknown
 from mrag.context.display import Display
-from mrag.context.expand import expand
-from mrag.generation.answer import answer
-from mrag.generation.lines import RecordedContext, RecordedLine
+from mrag.context.expansion import expand
+from mrag.context.render import Context, Line
+from mrag.generation.answering import answer
+from mrag.generation.lines import recorded
 from mrag.generation.prompts import messages, prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
@@ -51,7 +52,7 @@ class Recording(FakeListChatModel):
         return self._asked
 
 
-def record(rng: random.Random, kind: str | None = None) -> RecordedContext:
+def record(rng: random.Random, kind: str | None = None) -> Context:
     """Make a context whose labels are all hostile, with marks of all kinds."""
     rows = []
     for number in range(1, rng.randint(2, 5)):
@@ -60,13 +61,11 @@ def record(rng: random.Random, kind: str | None = None) -> RecordedContext:
         triple = Triple(URIRef(f"{E}s{number}"), URIRef(f"{E}p{number}"), o)
         graph = rng.choice([GRAPH, "urn:mrag:kg:main:enriched:2", "urn:mrag:kg:main:completed:3"])
         said = f"({', '.join(labels)})"
-        rows.append(
-            RecordedLine(f"t{number}", said, triple, graph, rng.random() < 0.3, labels, str(triple.s))
-        )
-    return RecordedContext(tuple(rows), (f"{E}s1",))
+        rows.append(Line(f"t{number}", said, triple, graph, rng.random() < 0.3, labels, str(triple.s)))
+    return Context(tuple(rows), (f"{E}s1",))
 
 
-def mark_of(line: RecordedLine) -> str:
+def mark_of(line: Line) -> str:
     if line.inferred:
         return " inferred"
     return next((f" {name}" for name in ("enriched", "completed") if f":{name}:" in line.graph), "")
@@ -159,7 +158,7 @@ def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     triple = IncompleteTriple(*(Unknown("x") if place == unknown else term for place, term in slots.items()))
     reply = f'{text(rng)} {{"answers": [{{"value": "x", "passage": 1, "quote": {text(rng)!r}}}]'
     model = Recording(responses=[reply])
-    ModelReader(model, structured=False).read(kg, Sought(triple, unknown, names, "?"), some)
+    ModelReader(model, structured=False).read(kg, SoughtTriple(triple, unknown, names, "?"), some)
     for turn in model.asked:
         human = str(turn[1].content)
         wrong = of_block(human, "passages", [str(n) for n in range(1, len(some) + 1)])
@@ -227,7 +226,7 @@ def of_a_graph(rng: random.Random) -> str | None:
         wrong = wrong_in(found.text(), ids)
         if wrong or ids != [f"t{n}" for n in range(1, len(ids) + 1)]:
             return wrong or f"ids {ids}"
-        if RecordedContext.of(found).text() != found.text():
+        if recorded(found).text() != found.text():
             return "the recorded context says something else"
         Display(graph)
     return None
@@ -268,7 +267,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
     from mrag.cel.summary import summarise
     from mrag.completion.plan.model_planner import ModelPlanner
     from mrag.errors import ModelError
-    from mrag.evaluation.benchmark import Asking, _ask
+    from mrag.evaluation.benchmark import QuestionSettings, _ask
     from mrag.graphcodes.extract.model import ModelExtractor
 
     model = Recording(responses=[text(rng)])
@@ -277,7 +276,7 @@ def of_other_prompts(rng: random.Random) -> str | None:
         lambda: ModelExtractor(model, structured=False).extract(given[0]),
         lambda: ModelPlanner(model, form="lines").plan(given[0]),
         lambda: summarise(model, given),
-        lambda: _ask(given[0], model, Asking()),
+        lambda: _ask(given[0], model, QuestionSettings()),
     ):
         with suppress(ModelError):
             call()

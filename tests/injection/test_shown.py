@@ -9,7 +9,7 @@ from pathlib import Path
 from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ModelError
-from mrag.generation.answer import answer
+from mrag.generation.answering import answer
 from mrag.images.answer import PictureAnswer, ShownImage
 from tests.injection.hostile import failing, report, text, tries
 from tests.injection.test_prompts import record

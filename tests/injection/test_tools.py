@@ -15,7 +15,7 @@ import mrag
 from mrag.community import graphdb_graph, rdf_graph
 from mrag.context.display import Display
 from mrag.errors import MragError
-from mrag.generation.answer import answer
+from mrag.generation.answering import answer
 from mrag.mcp.results import of_query
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.reasoning.proofs import Proof, render

@@ -15,10 +15,11 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
-from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, keep_documents
+from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
 from mrag.completion.plan.patterns import EvidenceRef, IncompleteTriple, Unknown
 from mrag.completion.writeback.review import accept, propose
-from mrag.completion.writeback.runs import Statement, new_run, runs, runs_graph
+from mrag.completion.writeback.run_store import list_runs, runs_graph
+from mrag.completion.writeback.runs import Statement, new_run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
 from mrag.stores.base import Dataset
@@ -37,7 +38,7 @@ def kg() -> Iterator[KnowledgeGraph]:
 
 def state(kg: KnowledgeGraph) -> tuple[object, ...]:
     """Say what questions are answered from, and which runs there are."""
-    return kg.record, kg.count("all"), [(run.iri, run.state) for run in runs(kg)]
+    return kg.record, kg.count("all"), [(run.iri, run.state) for run in list_runs(kg)]
 
 
 def reply(rng: random.Random, passages: list[Passage]) -> str:
@@ -113,7 +114,7 @@ def of_a_run(rng: random.Random) -> str | None:
         run = propose(kg, text(rng), [found], model=text(rng), names={str(made): name})
         if run is None or (kg.record, kg.count("all")) != before or run.state != "proposed":
             return f"it was not only proposed: {run}"
-        kept = runs(kg)
+        kept = list_runs(kg)
         if (
             [r.iri for r in kept] != [run.iri]
             or kept[0].question != run.question
@@ -152,7 +153,7 @@ def of_documents(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     """Keep hostile documents: they are texts of the graph of evidence and nothing else."""
     documents = [Document(f"{n}.txt {text(rng)}", text(rng), text(rng) + " x") for n in range(2)]
     before = (kg.record, kg.count("all"))
-    keep_documents(kg, "urn:mrag:collection:hostile", documents)
+    store_documents(kg, "urn:mrag:collection:hostile", documents)
     if (kg.record, kg.count("all")) != before:
         return "a document wrote to the graph"
     rows = kg.store.select("SELECT DISTINCT ?p WHERE { ?s ?p ?o }", Dataset((evidence_graph(kg),)))
@@ -170,16 +171,18 @@ def test_documents_are_only_texts(kg: KnowledgeGraph) -> None:
 
 def test_a_description_is_only_a_text() -> None:
     """What a model that sees says is the text of its image: it writes no other triple."""
-    from mrag.images.enrichment.journal import Entry
+    from mrag.images.enrichment.journal import JournalEntry
     from mrag.images.enrichment.writing import triples_of
 
     def of_an_entry(rng: random.Random) -> str | None:
         said = text(rng)
-        entry = Entry("urn:i", "", said, text(rng), text(rng), "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        entry = JournalEntry(
+            "urn:i", "", said, text(rng), text(rng), "{}", "2026-01-01T00:00:00Z", "mrag", "00"
+        )
         own, shared = triples_of(entry)
-        from mrag.images.enrichment.writing import _ntriples
+        from mrag.rdf.terms import to_ntriples
 
-        rows = _ntriples([*own, *shared]).decode()
+        rows = to_ntriples([*own, *shared]).decode()
         if rows.count("\n") != len(own) + len(shared) or own[0].o != Literal(said):
             return f"another number of triples: {rows}"
         others = {str(t.s) for t in (*own, *shared)} - {"urn:i"}

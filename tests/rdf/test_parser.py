@@ -11,7 +11,7 @@ from mrag.graph.updates import parse
 from mrag.rdf import tree
 from mrag.rdf.guard import paths_in_negation, read_gate
 from mrag.rdf.query_parser import parse_query
-from mrag.rdf.tree import KINDS, Call, Path, Triple, visible, walk
+from mrag.rdf.tree import KINDS, CallNode, Path, TripleNode, visible, walk
 
 
 def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
@@ -32,7 +32,7 @@ def test_the_walk_knows_every_kind_of_node_and_no_other() -> None:
 def test_terms_are_read_as_they_are_written() -> None:
     text = """PREFIX ex: <http://e.example/> BASE <http://b.example/dir/>
     ASK { <x> ex:a\\,b -1.5, "v"@en-GB, '''w'''^^<#t>, true . [] ex:p ( 1 "two" ) }"""
-    triples = [n for n in walk(parse_query(text)[0]) if isinstance(n, Triple)]
+    triples = [n for n in walk(parse_query(text)[0]) if isinstance(n, TripleNode)]
     assert triples[0].s == URIRef("http://b.example/dir/x")
     assert triples[0].p == URIRef("http://e.example/a,b")
     objects = [t.o for t in triples[:4]]
@@ -44,7 +44,7 @@ def test_terms_are_read_as_they_are_written() -> None:
 
 def test_operators_bind_as_the_grammar_says() -> None:
     query, _ = parse_query("ASK { FILTER (?a || ?b && ?c = ?d + ?e * -1) }")
-    found = [n.name for n in walk(query) if isinstance(n, Call)]
+    found = [n.name for n in walk(query) if isinstance(n, CallNode)]
     assert found == ["||", "&&", "=", "+", "*", "-"]
     text = parse_query("SELECT * { ?a ?b ?c FILTER(?a<?b&&?c>?d) }")[1].tokens.printed()
     assert "?a < ?b && ?c > ?d" in text

@@ -8,7 +8,8 @@ from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS
 
 from mrag.rdf.terms import SKOLEM, Triple
-from mrag.reasoning.materialise import Closure, materialise
+from mrag.reasoning.materialise import materialise
+from mrag.reasoning.rounds import Closure
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.reasoning.owl_cases import load
@@ -50,7 +51,7 @@ def triples(store: OxigraphStore, graphs: tuple[str, ...]) -> list[Triple]:
 
 
 def is_data(t: Triple) -> bool:
-    """Tell whether a triple says something about individuals and is not trivial."""
+    """Return whether a triple says something about individuals and is not trivial."""
     s, p, o = t
     own = ("urn:t:", SKOLEM)
     if isinstance(s, Literal | BNode) or not str(s).startswith(own):

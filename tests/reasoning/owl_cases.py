@@ -22,7 +22,8 @@ from rdflib.namespace import OWL, RDF, RDFS
 from rdflib.term import Node
 
 from mrag.errors import TermError
-from mrag.rdf.patterns import Ask, Group, TriplePattern, to_sparql, var
+from mrag.rdf.patterns import Ask, Group, TriplePattern, var
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import SKOLEM, to_ox
 from mrag.reasoning.materialise import materialise
 from mrag.stores.base import Dataset
@@ -119,7 +120,7 @@ class Unchecked(Exception):
 
 
 def entailed(case: Case) -> bool:
-    """Tell whether the conclusion of a case holds in the closure of its premise.
+    """Return whether the conclusion of a case holds in the closure of its premise.
 
     Nameless classes of the conclusion are given names by definitions added to the premise, which
     changes nothing that follows otherwise.
@@ -210,7 +211,7 @@ def closed(case: Case, extra: Graph | None = None, names: dict[Node, URIRef] | N
 
 
 def consistent(case: Case) -> bool:
-    """Tell whether no check finds a contradiction."""
+    """Return whether no check finds a contradiction."""
     store = closed(case)
     clashes = store.result.clashes  # type: ignore[attr-defined]
     store.close()

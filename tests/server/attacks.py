@@ -256,7 +256,7 @@ def serving(
 
     where = ("--store", f"oxigraph:{store or ''}", *arguments)
     process = subprocess.Popen(
-        [sys.executable, "-m", "mrag.cli", "serve", "--port", "0", "--update", "--workers", "2", *where],
+        [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "2", *where],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -13,7 +13,7 @@ import pytest
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
-from mrag.generation.answer import Answer
+from mrag.generation.answering import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple

@@ -25,7 +25,7 @@ PARTS = 40
 
 
 def started(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str]:
-    command = [sys.executable, "-m", "mrag.cli", "serve", "--port", "0", "--update", "--workers", "1"]
+    command = [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "1"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*command, "--store", "store", *words],

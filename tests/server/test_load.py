@@ -84,7 +84,7 @@ def ask(server: Running, query: str) -> bytes:
 
 async def _kill_once(server: Running) -> None:
     await asyncio.sleep(0.5)
-    for pid in (server.engine.pool.processes() + server.engine.judges.processes())[:2]:
+    for pid in (server.engine.pool.processes() + server.engine.parsers.processes())[:2]:
         psutil.Process(pid).kill()
 
 
@@ -220,7 +220,7 @@ def end(children: Iterable[Any]) -> None:
 def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
     assert loaded.select("SELECT (1 AS ?n) {}") == [{"n": "1"}]
     for round in range(3):
-        killed = [*loaded.engine.pool._idle, *loaded.engine.judges._idle]
+        killed = [*loaded.engine.pool._idle, *loaded.engine.parsers._idle]
         assert killed
         end(killed)
         assert loaded.select(f"SELECT ({round} AS ?n) {{}}") == [{"n": str(round)}]
@@ -302,9 +302,9 @@ def test_a_long_text_does_not_hold_up_short_ones(towns: KnowledgeGraph) -> None:
             return httpx.post(f"{server.url}/sparql", data={"query": long}, timeout=60).status_code
 
         asked = client.submit(read)
-        assert until(server.engine.judges._long.locked)
+        assert until(server.engine.parsers._long.locked)
         assert server.select("SELECT (3 AS ?n) {}") == [{"n": "3"}]
-        assert server.engine.judges._long.locked()
+        assert server.engine.parsers._long.locked()
         assert asked.result(60) in (200, 503)
 
 

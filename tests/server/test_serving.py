@@ -237,7 +237,7 @@ def test_settings_are_checked() -> None:
 def command(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `mrag serve`, and give the process and its address."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "mrag.cli", "serve", "--port", "0", *arguments],
+        [sys.executable, "-m", "mrag", "serve", "--port", "0", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -282,7 +282,7 @@ def test_the_command_ends_running_queries_after_a_grace(tmp_path: Path) -> None:
     data.write_text("".join(f"<urn:s{i}> <urn:p> <urn:o{i}> .\n" for i in range(300)))
     store = f"oxigraph:{tmp_path / 'store'}"
     subprocess.run(
-        [sys.executable, "-m", "mrag.cli", "load", "--no-reason", "--store", store, str(data)],
+        [sys.executable, "-m", "mrag", "load", "--no-reason", "--store", store, str(data)],
         check=True,
         capture_output=True,
     )
@@ -313,7 +313,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         store = f"oxigraph:{tmp_path / 'store'}"
         ended = subprocess.run(
-            [sys.executable, "-m", "mrag.cli", "serve", "--store", store, "--port", port],
+            [sys.executable, "-m", "mrag", "serve", "--store", store, "--port", port],
             capture_output=True,
             text=True,
             timeout=60,

@@ -21,7 +21,7 @@ def command(tmp_path: Path, *args: str) -> list[str]:
     return [
         sys.executable,
         "-m",
-        "mrag.cli",
+        "mrag",
         "serve",
         "--store",
         str(tmp_path / "data"),

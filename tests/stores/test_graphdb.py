@@ -41,7 +41,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [
         sys.executable,
         "-m",
-        "mrag.cli",
+        "mrag",
         "serve",
         "--store",
         str(folder / "data"),

@@ -19,8 +19,8 @@ import mrag
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout
 from mrag.graph.updates import update
 from mrag.stores.process import limited
+from mrag.stores.process.documents import parsed
 from mrag.stores.process.limited import Bounds, perform, stream
-from mrag.stores.process.parsing import parsed
 from tests.server.attacks import ATTACKS
 
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "12"))
@@ -139,7 +139,7 @@ def command(*arguments: str, gigabytes: int = 8, **environment: str) -> subproce
         resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
 
     return subprocess.run(
-        [sys.executable, "-m", "mrag.cli", *arguments],
+        [sys.executable, "-m", "mrag", *arguments],
         capture_output=True,
         text=True,
         timeout=300,

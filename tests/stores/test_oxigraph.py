@@ -14,9 +14,9 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import LoadError, QueryRefused, QueryTimeout, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.printing import to_data
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.stores.base import Limits, SelectResult, TripleStore
-from mrag.stores.changes import Outcome
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
 
@@ -344,11 +344,11 @@ def test_a_change_is_written_as_it_is_whatever_the_literals_hold(where: str, tmp
     quads = [ox.Quad(s, s, value, g) for value in values]
     with OxigraphStore(tmp_path / "store" if where == "folder" else None) as store:
         record = "INSERT DATA { GRAPH <urn:record> { <urn:a> <urn:b> 1 } }"
-        store.change(Outcome(added=quads), record)
+        store.update(f"{record};\n{to_data([], quads)}")
         assert store.graphs() == ["urn:g", "urn:record"]
         assert set(store.edges("urn:g")) == set(quads)
-        store.change(Outcome(added=[ox.Quad(s, s, s, g)], removed=quads), record)
+        store.update(f"{record};\n{to_data(quads, [ox.Quad(s, s, s, g)])}")
         assert list(store.edges("urn:g")) == [ox.Quad(s, s, s, g)]
         with pytest.raises(QueryRefused):
-            store.change(Outcome(added=quads), "INSERT DATA {")
+            store.update(f"INSERT DATA {{;\n{to_data([], quads)}")
         assert store.count("urn:g") == 1

@@ -38,7 +38,7 @@ def run(umask: str, folder: Path, *args: str, code: int = 0) -> subprocess.Compl
 
 
 def command(umask: str, *args: str) -> list[str]:
-    return [sys.executable, "-c", UMASK, umask, "-m", "mrag.cli", *args]
+    return [sys.executable, "-c", UMASK, umask, "-m", "mrag", *args]
 
 
 def env(folder: Path) -> dict[str, str]:

@@ -27,7 +27,7 @@ from mrag.index.similarity import home
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import Dataset
 from mrag.stores.urls import open_server
-from mrag.stores.wire.http import Access
+from mrag.stores.wire.access import Access
 
 SECRET = "5ecr3t/of+me&you"
 QUOTED = "5ecr3t%2Fof%2Bme%26you"
@@ -223,7 +223,7 @@ def test_no_command_prints_the_login_of_its_store(tmp_path: Path, args: list[str
         url = f"sparql:http://ann:{QUOTED}@{at}/q?token={QUOTED}"
         option = ["--store", url] if how == "option" else []
         done = subprocess.run(
-            [sys.executable, "-m", "mrag.cli", "-v", *args, *option],
+            [sys.executable, "-m", "mrag", "-v", *args, *option],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -90,24 +90,42 @@ CASES: dict[str, list[list[str]]] = {
         [TEXT, "--store", "{store}"],
     ],
     "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
-    "complete": [
+    "complete ask": [
         ["Where was Bob Stone born?", "--texts", "{texts}", "--store", "{store}"],
         ["Who is the friend of Gizmo 1?", "--texts", "{texts}", "-m", "ollama:asker", "--store", "{store}"],
-        ["--review", "--all", "--store", "{store}"],
-        ["--accept", TEXT, "--store", "{store}"],
     ],
-    "learn": [
+    "complete review": [["--all", "--store", "{store}"], [TEXT]],
+    "complete accept": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
+    "complete rollback": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
+    "complete reject": [[TEXT, "--store", "{store}"]],
+    "learn fit": [
         [*EXAMPLES, "--seconds", "1", "--explain", "urn:x:c1", "--keep", "gadgets", "--store", "{store}"],
         [*EXAMPLES, "--seconds", "1", "--format", "manchester", "--store", "{store}"],
-        ["--kept", "--store", "{store}"],
         ["-p", TEXT, "-n", "urn:x:c1", "--store", "{store}"],
         ["--positives", "{missing}", "--store", "{store}"],
-        ["--benchmark", NAME, "--data", "{texts}"],
     ],
-    "train": [
-        ["drill", "--out", "{policy}", "--seconds", "2", "--episodes", "20", "--store", "{store}"],
+    "learn rerank": [
+        ["gizmo", "--concept", "<urn:x:Gadget>", "--store", "{store}"],
+        [TEXT, *EXAMPLES, "--seconds", "1", "--store", "{store}"],
+        ["gizmo", "--concept", TEXT, "--store", "{store}"],
+    ],
+    "learn show": [["<urn:x:Gadget>", "--store", "{store}"], [TEXT, "--store", "{store}"]],
+    "learn explain": [
+        ["<urn:x:Gadget>", "urn:x:c1", "--store", "{store}"],
+        ["<urn:x:Gadget>", TEXT, "--store", "{store}"],
+    ],
+    "learn keep": [
+        [TEXT, "<urn:x:Gadget>", "--store", "{store}"],
+        ["widgets", TEXT, "--store", "{store}"],
+    ],
+    "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
+    "learn forget": [[TEXT, "--store", "{store}"]],
+    "learn benchmark": [[NAME, "--data", "{texts}"]],
+    "train drill": [
+        ["--out", "{policy}", "--seconds", "2", "--episodes", "20", "--store", "{store}"],
         [TEXT],
     ],
+    "train generative": [["--questions", "{missing}", "--model", TEXT, "--store", "{store}"]],
     "doctor": [
         ["--store", "{store}"],
         [f"graphdb:{{server}}/repositories/{TEXT}"],
@@ -156,17 +174,16 @@ DATA = {
     "search": ["gizmo", "--store", "{store}", "--json"],
     "explain": ["urn:x:a1", "--store", "{store}", "--json"],
     "codes show": ["urn:x:a1", "--store", "{store}", "--path", "{codes}", "--json"],
-    "complete": ["--review", "--all", "--store", "{store}", "--json"],
-    "learn": ["--kept", "--store", "{store}", "--json"],
+    "complete review": ["--all", "--store", "{store}", "--json"],
+    "learn concepts": ["--store", "{store}", "--json"],
     "doctor": ["--store", "{store}", "--json"],
-    "learn query": [
-        "--concept",
+    "learn show query": [
         "<urn:x:odd\u202e\u200f> or <urn:x:Gadget>",
         "--query",
         "--store",
         "{store}",
     ],
-    "learn turtle": ["--kept", "--format", "turtle", "--store", "{store}"],
+    "learn concepts turtle": ["--format", "turtle", "--store", "{store}"],
 }
 
 
@@ -328,7 +345,10 @@ def test_nothing_that_steers_a_terminal_is_printed(printed: list[Printed]) -> No
 
 # The first call of each does its work, so that the test sees more than messages of errors; what the others
 # say is about a server, a file or an argument that is no good.
-NO_WORK = {"create", "verify", "train", "doctor", "mcp", "serve", ""}
+NO_WORK = {
+    "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
+    "learn benchmark", "complete accept", "complete reject", "complete rollback",
+}  # fmt: skip
 
 
 def test_the_first_call_of_each_command_works(printed: list[Printed]) -> None:
@@ -352,7 +372,7 @@ def test_data_on_standard_output_is_whole(printed: list[Printed]) -> None:
     assert set(data) == set(DATA)
     found = {
         name: json.loads(data[name])
-        for name in set(DATA) - {"query construct", "learn query", "learn turtle"}
+        for name in set(DATA) - {"query construct", "learn show query", "learn concepts turtle"}
     }
     label = f"Gizmo 1 {TEXT}"
     cells = [row["o"]["value"] for row in found["query"]["results"]["bindings"]]
@@ -361,11 +381,11 @@ def test_data_on_standard_output_is_whole(printed: list[Printed]) -> None:
     quads = list(ox.parse(data["query construct"], ox.RdfFormat.N_TRIPLES))
     assert label in [q.object.value for q in quads if isinstance(q.object, ox.Literal)]
     assert "urn:x:odd\u202e\u200f" in [q.subject.value for q in quads if isinstance(q.subject, ox.NamedNode)]
-    turtle = list(ox.parse(data["learn turtle"], ox.RdfFormat.TURTLE))
+    turtle = list(ox.parse(data["learn concepts turtle"], ox.RdfFormat.TURTLE))
     assert any(
         " ".join(f"Gadget {TEXT}".split()) in str(q.object.value)
         for q in turtle
         if isinstance(q.object, ox.Literal)
     )
-    rows = ox.Store().query(data["learn query"].decode())
-    assert isinstance(rows, ox.QuerySolutions) and "\\u202E" in data["learn query"].decode()
+    rows = ox.Store().query(data["learn show query"].decode())
+    assert isinstance(rows, ox.QuerySolutions) and "\\u202E" in data["learn show query"].decode()

@@ -53,7 +53,8 @@ def command(body: str) -> str:
     return f"""
 import sys, threading, logging, warnings
 import mrag.cli
-from mrag.cli.common import opened, progress, say, show, show_json, status
+from mrag.cli.shared.options import opened
+from mrag.cli.shared.output import progress, say, show, show_json, status
 T, N = {TEXT!a}, {NAME!a}
 @mrag.cli.app.command("odd")
 def odd() -> None:
@@ -144,7 +145,7 @@ def test_no_encoding_makes_a_command_fail(encoding: str) -> None:
 def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None:
     (tmp_path / "a.ttl").write_text(turtle(), encoding="utf-8")
     port = free_port()
-    base = [sys.executable, "-m", "mrag.cli", "-v"]
+    base = [sys.executable, "-m", "mrag", "-v"]
     subprocess.run(
         [*base, "load", "a.ttl", "--store", "data"],
         cwd=tmp_path,
@@ -179,7 +180,7 @@ def test_the_servers_log_shows_hostile_requests_as_signs(tmp_path: Path) -> None
 
 def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path: Path) -> None:
     (tmp_path / f"a{NAME}.ttl").write_text(turtle(), encoding="utf-8")
-    base = [sys.executable, "-m", "mrag.cli"]
+    base = [sys.executable, "-m", "mrag"]
     subprocess.run(
         [*base, "load", f"a{NAME}.ttl", "--store", "data"],
         cwd=tmp_path, env=environment(), check=True, capture_output=True,

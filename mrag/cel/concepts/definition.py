@@ -1,4 +1,4 @@
-"""What a kept concept says in OWL, whose world is open, of an expression that is meant in a closed one.
+"""The definition of a kept concept in OWL, whose world is open; its expression is meant in a closed one.
 
 The query of an expression takes what is not stated for false; OWL does not. Where both give the same, the
 concept is defined to be equivalent to the expression, and reasoning finds its instances. Elsewhere, with
@@ -42,16 +42,16 @@ from mrag.errors import ConfigError
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import SKOLEM, Triple
 
-World: TypeAlias = OneOfText["open", "closed"]
+WorldAssumption: TypeAlias = OneOfText["open", "closed"]
 """`open` if reasoning finds the instances by the definition, `closed` if they are asserted."""
 
 
-def world_of(expression: Expression) -> World:
-    """Tell whether reasoning under the open world finds just the instances of the query.
+def world_assumption(expression: Expression) -> WorldAssumption:
+    """Return whether reasoning under the open world finds just the instances of the query.
 
     Example:
         >>> from mrag.cel.syntax.expressions import Not, Property
-        >>> world_of(Some(Property("urn:p"), Named("urn:A"))), world_of(Not(Named("urn:A")))
+        >>> world_assumption(Some(Property("urn:p"), Named("urn:A"))), world_assumption(Not(Named("urn:A")))
         ('open', 'closed')
     """
     e = normal(expression)
@@ -84,11 +84,11 @@ def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
         OWL 2 Mapping to RDF Graphs, section 2.1; blank nodes are IRIs, as after loading.
     """
     graph = Graph()
-    is_open = world_of(expression) == "open"
-    said = normal(expression) if is_open else safe_part(expression)
-    if isinstance(said, Top):
+    is_open = world_assumption(expression) == "open"
+    defining = normal(expression) if is_open else safe_part(expression)
+    if isinstance(defining, Top):
         return []
-    root = to_graph(said, graph)
+    root = to_graph(defining, graph)
     names: dict[Node, URIRef] = {}
     for number, node in enumerate(_nodes(graph, root), start=1):
         names[node] = URIRef(f"{SKOLEM}{key}:{number}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from rdflib import OWL, PROV, RDF, RDFS, XSD, Graph, Literal, URIRef
 
 from mrag.cel.concepts.definition import safe_part
-from mrag.cel.concepts.registry import KeptConcept
+from mrag.cel.concepts.record import KeptConcept
 from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import (
     AtLeast,
@@ -47,11 +47,11 @@ def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.concepts.registry import keep
+        >>> from mrag.cel.concepts.registry import keep_concept
         >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef("urn:x:tom"), RDF.type, URIRef("urn:x:Cat"))])
-        >>> text = to_ontology(kg, [keep(kg, Named("urn:x:Cat"), "pets")])
+        >>> text = to_ontology(kg, [keep_concept(kg, Named("urn:x:Cat"), "pets")])
         >>> "owl:equivalentClass <urn:x:Cat>" in text, "a owl:Ontology" in text
         (True, True)
         >>> kg.close()
@@ -63,11 +63,11 @@ def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
     for concept in concepts:
         c = URIRef(concept.iri)
         graph.add((c, RDF.type, OWL.Class))
-        said = concept.expression if concept.world == "open" else safe_part(concept.expression)
-        if not isinstance(said, Top):
+        defining = concept.expression if concept.world == "open" else safe_part(concept.expression)
+        if not isinstance(defining, Top):
             predicate = OWL.equivalentClass if concept.world == "open" else RDFS.subClassOf
-            graph.add((c, predicate, to_graph(said, graph)))
-            _declare(graph, said)
+            graph.add((c, predicate, to_graph(defining, graph)))
+            _declare(graph, defining)
         if concept.world == "closed":
             for member in instances(kg, Named(concept.iri)):
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))

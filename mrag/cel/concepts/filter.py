@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mrag.cel.concepts.registry import concept_iri, find
-from mrag.cel.semantics.counting import holding
+from mrag.cel.concepts.registry import concept_iri, find_concept
+from mrag.cel.semantics.counting import instances_among
 from mrag.cel.syntax.expressions import Expression, Named
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError
@@ -44,7 +44,7 @@ class ClassFilter:
         depth = max(k, self.depth)
         while True:
             hits = self.ranker.rank(question, depth)
-            inside = holding(self.kg, expression, [h.iri for h in hits])
+            inside = instances_among(self.kg, expression, [h.iri for h in hits])
             found = [h for h in hits if h.iri in inside][:k]
             if len(found) == k or len(hits) < depth:
                 reason = f"Is in {name}"
@@ -57,7 +57,7 @@ class ClassFilter:
     def _wanted(self) -> tuple[Expression, str]:
         if not isinstance(self.concept, str):
             return self.concept, to_dl(self.concept, self.kg.prefixes)
-        kept = find(self.kg, self.concept)
+        kept = find_concept(self.kg, self.concept)
         if kept is not None:
             return kept.expression, kept.label
         iri = concept_iri(self.kg, self.concept)

@@ -1,6 +1,6 @@
-"""What a graph says of a kept concept, written as triples and read again.
+"""The description of a kept concept as triples.
 
-Provenance is said of the class itself and of an activity without a class: whatever has a class is an
+Provenance is given for the class itself and of an activity without a class: whatever has a class is an
 individual, and a concept must not add individuals to the graph that it describes. For the same reason the
 examples are counted and not linked.
 """
@@ -14,8 +14,8 @@ from typing import cast
 
 from rdflib import OWL, PROV, RDF, RDFS, XSD, Literal, URIRef
 
-from mrag.cel.concepts.definition import World
-from mrag.cel.problem import Counts, Hypothesis, Measure
+from mrag.cel.concepts.definition import WorldAssumption
+from mrag.cel.problem import ExampleCounts, Hypothesis, Measure
 from mrag.cel.semantics.sparql import instances_query
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.normal_form import normal
@@ -41,7 +41,7 @@ class KeptConcept:
     Attributes:
         iri: IRI of the class.
         label: Its name.
-        comment: What it says in words; may be empty.
+        comment: The concept in words; may be empty.
         expression: Its expression, in normal form.
         query: Its instance query.
         world: `open` if reasoning finds its instances by its definition; `closed` if the instances of
@@ -57,15 +57,15 @@ class KeptConcept:
     comment: str
     expression: Expression
     query: str
-    world: World
+    world: WorldAssumption
     graph: str
     learner: str
     hypothesis: Hypothesis | None
     kept: datetime
 
 
-def described(source: str, concept: KeptConcept, key: str, seconds: float) -> Iterator[Triple]:
-    """Yield what is said of a concept beside its definition.
+def concept_triples(source: str, concept: KeptConcept, key: str, seconds: float) -> Iterator[Triple]:
+    """Yield the triples of a concept beside its definition.
 
     Args:
         source: IRI of the knowledge graph that it was learnt from.
@@ -100,7 +100,7 @@ def described(source: str, concept: KeptConcept, key: str, seconds: float) -> It
             yield Triple(c, p, Literal(n))
 
 
-def read(concept: str, said: Mapping[str, Sequence[Term]]) -> KeptConcept:
+def read_concept(concept: str, values: Mapping[str, Sequence[Term]]) -> KeptConcept:
     """Return the concept that these properties and values describe.
 
     Raises:
@@ -108,16 +108,16 @@ def read(concept: str, said: Mapping[str, Sequence[Term]]) -> KeptConcept:
     """
 
     def one(p: URIRef, default: str = "") -> str:
-        return str(said.get(str(p), [default])[0])
+        return str(values.get(str(p), [default])[0])
 
     expression = normal(from_manchester(one(_EXPRESSION)))
     hypothesis = None
-    if str(_QUALITY) in said:
+    if str(_QUALITY) in values:
         tp, fp, positives, negatives = (int(float(one(p, "0"))) for p in _COUNTS)
         hypothesis = Hypothesis(
             expression,
             float(one(_QUALITY)),
-            Counts(tp, fp, positives, negatives),
+            ExampleCounts(tp, fp, positives, negatives),
             cast(Measure, one(_MEASURE, "f1")),
         )
     return KeptConcept(

@@ -4,21 +4,20 @@ A kept concept is a class with a label, its definition, the text of its instance
 which counts, who learnt it and when. All of it stands in a named graph of its own among the asserted
 triples, so that one call removes it. What OWL may say of it is decided in `mrag.cel.concepts.definition`.
 
-What is said of one is in `mrag.cel.concepts.record`.
+The triples of one are in `mrag.cel.concepts.record`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rdflib import RDF, URIRef
 
-from mrag.cel.concepts.definition import definition, world_of
-from mrag.cel.concepts.record import KeptConcept, described, read
+from mrag.cel.concepts.definition import definition, world_assumption
+from mrag.cel.concepts.record import KeptConcept, concept_triples, read_concept
 from mrag.cel.problem import Hypothesis
 from mrag.cel.semantics.counting import instances
 from mrag.cel.semantics.sparql import instances_query
@@ -26,21 +25,8 @@ from mrag.cel.syntax.expressions import Expression, Named, walk
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import write_record
 from mrag.rdf import queries
-from mrag.rdf.terms import Term, Triple, iri
-
-__all__ = [
-    "CONCEPTS",
-    "Difference",
-    "KeptConcept",
-    "concept_iri",
-    "concepts",
-    "differences",
-    "find",
-    "keep",
-    "remove",
-]
+from mrag.rdf.terms import Term, Triple, iri, to_ntriples
 
 CONCEPTS = "urn:mrag:concept:"
 """Start of the IRIs of concepts that were given a plain name."""
@@ -49,7 +35,7 @@ _NAME = re.compile(r"[^\W_][\w \-]*\Z")
 
 
 @dataclass(frozen=True)
-class Difference:
+class MemberDifference:
     """How the members of a kept concept differ from the instances of its query.
 
     Attributes:
@@ -64,7 +50,7 @@ class Difference:
         return bool(self.missing or self.extra)
 
 
-def keep(
+def keep_concept(
     kg: KnowledgeGraph,
     what: Hypothesis | Expression,
     name: str,
@@ -87,7 +73,7 @@ def keep(
         what: A hypothesis, or an expression.
         name: A plain name, which makes an IRI below `urn:mrag:concept:`, or an IRI or CURIE.
         label: What to call it; by default the name.
-        comment: What it says in words.
+        comment: The concept in words.
         learner: Name of the learner.
         seconds: How long it took to learn.
         replacing: Whether another concept of this name may be replaced.
@@ -102,19 +88,19 @@ def keep(
         >>> import mrag
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef("urn:x:tom"), RDF.type, URIRef("urn:x:Cat"))])
-        >>> keep(kg, Named("urn:x:Cat"), "pets").iri
+        >>> keep_concept(kg, Named("urn:x:Cat"), "pets").iri
         'urn:mrag:concept:pets'
         >>> _ = mrag.reason(kg)
         >>> kg.query("ASK { <urn:x:tom> a <urn:mrag:concept:pets> }")
         True
-        >>> remove(kg, "pets"), concepts(kg)
+        >>> remove_concept(kg, "pets"), list_concepts(kg)
         (True, [])
         >>> kg.close()
     """
     hypothesis = what if isinstance(what, Hypothesis) else None
     expression = normal(what.expression if isinstance(what, Hypothesis) else what)
     concept = concept_iri(kg, name)
-    before = find(kg, concept)
+    before = find_concept(kg, concept)
     if before is None and kg.ask(queries.get("cel/keep-used").bind(name=[concept])):
         raise ConfigError("This name is in use for something else.", term=concept, hint="Choose another.")
     if Named(concept) in walk(expression):
@@ -128,11 +114,15 @@ def keep(
             term=concept,
             hint="Choose another name, or remove that concept first.",
         )
-    members = instances(kg, expression) if world_of(expression) == "closed" else []
+    members = instances(kg, expression) if world_assumption(expression) == "closed" else []
     if before is not None:
         _owned(kg, before)
     key = "concept-" + hashlib.blake2b(concept.encode(), digest_size=8).hexdigest()
-    graph = _graph(kg, key)
+    kg.require_writable()
+    served = kg.store.capabilities.reasoning
+    if not served:
+        kg.collect()
+    graph = kg.server_graph(key) if served else kg.new_graph()
     now = datetime.now(UTC).replace(microsecond=0)
     kept = KeptConcept(
         concept,
@@ -140,44 +130,51 @@ def keep(
         comment or (same.comment if same else ""),
         expression,
         instances_query(expression),
-        world_of(expression),
+        world_assumption(expression),
         graph,
         learner or (same.learner if same else ""),
         hypothesis or (same.hypothesis if same else None),
         now,
     )
-    triples = [*described(kg.iri, kept, key, seconds), *definition(concept, expression, key)]
+    triples = [*concept_triples(kg.iri, kept, key, seconds), *definition(concept, expression, key)]
     triples += [Triple(URIRef(m), RDF.type, URIRef(concept)) for m in members]
-    _put(kg, graph, triples, before.graph if before else "")
+    old = before.graph if before else ""
+    if served and old:
+        kg.store.clear(old)
+    kg.store.insert(to_ntriples(triples), graph)
+    if served:
+        kg.recount()
+    else:
+        kg.exchange(into=graph, out=old)
     return kept
 
 
-def concepts(kg: KnowledgeGraph) -> list[KeptConcept]:
+def list_concepts(kg: KnowledgeGraph) -> list[KeptConcept]:
     """List the concepts that are kept in a graph, in order of IRI."""
     found: dict[str, dict[str, list[Term]]] = {}
     for concept, p, o in kg.select(queries.get("cel/keep-list").text, "asserted"):
         if o is not None:
             found.setdefault(str(concept), {}).setdefault(str(p), []).append(o)
-    return [read(concept, said) for concept, said in sorted(found.items())]
+    return [read_concept(concept, values) for concept, values in sorted(found.items())]
 
 
-def find(kg: KnowledgeGraph, name: str) -> KeptConcept | None:
+def find_concept(kg: KnowledgeGraph, name: str) -> KeptConcept | None:
     """Return the concept of a name or IRI, None if there is none."""
     concept = concept_iri(kg, name)
-    return next((c for c in concepts(kg) if c.iri == concept), None)
+    return next((c for c in list_concepts(kg) if c.iri == concept), None)
 
 
-def differences(kg: KnowledgeGraph, concept: KeptConcept) -> Difference:
+def member_differences(kg: KnowledgeGraph, concept: KeptConcept) -> MemberDifference:
     """Compare the members of a kept concept with the instances of its query.
 
     They are the same after reasoning, until the data changes.
     """
-    told = {*instances(kg, Named(concept.iri))}
-    asked = {*instances(kg, concept.expression)}
-    return Difference(tuple(sorted(asked - told)), tuple(sorted(told - asked)))
+    members = {*instances(kg, Named(concept.iri))}
+    answers = {*instances(kg, concept.expression)}
+    return MemberDifference(tuple(sorted(answers - members)), tuple(sorted(members - answers)))
 
 
-def remove(kg: KnowledgeGraph, name: str) -> bool:
+def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
     """Remove a kept concept with all that it brought, and return whether there was one.
 
     What was inferred since it was kept goes out of sight, to be inferred again.
@@ -185,17 +182,15 @@ def remove(kg: KnowledgeGraph, name: str) -> bool:
     Raises:
         ConfigError: If the concept came with other data and has no graph of its own here.
     """
-    concept = find(kg, name)
+    concept = find_concept(kg, name)
     if concept is None:
         return False
-    graph = concept.graph
     if kg.store.capabilities.reasoning:
-        kg.store.clear(graph)
-        _recount(kg)
-        return True
-    _owned(kg, concept)
-    _flip(kg, out=graph)
-    kg.store.clear(graph)
+        kg.store.clear(concept.graph)
+        kg.recount()
+    else:
+        _owned(kg, concept)
+        kg.exchange(out=concept.graph)
     return True
 
 
@@ -224,58 +219,4 @@ def _owned(kg: KnowledgeGraph, concept: KeptConcept) -> None:
 
 
 def _stale(kg: KnowledgeGraph, concept: KeptConcept) -> bool:
-    return concept.world == "closed" and bool(differences(kg, concept))
-
-
-def _graph(kg: KnowledgeGraph, key: str) -> str:
-    if kg.store.capabilities.reasoning:
-        return f"urn:graph:{kg.name}:{key}"
-    if kg.as_found:
-        raise ConfigError(
-            "The triples are in the store's default graph, which is read only here.",
-            endpoint=kg.store.url,
-            hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
-        )
-    return f"{kg.iri}:asserted:{kg.revision + 1}"
-
-
-def _put(kg: KnowledgeGraph, graph: str, triples: Sequence[Triple], old: str) -> None:
-    """Fill a graph that no one reads yet, then put it in sight in one transaction, in place of an old one."""
-    text = "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in triples)
-    if kg.store.capabilities.reasoning:
-        if old:
-            kg.store.clear(old)
-        kg.store.insert(text.encode(), graph)
-        _recount(kg)
-        return
-    kg.collect()
-    kg.store.insert(text.encode(), graph)
-    _flip(kg, out=old, into=graph)
-    if old:
-        kg.store.clear(old)
-
-
-def _flip(kg: KnowledgeGraph, *, out: str = "", into: str = "") -> None:
-    """Take a graph out of the asserted ones, or put one in, or both."""
-    before = kg.record
-    # Nothing was inferred yet from a graph that came since the last reasoning.
-    untouched = not out or out in before.added
-    usable = bool(before.inferred) and untouched and (kg.reasoned or bool(before.added))
-    added = tuple(g for g in (*before.added, into) if g and g != out)
-    revision = before.revision + 1
-    after = replace(
-        before,
-        asserted=tuple(g for g in (*before.asserted, into) if g and g != out),
-        inferred=before.inferred if usable else (),
-        added=added if usable else (),
-        revision=revision,
-        reasoned=revision if usable and not added else before.reasoned,
-        triples=before.triples + (kg.store.count(into) if into else 0) - (kg.store.count(out) if out else 0),
-    )
-    write_record(kg.store, kg.iri, after)
-    kg.written(replace(after, kept=True))
-
-
-def _recount(kg: KnowledgeGraph) -> None:
-    count = sum(kg.store.count(g) for g in kg.record.asserted)
-    kg.written(replace(kg.record, triples=count, revision=count, reasoned=count))
+    return concept.world == "closed" and bool(member_differences(kg, concept))

@@ -1,29 +1,34 @@
 """DRILL: best-first refinement, led by a network that was trained on the graph.
 
 After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). The search goes on
-from the most promising expression: that is what it has earned, which is known, and what the network
-expects of it. `mrag.cel.drill.training` trains the network, `mrag.cel.drill.policy` says what it sees.
+from the most promising expression: that is what it has reward, which is known, and what the network
+expects of it. `mrag.cel.drill.training` trains the network, `mrag.cel.drill.policy` describes its input.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.drill.policy import Eye, Policy, earned
-from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
-from mrag.cel.learners.layers import Layers, Space, SpaceSettings, Vectors
-from mrag.cel.problem import Counts, upper_bound
+from mrag.cel.drill.policy import Policy, RefinementObserver, reward
+from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
+from mrag.cel.learners.refinement_space import (
+    RefinementSource,
+    RefinementSpace,
+    RefinementSpaceSettings,
+    Vectors,
+)
+from mrag.cel.problem import quality
 from mrag.cel.syntax.expressions import Expression, Top, key, length
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 
 _OFFERED = 20
-"""Of so many refinements of each expression the best are offered to the board."""
+"""Of so many refinements of each expression the best are offered."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,16 @@ class DrillSettings(LearnerSettings):
 
     Attributes:
         policy: Path of the trained policy, where it is not given as an object.
-        most: Most expressions tested.
-        trust: How much the network's word counts beside what an expression is seen to have earned; 0 is a
+        max_tested: Most expressions tested.
+        trust: How much the network's prediction counts beside the reward of an expression; 0 is a
             greedy search without the network, None the network alone, as published.
         space: Which expressions are reached; `steps` of the learner goes before that of the space.
     """
 
     policy: str = ""
-    most: int = 20_000
+    max_tested: int = 20_000
     trust: float | None = 0.25
-    space: SpaceSettings = field(default_factory=SpaceSettings)
+    space: RefinementSpaceSettings = field(default_factory=RefinementSpaceSettings)
 
 
 class Drill(Learner):
@@ -66,6 +71,8 @@ class Drill(Learner):
     """
 
     name = "drill"
+    settings_type = DrillSettings
+    settings: DrillSettings
 
     def __init__(
         self,
@@ -73,85 +80,79 @@ class Drill(Learner):
         settings: LearnerSettings | None = None,
         *,
         policy: Policy | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[FitProgress], None] | None = None,
     ) -> None:
-        if not isinstance(settings, DrillSettings):
-            common = settings or LearnerSettings()
-            settings = DrillSettings(**{f.name: getattr(common, f.name) for f in fields(LearnerSettings)})
-        if policy is None and not settings.policy:
+        super().__init__(kg, settings, on_progress=on_progress)
+        if policy is None and not self.settings.policy:
             raise ModelError(
                 "DRILL needs a trained policy.",
-                hint="Train one: policy = mrag.cel.drill.training.train(kg), or `mrag train drill`.",
+                hint="Train one: policy = mrag.cel.train_policy(kg), or `mrag train drill`.",
             )
-        self.policy = policy if policy is not None else Policy.load(settings.policy)
+        self.policy = policy if policy is not None else Policy.load(self.settings.policy)
         self.policy.check(kg)
-        self.drill_settings = settings
-        super().__init__(kg, settings, on_progress=on_progress)
 
-    def promise(self, seen: Vectors) -> Vectors:
+    def priority(self, seen: Vectors) -> Vectors:
         """Return how promising refinements are, given what is seen of each."""
-        trust = self.drill_settings.trust
+        trust = self.settings.trust
         if trust is None:
-            return self.policy.promise(seen)
-        return earned(seen) + np.float32(trust) * self.policy.promise(seen) if trust else earned(seen)
+            return self.policy.predict(seen)
+        return reward(seen) + np.float32(trust) * self.policy.predict(seen) if trust else reward(seen)
 
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Refine what the policy finds most promising."""
-        settings = self.drill_settings
-        vectors = self.policy.vectors(board.world, board.at)
-        steps = min(settings.steps, board.world.steps or settings.steps)
-        space = Space.of(self.kg, board.world, board.at, replace(settings.space, steps=steps))
-        return explore(board, space, vectors, self.promise, most=settings.most)
+        vectors = self.policy.vectors(fit.world, fit.at)
+        space = RefinementSpace.of(self.kg, fit.world, fit.at, replace(self.settings.space, steps=fit.steps))
+        return best_first_search(fit, space, vectors, self.priority, max_tested=self.settings.max_tested)
 
 
-def explore(
-    board: Board,
-    space: Layers,
+def best_first_search(
+    fit: FitState,
+    space: RefinementSource,
     vectors: Vectors,
-    promise: Callable[[Vectors], npt.NDArray[np.floating]],
+    priority: Callable[[Vectors], npt.NDArray[np.floating]],
     *,
-    most: int,
+    max_tested: int,
 ) -> Stopped:
     """Refine the most promising expression until one makes no mistake.
 
     An expression that no refinement of it can make the best is let go.
 
     Args:
-        board: The examples.
+        fit: The examples.
         space: The refinements, with a column for each example.
         vectors: Of the examples.
-        promise: Tells how promising expressions are from what is seen of them.
-        most: Most expressions tested.
+        priority: Tells how promising expressions are from what is seen of them.
+        max_tested: Most expressions tested.
     """
-    p, n, measure = board.bits.positives, board.bits.negatives, board.settings.measure
-    eye = Eye(vectors, p)
+    p, n, measure = fit.bits.positives, fit.bits.negatives, fit.settings.measure
+    observer = RefinementObserver(vectors, p)
     top: Expression = Top()
     queue: list[tuple[float, int, str, Expression, float]] = [(0.0, 1, key(top), top, 2 * p / (2 * p + n))]
     seen: set[Expression] = {top}
     while queue:
         _, _, _, state, parent = heapq.heappop(queue)
-        layer = space.layer(state)
-        fresh = [at for at, e in enumerate(layer.expressions) if e not in seen]
+        refinements = space.refinements(state)
+        fresh = [at for at, e in enumerate(refinements.expressions) if e not in seen]
         if not fresh:
-            board.tick(0)
+            fit.tick(0)
             continue
-        look, tp, fp = eye.see(layer.table[fresh], layer.shapes[fresh], parent)
-        qualities = board.bits.qualities(tp, fp, measure)
+        look, tp, fp = observer.observe(refinements.table[fresh], refinements.shapes[fresh], parent)
+        qualities = fit.bits.qualities(tp, fp, measure)
         chosen = np.argsort(-qualities, kind="stable")[:_OFFERED]
         for at in chosen.tolist():
-            board.offer(layer.expressions[fresh[at]], Counts(int(tp[at]), int(fp[at]), p, n))
-        board.tick(len(fresh))
-        leading = board.best()[:1]
-        if leading and leading[0].solved:
+            fit.offer(refinements.expressions[fresh[at]], fit.counts(tp[at], fp[at]))
+        fit.tick(len(fresh))
+        if fit.solved():
             return "solved"
-        if board.tested >= most:
+        if fit.tested >= max_tested:
             return "limit"
-        best = leading[0].quality if leading else 0.0
-        hopes = promise(look)
+        best = max((h.quality for h in fit.best()[:1]), default=0.0)
+        hopes = priority(look)
         for at, place in enumerate(fresh):
-            e = layer.expressions[place]
+            e = refinements.expressions[place]
             seen.add(e)
-            if tp[at] and upper_bound(int(tp[at]), p, n, measure) > best:
+            # No refinement holds more positive examples, so none is better than this.
+            if tp[at] and quality(fit.counts(tp[at], 0), measure) > best:
                 entry = (-float(hopes[at]), length(e), key(e), e, float(look[at, 2]))
                 heapq.heappush(queue, entry)
     return "exhausted"

@@ -1,4 +1,4 @@
-"""What DRILL has learnt: a network that tells how promising a refinement is, and the file it is kept in.
+"""What DRILL has learnt: a network that predicts how promising a refinement is, and the file it is kept in.
 
 The network sees a refinement by what it holds and what it looks like, never by its name:
 
@@ -7,7 +7,7 @@ The network sees a refinement by what it holds and what it looks like, never by 
 - where the examples that it holds lie, and where all examples lie: each individual has a vector, a fixed
   random projection of its classes and of the classes of its values, and a set of examples is the mean of
   their vectors;
-- its length, depth and outermost form (`mrag.cel.learners.layers.shape`).
+- its length, depth and outermost form (`mrag.cel.learners.refinement_space.shape`).
 
 So it can be asked about any problem on a graph with the same classes and properties.
 """
@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.atoms import Atoms, trivial
-from mrag.cel.learners.layers import LENGTH, SHAPE, Vectors
+from mrag.cel.learners.refinement_space import LENGTH, SHAPE, Vectors
+from mrag.cel.learners.signature import Signature, trivial
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import Expression, Named, Property, Some, Top, Value
 from mrag.errors import ModelError
@@ -73,7 +73,7 @@ def fingerprint(names: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class Policy:
-    """A network that tells how promising refinements are.
+    """A network that predicts how promising refinements are.
 
     Attributes:
         names: The classes and properties of the graph that it was trained on.
@@ -115,29 +115,29 @@ class Policy:
         return fingerprint(self.names)
 
     def check(self, kg: KnowledgeGraph) -> None:
-        """Make sure that the policy was trained, and on a graph with these classes and properties.
+        """Check that the policy was trained, and on a graph with these classes and properties.
 
         Raises:
             ModelError: If not.
         """
         if self.episodes < 1:
             raise ModelError(
-                "This policy is untrained.", hint="Train one: policy = mrag.cel.drill.training.train(kg)."
+                "This policy is untrained.", hint="Train one: policy = mrag.cel.train_policy(kg)."
             )
         own = schema(kg)
         if fingerprint(own) == self.fingerprint:
             return
-        told: list[str] = []
+        changes: list[str] = []
         for kind in ("classes", "properties"):
             here, there = set(own[kind]), set(self.names[kind])
-            told += [f"{len(here - there)} {kind} are new", f"{len(there - here)} are gone"]
+            changes += [f"{len(here - there)} {kind} are new", f"{len(there - here)} are gone"]
         raise ModelError(
-            f"The policy was trained on a graph with other classes or properties: {', '.join(told)}.",
+            f"The policy was trained on a graph with other classes or properties: {', '.join(changes)}.",
             term=next(iter(sorted(set(own["classes"]) ^ set(self.names["classes"]))), None),
-            hint="Train one on this graph: policy = mrag.cel.drill.training.train(kg).",
+            hint="Train one on this graph: policy = mrag.cel.train_policy(kg).",
         )
 
-    def promise(self, seen: Vectors) -> Vectors:
+    def predict(self, seen: Vectors) -> Vectors:
         """Return how promising refinements are, given what is seen of each."""
         x = seen
         for at, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
@@ -148,17 +148,17 @@ class Policy:
 
     def vectors(self, world: World, places: npt.NDArray[np.intp]) -> Vectors:
         """Return the vectors of individuals."""
-        told = self._told()
+        features = self._features()
         rng = np.random.default_rng(self.seed)
-        spread = rng.standard_normal((len(told), VECTOR)).astype(np.float32) / np.sqrt(VECTOR)
-        held = np.zeros((len(places), len(told)), dtype=np.float32)
-        for at, expression in enumerate(told):
+        spread = rng.standard_normal((len(features), VECTOR)).astype(np.float32) / np.sqrt(VECTOR)
+        held = np.zeros((len(places), len(features)), dtype=np.float32)
+        for at, expression in enumerate(features):
             held[:, at] = world.extension(expression)[places]
         # Of a graph with many classes each individual has few, whose projections would else grow large.
         found: Vectors = (held @ spread) / np.sqrt(np.maximum(held.sum(axis=1, keepdims=True), 1))
         return found.astype(np.float32)
 
-    def _told(self) -> list[Expression]:
+    def _features(self) -> list[Expression]:
         classes = [Named(c) for c in self.names["classes"]]
         found: list[Expression] = [*classes]
         for name in self.names["properties"]:
@@ -235,15 +235,15 @@ class Policy:
         return found
 
 
-def earned(seen: Vectors) -> Vectors:
-    """Return what refinements have earned: F1, half of what was gained, less .04 for each symbol."""
+def reward(seen: Vectors) -> Vectors:
+    """Return the rewards of refinements: F1, half of what was gained, less .04 for each symbol."""
     size = seen[:, INPUTS - SHAPE + LENGTH] * 10
     found: Vectors = seen[:, 2] + 0.5 * seen[:, 3] - 0.04 * size
     return found
 
 
-class Eye:
-    """Sees refinements as the network does, on one problem.
+class RefinementObserver:
+    """Describes refinements to the network, on one problem.
 
     Args:
         vectors: Of the examples, the positive ones first.
@@ -255,7 +255,7 @@ class Eye:
         self._positive, self._negative = vectors[:positives] / self.p, vectors[positives:] / self.n
         self._all = np.concatenate([self._positive.sum(axis=0), self._negative.sum(axis=0)])
 
-    def see(
+    def observe(
         self, held: npt.NDArray[np.bool_], shapes: Vectors, parent: float
     ) -> tuple[Vectors, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return what is seen, and how many positive and negative examples are held.
@@ -282,7 +282,7 @@ class Eye:
 
 def _frequent(world: World) -> list[tuple[str, str]]:
     """Return the most frequent values of properties whose values are all of the same classes."""
-    atoms = Atoms(world)
+    atoms = Signature(world)
     found: list[tuple[str, str]] = []
     for p in atoms.links:
         if not atoms.alike(p):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.layers import Space, SpaceSettings, descents
+from mrag.cel.learners.refinement_space import RefinementSpace, RefinementSpaceSettings, random_descents
 from mrag.cel.problem import LearningProblem
 from mrag.cel.semantics.counting import instances
 from mrag.cel.semantics.instances import World
@@ -23,13 +23,14 @@ from mrag.graph.kg import KnowledgeGraph
 
 
 @dataclass(frozen=True)
-class GeneratedSettings:
+class ProblemGeneratorSettings:
     """What generated problems are like.
 
     Attributes:
         seed: Of all random choices.
-        examples: Most positive, and most negative, examples; a problem has as many of one as of the other.
-        least: Fewest of each.
+        max_examples: Most positive and most negative examples; a problem has as many of the one
+            as of the other.
+        min_examples: Fewest of each.
         min_length: Shortest concept.
         max_length: Longest concept.
         walk: Most refinements from `⊤` to a concept.
@@ -38,8 +39,8 @@ class GeneratedSettings:
     """
 
     seed: int = 0
-    examples: int = 30
-    least: int = 3
+    max_examples: int = 30
+    min_examples: int = 3
     min_length: int = 3
     max_length: int = 9
     walk: int = 5
@@ -47,14 +48,14 @@ class GeneratedSettings:
     pool: int = 2_000
 
     def __post_init__(self) -> None:
-        if not 1 <= self.least <= self.examples or not 1 <= self.min_length <= self.max_length:
-            raise ConfigError("least is at most examples, and min_length at most max_length.")
+        if not 1 <= self.min_examples <= self.max_examples or not 1 <= self.min_length <= self.max_length:
+            raise ConfigError("min_examples is at most max_examples, and min_length at most max_length.")
         if self.walk < 1 or self.pool < 2:
             raise ConfigError("walk is positive and pool at least 2.")
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedProblem:
     """A generated problem.
 
     Attributes:
@@ -66,7 +67,7 @@ class Generated:
     concept: Expression
 
 
-class Generator:
+class ProblemGenerator:
     """Generates learning problems.
 
     Args:
@@ -85,24 +86,24 @@ class Generator:
     def __init__(
         self,
         kg: KnowledgeGraph,
-        settings: GeneratedSettings | None = None,
-        space: SpaceSettings | None = None,
+        settings: ProblemGeneratorSettings | None = None,
+        space: RefinementSpaceSettings | None = None,
     ) -> None:
-        self.settings = settings or GeneratedSettings()
-        space = space or SpaceSettings()
+        self.settings = settings or ProblemGeneratorSettings()
+        space = space or RefinementSpaceSettings()
         names = instances(kg, Named(self.settings.of) if self.settings.of else Top())
         rng = np.random.default_rng(self.settings.seed)
         if len(names) > self.settings.pool:
             chosen = rng.choice(len(names), self.settings.pool, replace=False)
             names = [names[at] for at in np.sort(chosen)]
-        if len(names) < 2 * self.settings.least:
+        if len(names) < 2 * self.settings.min_examples:
             raise LearningProblemError("The graph has too few individuals to make learning problems of.")
         self.names = names
         world = World.of(kg, names, steps=space.steps)
-        self.space = Space(kg, world, world.positions(names), space)
+        self.space = RefinementSpace(kg, world, world.positions(names), space)
         self.width = len(names)
 
-    def problems(self, seed: int | None = None) -> Iterator[Generated]:
+    def problems(self, seed: int | None = None) -> Iterator[GeneratedProblem]:
         """Yield problems with different instances, lengths in balance, until no new one turns up.
 
         Args:
@@ -113,7 +114,7 @@ class Generator:
         seen: set[bytes] = set()
         had: dict[int, int] = {}
         failed = 0
-        for concept in descents(self.space, rng, settings.walk):
+        for concept in random_descents(self.space, rng, settings.walk):
             size = length(concept)
             failed += 1
             if failed > 2_000:
@@ -135,18 +136,18 @@ class Generator:
 
     def problem(
         self, concept: Expression, row: npt.NDArray[np.bool_], rng: np.random.Generator
-    ) -> Generated | None:
+    ) -> GeneratedProblem | None:
         """Draw examples of a concept; None where they are too few or it is too easy."""
         inside, outside = np.flatnonzero(row), np.flatnonzero(~row)
-        n = min(len(inside), len(outside), self.settings.examples)
-        if n < self.settings.least:
+        n = min(len(inside), len(outside), self.settings.max_examples)
+        if n < self.settings.min_examples:
             return None
         positives = rng.choice(inside, n, replace=False)
         negatives = rng.choice(outside, n, replace=False)
-        first = self.space.layer(Top()).table
+        first = self.space.refinements(Top()).table
         if (first[:, positives].all(axis=1) & ~first[:, negatives].any(axis=1)).any():
             return None
         problem = LearningProblem(
             (self.names[at] for at in positives.tolist()), (self.names[at] for at in negatives.tolist())
         )
-        return Generated(problem, concept)
+        return GeneratedProblem(problem, concept)

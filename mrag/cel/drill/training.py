@@ -1,11 +1,11 @@
 """Trains the policy of DRILL by deep reinforcement learning on problems generated from a graph.
 
 After Demir and Ngonga Ngomo, "Neuro-Symbolic Class Expression Learning" (IJCAI 2023). An episode goes from
-`⊤` down from refinement to refinement, by chance at first and ever more as the network says. A step earns
-the F1 that it reaches, 5 in place of a flawless one, plus half of what was gained, less .04 for each symbol
-of length, and never less than 0. The network learns the discounted sum of what is earned, from a memory of
-past steps. Where it differs: all refinements of a state are tested there anyway, so a step is also credited
-with the best that they earned, not only with the one that was gone on with.
+`⊤` down from refinement to refinement, at random at first and increasingly as the network predicts. The
+reward of a step is the F1 that it reaches, 5 in place of a flawless one, plus half of what was gained, less
+.04 for each symbol of length, and never less than 0. The network learns the discounted sum of the rewards
+from a memory of past steps. Where it differs: all refinements of a state are tested there anyway, so a step
+is also credited with the best of their rewards, not only with that of the one that was gone on with.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from mrag.cel.drill.policy import INPUTS, Eye, Policy, earned
-from mrag.cel.drill.problems import Generated, GeneratedSettings, Generator
-from mrag.cel.learners.layers import SpaceSettings, Vectors
+from mrag.cel.drill.policy import INPUTS, Policy, RefinementObserver, reward
+from mrag.cel.drill.problems import GeneratedProblem, ProblemGenerator, ProblemGeneratorSettings
+from mrag.cel.learners.refinement_space import RefinementSpaceSettings, Vectors
 from mrag.cel.syntax.expressions import Expression, Top
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -35,7 +35,7 @@ _SOLVED = 5.0
 
 
 @dataclass(frozen=True)
-class TrainSettings:
+class PolicyTrainingSettings:
     """How a policy is trained.
 
     Attributes:
@@ -69,8 +69,8 @@ class TrainSettings:
     batches: int = 4
     hidden: tuple[int, ...] = (64, 32)
     rate: float = 1e-3
-    generated: GeneratedSettings = field(default_factory=GeneratedSettings)
-    space: SpaceSettings = field(default_factory=SpaceSettings)
+    generated: ProblemGeneratorSettings = field(default_factory=ProblemGeneratorSettings)
+    space: RefinementSpaceSettings = field(default_factory=RefinementSpaceSettings)
 
     def __post_init__(self) -> None:
         if (
@@ -83,7 +83,7 @@ class TrainSettings:
 
 
 @dataclass(frozen=True)
-class TrainProgress:
+class PolicyTrainingProgress:
     """How far a training is.
 
     Attributes:
@@ -97,12 +97,12 @@ class TrainProgress:
     solved: float
 
 
-def train(
+def train_policy(
     kg: KnowledgeGraph,
-    settings: TrainSettings | None = None,
+    settings: PolicyTrainingSettings | None = None,
     *,
     policy: Policy | None = None,
-    on_progress: Callable[[TrainProgress], None] | None = None,
+    on_progress: Callable[[PolicyTrainingProgress], None] | None = None,
 ) -> Policy:
     """Train a policy on a graph, or train one further.
 
@@ -120,40 +120,42 @@ def train(
         ModelError: If the policy to train further is of another graph.
         LearningProblemError: If no problem can be generated.
     """
-    settings = settings or TrainSettings()
+    settings = settings or PolicyTrainingSettings()
     if policy is not None and policy.episodes:
         policy.check(kg)
     began = time.monotonic()
-    generator = Generator(kg, settings.generated, settings.space)
+    generator = ProblemGenerator(kg, settings.generated, settings.space)
     if policy is None:
         world = generator.space.world
         policy = Policy.untrained(kg, world, seed=settings.seed, hidden=settings.hidden)
-    school = _School(generator, settings, policy)
+    trainer = _Trainer(generator, settings, policy)
     threads = import_module("threadpoolctl")
     try:
-        school.prepare()
+        trainer.prepare()
         # The matrices are small: one thread multiplies them faster than several that wait for each other.
         with threads.threadpool_limits(1):
             for _ in range(settings.episodes):
                 if time.monotonic() - began >= settings.seconds:
                     break
-                school.episode()
+                trainer.episode()
                 if on_progress is not None:
-                    on_progress(TrainProgress(school.episodes, time.monotonic() - began, school.share))
+                    on_progress(
+                        PolicyTrainingProgress(trainer.episodes, time.monotonic() - began, trainer.share)
+                    )
     except KeyboardInterrupt:
-        logger.warning("Training was interrupted after %d episodes.", school.episodes)
-    return school.policy()
+        logger.warning("Training was interrupted after %d episodes.", trainer.episodes)
+    return trainer.policy()
 
 
-class _School:
-    def __init__(self, generator: Generator, settings: TrainSettings, policy: Policy) -> None:
+class _Trainer:
+    def __init__(self, generator: ProblemGenerator, settings: PolicyTrainingSettings, policy: Policy) -> None:
         self.generator, self.settings, self.start = generator, settings, policy
         self.space = generator.space
         self.episodes = policy.episodes
         self.rng = np.random.default_rng([settings.seed, policy.episodes])
         self.columns = {name: at for at, name in enumerate(generator.names)}
         self.vectors = policy.vectors(self.space.world, self.space.columns)
-        self.problems: list[Generated] = []
+        self.problems: list[GeneratedProblem] = []
         self.memory: deque[tuple[Vectors, float]] = deque(maxlen=settings.memory)
         self.network = _network(policy, settings)
         self.outcomes: list[bool] = []
@@ -195,19 +197,19 @@ class _School:
         """Walk down once, and learn."""
         problem = self.problems[int(self.rng.integers(len(self.problems)))].problem
         at = np.array([self.columns[x] for x in problem.examples], dtype=np.intp)
-        eye = Eye(self.vectors[at], len(problem.positives))
+        observer = RefinementObserver(self.vectors[at], len(problem.positives))
         state: Expression = Top()
-        parent = 2 * eye.p / (2 * eye.p + eye.n)
+        parent = 2 * observer.p / (2 * observer.p + observer.n)
         steps: list[tuple[Vectors, float, float]] = []
         solved = False
         for _ in range(self.settings.steps):
-            layer = self.space.layer(state)
-            if not layer.expressions:
+            refinements = self.space.refinements(state)
+            if not refinements.expressions:
                 break
-            seen, tp, fp = eye.see(layer.table[:, at], layer.shapes, parent)
+            seen, tp, fp = observer.observe(refinements.table[:, at], refinements.shapes, parent)
             f1 = seen[:, 2]
-            flawless = (tp == eye.p) & (fp == 0)
-            pay = np.maximum(earned(seen) + np.where(flawless, _SOLVED - f1, 0), 0)
+            flawless = (tp == observer.p) & (fp == 0)
+            pay = np.maximum(reward(seen) + np.where(flawless, _SOLVED - f1, 0), 0)
             useful = np.flatnonzero(tp > 0)
             if not len(useful):
                 break
@@ -221,7 +223,7 @@ class _School:
             if flawless.any():
                 solved = True
                 break
-            state, parent = layer.expressions[chosen], float(f1[chosen])
+            state, parent = refinements.expressions[chosen], float(f1[chosen])
         self.outcomes.append(solved)
         self.remember(steps)
         self.episodes += 1
@@ -243,7 +245,7 @@ class _School:
             self.network.partial_fit(np.stack([x for x, _ in rows]), np.array([y for _, y in rows]))
 
 
-def _network(policy: Policy, settings: TrainSettings) -> Any:
+def _network(policy: Policy, settings: PolicyTrainingSettings) -> Any:
     """Return scikit-learn's network with the weights of a policy."""
     try:
         networks = import_module("sklearn.neural_network")

@@ -1,7 +1,7 @@
 """Learning problems of published knowledge bases, run by any learner: on all examples, and by k folds.
 
-Trained on all examples, F1 says whether a concept was found; only the held-out figures say whether it
-holds for others. Every result is written down as soon as it is there, and a run that was broken off goes
+F1 on the examples learnt from shows whether a concept was found; only the held-out figures show whether
+it holds for others. Every result is written down as soon as it is there, and a run that was broken off goes
 on after the last one.
 """
 
@@ -16,23 +16,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from mrag.cel.evaluation.files import ProblemSet, open_knowledge_base
-from mrag.cel.learners.base import LearnerSettings
+from mrag.cel.learners.base import Learner, LearnerSettings
 from mrag.cel.learners.registry import learner
-from mrag.cel.problem import Counts, LearningProblem, quality
-from mrag.cel.semantics.counting import holding
+from mrag.cel.problem import ExampleCounts, LearningProblem, quality
+from mrag.cel.semantics.counting import instances_among
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError, LoadError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.storage.saving import saved_text
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True)
-class Setup:
+class BenchmarkSetup:
     """How a benchmark is run.
 
     Attributes:
@@ -55,7 +52,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BenchmarkResult:
     """What a learner did with one problem.
 
     Attributes:
@@ -97,13 +94,13 @@ class Outcome:
     error: str = ""
 
 
-def run(
+def run_benchmark(
     sets: Sequence[ProblemSet],
-    setups: Sequence[Setup],
+    setups: Sequence[BenchmarkSetup],
     *,
     results: str | Path | None = None,
-    on_progress: Progress | None = None,
-) -> Iterator[Outcome]:
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Iterator[BenchmarkResult]:
     """Run learners over problem sets.
 
     Args:
@@ -172,7 +169,7 @@ def folds(problem: LearningProblem, number: int, seed: int) -> list[tuple[Learni
     ]
 
 
-def means(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:
+def means(outcomes: Iterable[BenchmarkResult]) -> dict[str, float | int | None]:
     """Return the means over outcomes without errors, and how many there are."""
     good = [o for o in outcomes if not o.error]
     held = [o.held_out_f1 for o in good if o.held_out_f1 is not None]
@@ -193,23 +190,27 @@ def _one(
     set_name: str,
     name: str,
     problem: LearningProblem,
-    setup: Setup,
-) -> Outcome:
+    setup: BenchmarkSetup,
+) -> BenchmarkResult:
     size = len(problem.positives), len(problem.negatives)
-    blank = Outcome(set_name, name, setup.learner, *size)
+    blank = BenchmarkResult(set_name, name, setup.learner, *size)
     if kg is None:
         return replace(blank, error=fault)
     try:
-        concept, counts, seconds, report, length = _fit(kg, problem, setup)
+        made = _learner(kg, setup)
+        started = time.perf_counter()
+        learnt = made.fit(problem)
+        seconds = time.perf_counter() - started
+        counts = learnt[0].counts if learnt else problem.counts(())
         found = replace(
             blank,
-            concept=concept,
-            length=length,
+            concept=to_dl(learnt[0].expression, kg.prefixes) if learnt else "",
+            length=learnt[0].length if learnt else 0,
             f1=quality(counts),
             accuracy=quality(counts, "accuracy"),
             seconds=seconds,
-            tested=report[0],
-            stopped=report[1],
+            tested=made.report.tested if made.report else 0,
+            stopped=made.report.stopped if made.report else "",
         )
         pairs = folds(problem, setup.folds, setup.seed)
         scores = [_held_out(kg, train, test, setup) for train, test in pairs]
@@ -227,31 +228,19 @@ def _one(
     )
 
 
-def _fit(
-    kg: KnowledgeGraph, problem: LearningProblem, setup: Setup
-) -> tuple[str, Counts, float, tuple[int, str], int]:
-    made = _learner(kg, setup)
-    started = time.perf_counter()
-    found = made.fit(problem)
-    seconds = time.perf_counter() - started
-    report = (made.report.tested, made.report.stopped) if made.report else (0, "")
-    if not found:
-        return "", Counts(0, 0, len(problem.positives), len(problem.negatives)), seconds, report, 0
-    best = found[0]
-    return to_dl(best.expression, kg.prefixes), best.counts, seconds, report, best.length
-
-
-def _held_out(kg: KnowledgeGraph, train: LearningProblem, test: LearningProblem, setup: Setup) -> Counts:
+def _held_out(
+    kg: KnowledgeGraph, train: LearningProblem, test: LearningProblem, setup: BenchmarkSetup
+) -> ExampleCounts:
     found = _learner(kg, setup).fit(train)
-    return test.counts(holding(kg, found[0].expression, test.examples) if found else ())
+    return test.counts(instances_among(kg, found[0].expression, test.examples) if found else ())
 
 
-def _learner(kg: KnowledgeGraph, setup: Setup) -> Any:
-    LearnerSettings(measure=setup.measure)  # type: ignore[arg-type]  # tells what measures there are
+def _learner(kg: KnowledgeGraph, setup: BenchmarkSetup) -> Learner:
+    LearnerSettings(measure=setup.measure)  # type: ignore[arg-type]  # refuses an unknown measure
     return learner(setup.learner, kg, seconds=setup.seconds, seed=setup.seed, measure=setup.measure)
 
 
-def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: Setup) -> str:
+def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: BenchmarkSetup) -> str:
     digest = hashlib.blake2b(digest_size=12)
     for part in (problem_set.name, name, *problem.positives, "|", *problem.negatives):
         digest.update(part.encode() + b"\0")
@@ -260,16 +249,16 @@ def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: Se
     return digest.hexdigest()
 
 
-def _read_results(path: str | Path | None) -> dict[str, Outcome]:
+def _read_results(path: str | Path | None) -> dict[str, BenchmarkResult]:
     if path is None or not Path(path).is_file():
         return {}
-    found: dict[str, Outcome] = {}
+    found: dict[str, BenchmarkResult] = {}
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         try:
             row = json.loads(line)
             key = str(row.pop("key"))
-            found[key] = Outcome(**row)
+            found[key] = BenchmarkResult(**row)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if number == len(lines) and (number > 1 or line.startswith('{"key"')):
                 # It was being written when a run was broken off; what follows must not be joined to it.
@@ -281,7 +270,7 @@ def _read_results(path: str | Path | None) -> dict[str, Outcome]:
     return found
 
 
-def _write_result(path: str | Path | None, key: str, outcome: Outcome) -> None:
+def _write_result(path: str | Path | None, key: str, outcome: BenchmarkResult) -> None:
     if path is None:
         return
     try:

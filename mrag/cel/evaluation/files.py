@@ -38,14 +38,14 @@ class ProblemSet:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadFile:
     """A file of a benchmark that cannot be used, and why."""
 
     path: Path
     reason: str
 
 
-def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[ProblemSet], list[Unread]]:
+def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[ProblemSet], list[UnreadFile]]:
     """Find the learning problems of a benchmark.
 
     Args:
@@ -72,7 +72,7 @@ def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[Prob
             )
         files = [f for root in roots for f in _sources(root)]
     sets: list[ProblemSet] = []
-    unread: list[Unread] = []
+    unread: list[UnreadFile] = []
     for file in files:
         try:
             ontology = _ontology(file)
@@ -81,7 +81,7 @@ def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[Prob
                 raise LoadError("No problem has both positive and negative examples.")
             sets.append(ProblemSet(_title(file), ontology, problems))
         except MragError as error:
-            unread.append(Unread(file, error.message))
+            unread.append(UnreadFile(file, error.message))
     return sets, unread
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rdflib import Literal, URIRef
 
-from mrag.cel.explain.facts import Facts, order
+from mrag.cel.explain.facts import GraphFacts, order
 from mrag.cel.semantics.sparql import X, members
 from mrag.cel.semantics.values import comparable
 from mrag.cel.syntax.expressions import (
@@ -31,7 +31,8 @@ from mrag.cel.syntax.expressions import (
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.patterns import Group, Select, to_sparql
+from mrag.rdf.patterns import Group, Select
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import RDF, XSD, Term
 
 NEW = "urn:mrag:new:"
@@ -60,14 +61,14 @@ class Candidates:
         kg: The knowledge graph.
         expression: The whole expression, in normal form.
         x: The individual that is to come to satisfy it.
-        most: Most terms of the graph at each place.
+        max_terms: Most terms of the graph at each place.
 
     Attributes:
         complete: Whether all terms were tried so far.
     """
 
-    def __init__(self, kg: KnowledgeGraph, expression: Expression, x: URIRef, most: int) -> None:
-        self.kg, self.x, self.most = kg, x, most
+    def __init__(self, kg: KnowledgeGraph, expression: Expression, x: URIRef, max_terms: int) -> None:
+        self.kg, self.x, self.max_terms = kg, x, max_terms
         self.complete = True
         self._all: list[Term] | None = None
         self._members: dict[Expression, list[Term]] = {}
@@ -79,11 +80,11 @@ class Candidates:
             key=order,
         )
         if kg.profile().triples <= _SMALL:
-            rows = kg.select(queries.get("cel/terms").bind(most=most + 1))
+            rows = kg.select(queries.get("cel/terms").bind(most=max_terms + 1))
             found = [t for (t,) in rows if t is not None]
-            self._all = found if len(found) <= most else None
+            self._all = found if len(found) <= max_terms else None
 
-    def new(self, facts: Facts) -> URIRef:
+    def new(self, facts: GraphFacts) -> URIRef:
         """Return the first new individual that no change names yet."""
         used = {t for triple in facts.added for t in triple}
         number = 1
@@ -91,7 +92,7 @@ class Candidates:
             number += 1
         return URIRef(f"{NEW}{number}")
 
-    def values(self, filler: Expression, facts: Facts, left: int) -> list[Term]:
+    def values(self, filler: Expression, facts: GraphFacts, left: int) -> list[Term]:
         """Return terms that satisfy an expression, or could with the changes that are left.
 
         Args:
@@ -129,7 +130,7 @@ class Candidates:
                 self._members[e] = []
             else:
                 where = Group(tuple(members(e)))
-                query = Select((X,), where, distinct=True, order_by=(X,), limit=self.most)
+                query = Select((X,), where, distinct=True, order_by=(X,), limit=self.max_terms)
                 self._members[e] = [t for (t,) in self.kg.select(to_sparql(query)) if t is not None]
         return self._members[e]
 

@@ -15,6 +15,7 @@ from rdflib import BNode, Literal, URIRef
 from mrag.cel.semantics.sparql import VOCABULARY, batches
 from mrag.cel.semantics.values import by_value, condition, equal, holds
 from mrag.cel.syntax.expressions import (
+    COMPARE,
     And,
     AtLeast,
     AtMost,
@@ -82,7 +83,7 @@ class _Read:
                         self.into.setdefault((p, o), {}).setdefault(s, inferred)
 
 
-class Facts:
+class GraphFacts:
     """Statements of a graph, some left out and others put in.
 
     Args:
@@ -93,7 +94,7 @@ class Facts:
         >>> kg = mrag.connect()
         >>> x, cat = URIRef("urn:x"), URIRef("urn:Cat")
         >>> _ = kg.insert([Triple(x, TYPE, cat)])
-        >>> facts = Facts(kg)
+        >>> facts = GraphFacts(kg)
         >>> facts.holds(Named("urn:Cat"), x), facts.changed((), [Triple(x, TYPE, cat)]).types(x)
         (True, [])
         >>> kg.close()
@@ -104,9 +105,9 @@ class Facts:
         self._read = _Read(kg)
         self._changes: dict[tuple[Term, URIRef, bool], tuple[set[Term], set[Term]]] | None = None
 
-    def changed(self, added: Iterable[Triple], removed: Iterable[Triple]) -> Facts:
+    def changed(self, added: Iterable[Triple], removed: Iterable[Triple]) -> GraphFacts:
         """Return the statements of the graph with these put in and those left out."""
-        found = Facts.__new__(Facts)
+        found = GraphFacts.__new__(GraphFacts)
         found.added, found._read, found._changes = frozenset(added), self._read, {}
         for at, triples in enumerate((found.added, removed)):
             for s, p, o in triples:
@@ -146,11 +147,11 @@ class Facts:
         return [str(c) for c in self.values(x, Property(str(TYPE)))]
 
     def is_individual(self, x: Term) -> bool:
-        """Tell whether a term is a named individual."""
+        """Return whether a term is a named individual."""
         return isinstance(x, URIRef) and any(c not in SCHEMA for c in self.types(x))
 
     def inferred(self, triple: Triple) -> bool:
-        """Tell whether a triple that is here was inferred."""
+        """Return whether a triple that is here was inferred."""
         self._read.outgoing([triple.s])
         return self._read.out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
 
@@ -177,12 +178,9 @@ class Facts:
                 return self.count(x, p, filler, 1) == 1
             case Only(p, filler):
                 return self.count(x, p, filler) == len(self._values(x, p))
-            case AtLeast(n, p, filler):
-                return self.count(x, p, filler, n) >= n
-            case AtMost(n, p, filler):
-                return self.count(x, p, filler, n + 1) <= n
-            case Exactly(n, p, filler):
-                return self.count(x, p, filler, n + 1) == n
+            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+                found = self.count(x, p, filler, n if isinstance(e, AtLeast) else n + 1)
+                return bool(COMPARE[type(e)](found, n))
             case DataSome(p, range):
                 return any(within(v, range) for v in self._values(x, p))
             case DataOnly(p, range):
@@ -194,14 +192,14 @@ class Facts:
         self._prepare(filler, values)
         return [v for v in values if self.holds(filler, v)]
 
-    def count(self, x: Term, p: Property, filler: Expression, most: int | None = None) -> int:
+    def count(self, x: Term, p: Property, filler: Expression, limit: int | None = None) -> int:
         """Count the values of a property that an expression holds, up to so many."""
         values = self._values(x, p)
         if isinstance(filler, Top):
-            return len(values) if most is None else min(len(values), most)
+            return len(values) if limit is None else min(len(values), limit)
         self._prepare(filler, values)
         found = (1 for v in values if self.holds(filler, v))
-        return sum(found if most is None else islice(found, most))
+        return sum(found if limit is None else islice(found, limit))
 
     def _prepare(self, filler: Expression, values: Collection[Term]) -> None:
         if not isinstance(filler, Top | Bottom | OneOf) and len(values) > 1:
@@ -220,7 +218,7 @@ def order(term: Term) -> str:
 
 
 def same(found: Term, wanted: str | Literal) -> bool:
-    """Tell whether a term is a wanted value, literals of numbers, dates and booleans by value."""
+    """Return whether a term is a wanted value, literals of numbers, dates and booleans by value."""
     if not isinstance(wanted, Literal):
         return isinstance(found, URIRef) and str(found) == wanted
     if not isinstance(found, Literal):
@@ -229,7 +227,7 @@ def same(found: Term, wanted: str | Literal) -> bool:
 
 
 def within(value: Term, range: DataRange) -> bool:
-    """Tell whether a term is a literal in a range.
+    """Return whether a term is a literal in a range.
 
     Raises:
         ConfigError: If the datatype is one that only the store compares.

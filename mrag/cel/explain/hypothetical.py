@@ -24,10 +24,9 @@ from mrag.rdf.patterns import (
     TriplePattern,
     Union,
     Values,
-    to_sparql,
 )
-from mrag.rdf.queries import term
-from mrag.rdf.terms import Triple, to_ox
+from mrag.rdf.printing import to_sparql
+from mrag.rdf.terms import Triple, to_ntriples, to_ox
 from mrag.stores.base import Limits, SelectResult
 
 
@@ -72,7 +71,7 @@ def holds_with(
     if not put_in:
         return len(kg.select(query_as_if(expression, individual, (), left_out))) > 0
     query = query_as_if(expression, individual, (), left_out)
-    scratch = "".join(f"{term(t.s)} {term(t.p)} {term(t.o)} .\n" for t in put_in).encode()
+    scratch = to_ntriples(put_in)
     try:
         found = kg.store.bounded(query, kg.dataset(), Limits(seconds=seconds), scratch)
     except (QueryRefused, EndpointError):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from rdflib import BNode, Literal, URIRef
 
 from mrag.cel.explain.candidates import Candidates
-from mrag.cel.explain.facts import TYPE, Facts, edge, order, same, within
+from mrag.cel.explain.facts import TYPE, GraphFacts, edge, order, same, within
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -67,7 +67,7 @@ _Edits: TypeAlias = frozenset[_Edit]
 _NOTHING: _Edits = frozenset()
 
 
-class Search:
+class RepairSearch:
     """Finds the smallest sets of changes, size by size.
 
     A plan for an expression that fails at a term is a set of changes of which every solution that goes on
@@ -79,23 +79,23 @@ class Search:
         e: The expression, in normal form.
         x: The individual.
         deadline: When to stop, by `time.monotonic`.
-        terms: Most terms of the graph that are tried as the value of a property.
+        max_terms: Most terms of the graph that are tried as the value of a property.
 
     Attributes:
         cut: Whether a larger number of changes could do more than the last run's.
     """
 
-    def __init__(self, kg: KnowledgeGraph, e: Expression, x: URIRef, deadline: float, terms: int) -> None:
+    def __init__(self, kg: KnowledgeGraph, e: Expression, x: URIRef, deadline: float, max_terms: int) -> None:
         self.e, self.x, self.deadline = e, x, deadline
-        self.facts = Facts(kg)
-        self.candidates = Candidates(kg, e, x, terms)
+        self.facts = GraphFacts(kg)
+        self.candidates = Candidates(kg, e, x, max_terms)
         self.cut = False
         self.size = 0
         self.plans: dict[tuple[Expression, Term, _Edits], list[_Edits]] = {}
 
     @property
     def complete(self) -> bool:
-        """Tell whether all terms of the graph were tried."""
+        """Return whether all terms of the graph were tried."""
         return self.candidates.complete
 
     def run(self, size: int) -> tuple[Change, ...] | None:
@@ -121,7 +121,7 @@ class Search:
         changes = (Change(t, add, not add and self.facts.inferred(t)) for add, t in edits)
         return tuple(sorted(changes, key=lambda c: c.order))
 
-    def _facts(self, edits: _Edits) -> Facts:
+    def _facts(self, edits: _Edits) -> GraphFacts:
         return self.facts.changed((t for add, t in edits if add), (t for add, t in edits if not add))
 
     def _solved(self, e: Expression, x: Term, edits: _Edits) -> list[_Edits]:
@@ -144,7 +144,7 @@ class Search:
         for step in dict.fromkeys(self._steps(facts, e, x, edits)):
             yield from self._solved(e, x, step)
 
-    def _steps(self, facts: Facts, e: Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
+    def _steps(self, facts: GraphFacts, e: Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
         """Yield the changes so far with more of them, which bring the expression nearer to holding."""
         match e:
             case And(parts):
@@ -166,7 +166,7 @@ class Search:
             case _:
                 yield from self._with(edits, self._single(facts, e, x))
 
-    def _single(self, facts: Facts, e: Expression, x: Term) -> Iterator[_Edit]:
+    def _single(self, facts: GraphFacts, e: Expression, x: Term) -> Iterator[_Edit]:
         """Yield the single changes that make a condition without parts hold."""
         match e:
             case Named(name):
@@ -190,7 +190,7 @@ class Search:
                 yield from self._adding(facts, x, p, [*beyond, self.candidates.new(facts)])
 
     def _more(
-        self, facts: Facts, x: Term, p: Property, filler: Expression, edits: _Edits
+        self, facts: GraphFacts, x: Term, p: Property, filler: Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         values = facts.values(x, p)
         for value in values:
@@ -204,7 +204,7 @@ class Search:
                 yield from self._solved(filler, value, more)
 
     def _fewer(
-        self, facts: Facts, x: Term, p: Property, filler: Expression, edits: _Edits
+        self, facts: GraphFacts, x: Term, p: Property, filler: Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         opposite = negation(filler)
         for value in facts.matching(x, p, filler):
@@ -220,18 +220,20 @@ class Search:
                 else:
                     self.cut = True
 
-    def _adding(self, facts: Facts, x: Term, p: Property, values: Iterable[Term]) -> Iterator[_Edit]:
+    def _adding(self, facts: GraphFacts, x: Term, p: Property, values: Iterable[Term]) -> Iterator[_Edit]:
         for value in values:
             triple = edge(x, p, value)
             if isinstance(triple.s, URIRef):
                 yield True, triple
 
-    def _dropping(self, facts: Facts, x: Term, p: Property, wrong: Callable[[Term], bool]) -> Iterator[_Edit]:
+    def _dropping(
+        self, facts: GraphFacts, x: Term, p: Property, wrong: Callable[[Term], bool]
+    ) -> Iterator[_Edit]:
         value = next(v for v in facts.values(x, p) if wrong(v))
         yield False, edge(x, p, value)
 
 
-def _least(facts: Facts, e: Expression, x: Term) -> int:
+def _least(facts: GraphFacts, e: Expression, x: Term) -> int:
     """Return how many changes an expression that fails needs at least."""
     match e:
         case And(parts):
@@ -250,8 +252,8 @@ def _least(facts: Facts, e: Expression, x: Term) -> int:
             return 1
 
 
-def _possible(facts: Facts, e: Expression, x: Term) -> bool:
-    """Tell whether any change could make an expression hold that fails; it may say so wrongly."""
+def _possible(facts: GraphFacts, e: Expression, x: Term) -> bool:
+    """Return whether any change could make an expression hold that fails; it may say so wrongly."""
     match e:
         case Bottom() | OneOf() | Not(OneOf()):
             return False

@@ -7,28 +7,27 @@ What holds rests on triples, each marked asserted or inferred. What holds becaus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rdflib import Literal, URIRef
 
-from mrag.cel.explain.facts import TYPE, Facts, edge, same, within
-from mrag.cel.semantics.counting import holding
+from mrag.cel.explain.facts import TYPE, GraphFacts, edge, same, within
+from mrag.cel.semantics.counting import instances_among
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
-    Bottom,
     DataOnly,
     DataSome,
     Exactly,
     Expression,
     Named,
     Not,
-    OneOf,
     Only,
     Or,
     Property,
+    Quantified,
     Some,
     Top,
     Value,
@@ -37,15 +36,18 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import Term, Triple, curie, iri
+from mrag.rdf.terms import Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
 
 Label = Callable[[str], str]
 """Names an IRI for people."""
 
 
+_TYPED = Property(str(TYPE))
+
+
 @dataclass(frozen=True)
-class Evidence:
+class SupportingTriple:
     """A triple that something rests on."""
 
     triple: Triple
@@ -85,18 +87,18 @@ class Reason:
     expression: Expression
     subject: Term
     holds: bool
-    edge: Evidence | None = None
-    evidence: tuple[Evidence, ...] = ()
+    edge: SupportingTriple | None = None
+    evidence: tuple[SupportingTriple, ...] = ()
     absent: tuple[Absence, ...] = ()
     parts: tuple[Reason, ...] = ()
     more: int = 0
 
-    def triples(self) -> tuple[Evidence, ...]:
+    def triples(self) -> tuple[SupportingTriple, ...]:
         """Return all triples that it rests on, each once, in order."""
         found = dict.fromkeys(self._triples())
         return tuple(sorted(found, key=lambda e: [t.n3() for t in e.triple]))
 
-    def _triples(self) -> Iterator[Evidence]:
+    def _triples(self) -> Iterator[SupportingTriple]:
         if self.edge is not None:
             yield self.edge
         yield from self.evidence
@@ -128,8 +130,13 @@ class Reason:
         }
 
 
-def satisfied(
-    kg: KnowledgeGraph, expression: Expression, individual: str, *, most: int = 3, facts: Facts | None = None
+def why_satisfied(
+    kg: KnowledgeGraph,
+    expression: Expression,
+    individual: str,
+    *,
+    max_values: int = 3,
+    facts: GraphFacts | None = None,
 ) -> Reason:
     """Explain whether and why an individual satisfies an expression.
 
@@ -137,7 +144,7 @@ def satisfied(
         kg: The knowledge graph.
         expression: The expression; its normal form is explained.
         individual: IRI of a named individual.
-        most: Most values shown where many decide alike.
+        max_values: Most values shown where many decide alike.
         facts: What has been read of the graph already.
 
     Returns:
@@ -157,7 +164,7 @@ def satisfied(
         ...     Triple(jacket, RDF.type, URIRef("urn:x:Jacket")),
         ... ])
         >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
-        >>> print(satisfied(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
+        >>> print(why_satisfied(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
         ✓ photo: ¬Advert ⊓ (∃ shows.Jacket)
           ✓ ¬Advert: not stated: photo is a Advert
           ✓ ∃ shows.Jacket
@@ -165,7 +172,7 @@ def satisfied(
               jacket is a Jacket [asserted]
         >>> kg.close()
     """
-    facts = facts or Facts(kg)
+    facts = facts or GraphFacts(kg)
     x, shape = URIRef(iri(individual, kg.prefixes)), normal(expression)
     if not facts.is_individual(x):
         raise ConfigError(
@@ -173,8 +180,8 @@ def satisfied(
             term=str(x),
             hint="An individual is an IRI with a class.",
         )
-    found = _Explainer(facts, most).reason(shape, x)
-    if found.holds != bool(holding(kg, shape, [str(x)])):
+    found = _Explainer(facts, max_values).reason(shape, x)
+    if found.holds != bool(instances_among(kg, shape, [str(x)])):
         raise ConfigError(
             "The store compares a literal in this expression otherwise.",
             term=str(x),
@@ -184,105 +191,72 @@ def satisfied(
 
 
 class _Explainer:
-    def __init__(self, facts: Facts, most: int) -> None:
-        self.facts, self.most = facts, most
+    def __init__(self, facts: GraphFacts, max_values: int) -> None:
+        self.facts, self.max_values = facts, max_values
 
-    def reason(self, e: Expression, x: Term, by: Evidence | None = None) -> Reason:
-        holds = self.facts.holds(e, x)
+    def reason(self, e: Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
+        found = Reason(e, x, self.facts.holds(e, x), by)
         match e:
-            case And(parts):
-                return Reason(e, x, holds, by, parts=tuple(self.reason(p, x) for p in parts))
-            case Or(parts):
-                shown = [p for p in parts if self.facts.holds(p, x)] if holds else parts
-                return Reason(e, x, holds, by, parts=tuple(self.reason(p, x) for p in shown))
-            case Named(name):
-                return self.told(e, x, holds, by, [Triple(x, TYPE, URIRef(name))])  # type: ignore[arg-type]
-            case Not(Named(name)):
-                return self.told(e, x, holds, by, [Triple(x, TYPE, URIRef(name))])  # type: ignore[arg-type]
+            case And(parts) | Or(parts):
+                if found.holds and isinstance(e, Or):
+                    parts = tuple(p for p in parts if self.facts.holds(p, x))
+                return replace(found, parts=tuple(self.reason(p, x) for p in parts))
+            case Named(name) | Not(Named(name)):
+                return self.by_triples(found, [edge(x, _TYPED, URIRef(name))])
             case Value(p, value) | Not(Value(p, value)):
-                found = [edge(x, p, v) for v in self.facts.values(x, p) if same(v, value)]
                 term = value if isinstance(value, Literal) else URIRef(value)
-                return self.told(e, x, holds, by, found or [edge(x, p, term)])
+                values = [v for v in self.facts.values(x, p) if same(v, value)]
+                return self.by_triples(found, [edge(x, p, v) for v in values or [term]])
             case DataSome(p, range) | DataOnly(p, range) | Not(DataSome(p, range)) | Not(DataOnly(p, range)):
                 # What decides is in the range, or beyond it.
                 inside = isinstance(e, DataSome) or (isinstance(e, Not) and isinstance(e.of, DataSome))
-                found = [edge(x, p, v) for v in self.facts.values(x, p) if within(v, range) == inside]
-                if not found:
-                    found = [edge(x, p, v) for v in self.facts.values(x, p)]
-                return self.told(e, x, holds, by, found, [_none(x, p)])
-            case Some(p, filler):
-                return self.counted(e, x, holds, by, p, filler, enough=1)
-            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
-                return self.counted(e, x, holds, by, p, filler, enough=n)
+                values = self.facts.values(x, p)
+                deciding = [v for v in values if within(v, range) == inside] or values
+                return self.by_triples(found, [edge(x, p, v) for v in deciding], [_none(x, p)])
             case Only(p, filler):
                 values = self.facts.values(x, p)
-                if not holds:
+                if not found.holds:
                     values = [v for v in values if not self.facts.holds(filler, v)]
-                return self.through(e, x, holds, by, p, filler, values)
-            case Top() | Bottom() | OneOf() | Not():
-                return Reason(e, x, holds, by)
+                return self.by_values(found, e, values)
+            case Some(p, filler) | AtLeast(_, p, filler) | AtMost(_, p, filler) | Exactly(_, p, filler):
+                values = self.facts.matching(x, p, filler)
+                if not values and not found.holds:
+                    values = self.facts.values(x, p)
+                return self.by_values(found, e, values)
+            case _:
+                return found
 
-    def counted(
-        self,
-        e: Expression,
-        x: Term,
-        holds: bool,
-        by: Evidence | None,
-        p: Property,
-        filler: Expression,
-        enough: int,
-    ) -> Reason:
-        values = self.facts.matching(x, p, filler)
-        if not values and not holds:
-            values = self.facts.values(x, p)
-        most = max(self.most, enough) if isinstance(e, AtLeast | Exactly) else self.most
-        return self.through(e, x, holds, by, p, filler, values, most)
-
-    def through(
-        self,
-        e: Expression,
-        x: Term,
-        holds: bool,
-        by: Evidence | None,
-        p: Property,
-        filler: Expression,
-        values: Sequence[Term],
-        most: int | None = None,
-    ) -> Reason:
-        shown = values[: most or self.most]
-        parts = tuple(self.reason(filler, v, self.evidence(edge(x, p, v))) for v in shown)
+    def by_values(self, found: Reason, e: Quantified, values: Sequence[Term]) -> Reason:
+        """Add the values of a property that decide, each with its own reason."""
+        x, p = found.subject, e.property
+        limit = max(self.max_values, e.n) if isinstance(e, AtLeast | Exactly) else self.max_values
+        shown = values[:limit]
+        parts = tuple(self.reason(e.filler, v, self.supporting(edge(x, p, v))) for v in shown)
         absent = () if values else (_none(x, p),)
-        if isinstance(e, AtMost | Exactly) and not isinstance(filler, Top):
+        if isinstance(e, AtMost | Exactly) and not isinstance(e.filler, Top):
             absent = ()  # others may be there that the filler does not hold
-        return Reason(e, x, holds, by, absent=absent, parts=parts, more=len(values) - len(shown))
+        return replace(found, absent=absent, parts=parts, more=len(values) - len(shown))
 
-    def told(
-        self,
-        e: Expression,
-        x: Term,
-        holds: bool,
-        by: Evidence | None,
-        looked: Sequence[Triple],
-        nothing: Sequence[Absence] = (),
-    ) -> Reason:
-        here = [t for t in looked if self.there(t)]
-        absent = [Absence(t.s, t.p, t.o) for t in looked if t not in here] or ([] if here else list(nothing))
-        shown = tuple(self.evidence(t) for t in here[: self.most])
-        return Reason(e, x, holds, by, shown, tuple(absent), more=len(here) - len(shown))
+    def by_triples(self, found: Reason, wanted: Sequence[Triple], nothing: Sequence[Absence] = ()) -> Reason:
+        """Add the triples that decide, and those whose absence does."""
+        here = [t for t in wanted if self.there(t)]
+        absent = [Absence(t.s, t.p, t.o) for t in wanted if t not in here] or ([] if here else list(nothing))
+        shown = tuple(self.supporting(t) for t in here[: self.max_values])
+        return replace(found, evidence=shown, absent=tuple(absent), more=len(here) - len(shown))
 
     def there(self, t: Triple) -> bool:
         return t.o in self.facts.values(t.s, Property(str(t.p)))
 
-    def evidence(self, t: Triple) -> Evidence:
-        return Evidence(t, self.facts.inferred(t))
+    def supporting(self, t: Triple) -> SupportingTriple:
+        return SupportingTriple(t, self.facts.inferred(t))
 
 
 def _none(x: Term, p: Property) -> Absence:
     return Absence(None, URIRef(p.iri), x) if p.inverse else Absence(x, URIRef(p.iri), None)
 
 
-def _evidence_json(e: Evidence) -> dict[str, Any]:
-    return {"triple": [t.n3() for t in e.triple], "inferred": e.inferred}
+def _evidence_json(e: SupportingTriple) -> dict[str, Any]:
+    return {"triple": ntriples_terms(e.triple), "inferred": e.inferred}
 
 
 def in_words(terms: Sequence[Term | None], label: Label) -> str:
@@ -317,5 +291,5 @@ def _lines(r: Reason, label: Label, indent: str) -> Iterator[str]:
         yield f"{indent}  and {r.more} more"
 
 
-def _status(e: Evidence) -> str:
+def _status(e: SupportingTriple) -> str:
     return "inferred" if e.inferred else "asserted"

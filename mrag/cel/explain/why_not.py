@@ -17,16 +17,14 @@ from typing import Any, Literal, TypeAlias
 from rdflib import URIRef
 
 from mrag.cel.explain.hypothetical import holds_with
-from mrag.cel.explain.repair import Change, Search, TimeUp
+from mrag.cel.explain.repair import Change, RepairSearch, TimeUp
 from mrag.cel.explain.satisfied import Label, in_words
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import curie, iri
+from mrag.rdf.terms import curie, iri, ntriples_terms
 from mrag.terminal import inline
-
-__all__ = ["Change", "GaveUp", "WhyNot", "why_not"]
 
 GaveUp: TypeAlias = Literal["time", "size"]
 """What ended a search without a result: its seconds, or the most changes it may make."""
@@ -84,7 +82,7 @@ class WhyNot:
         changes = None
         if self.changes is not None:
             changes = [
-                {"triple": [t.n3() for t in c.triple], "add": c.add, "inferred": c.inferred}
+                {"triple": ntriples_terms(c.triple), "add": c.add, "inferred": c.inferred}
                 for c in self.changes
             ]
         return {
@@ -103,9 +101,9 @@ def why_not(
     expression: Expression,
     individual: str,
     *,
-    most: int = 6,
+    max_changes: int = 6,
     seconds: float = 10.0,
-    terms: int = 25,
+    max_terms: int = 25,
 ) -> WhyNot:
     """Find the smallest set of triples whose addition or removal brings an individual into a result.
 
@@ -116,9 +114,9 @@ def why_not(
         kg: The knowledge graph.
         expression: The expression.
         individual: IRI of the individual; one that the graph does not know is brought in as a new one.
-        most: Most changes.
+        max_changes: Most changes.
         seconds: Time limit of the search. When it gives up, it says so.
-        terms: Most terms of the graph that are tried as the value of a property, at each place.
+        max_terms: Most terms of the graph that are tried as the value of a property, at each place.
 
     Raises:
         ConfigError: If limits are not positive, or the expression compares literals that only the store
@@ -140,11 +138,11 @@ def why_not(
           if it were stated: photo shows 1
         >>> kg.close()
     """
-    if most < 1 or seconds <= 0 or terms < 1:
-        raise ConfigError("most, seconds and terms are positive.")
+    if max_changes < 1 or seconds <= 0 or max_terms < 1:
+        raise ConfigError("max_changes, seconds and max_terms are positive.")
     started = time.monotonic()
     x, shape = URIRef(iri(individual, kg.prefixes)), normal(expression)
-    search = Search(kg, shape, x, started + seconds, terms)
+    search = RepairSearch(kg, shape, x, started + seconds, max_terms)
     changes: tuple[Change, ...] | None = None
     gave_up: GaveUp | None = None
     size = 0
@@ -154,7 +152,7 @@ def why_not(
             if changes is None:
                 if not search.cut:
                     break
-                if size == most:
+                if size == max_changes:
                     gave_up = "size"
                     break
                 size += 1

@@ -1,4 +1,4 @@
-"""What all learners share: the interface, the limits, and the board of the best hypotheses so far."""
+"""What all learners share: the interface, the limits, and the best hypotheses so far."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.problem import MEASURES, Counts, Hypothesis, LearningProblem, Measure, quality
+from mrag.cel.problem import MEASURES, ExampleCounts, Hypothesis, LearningProblem, Measure, quality
 from mrag.cel.semantics.bits import Bits, ExampleBits
 from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.hierarchy import unclosed
+from mrag.cel.semantics.hierarchy import missing_inferences
 from mrag.cel.semantics.instances import Mask, World
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.normal_form import normal
@@ -30,7 +30,7 @@ time limit, or Ctrl-C."""
 
 @dataclass(frozen=True)
 class LearnerSettings:
-    """What all learners can be told.
+    """Settings that all learners have.
 
     Attributes:
         seconds: Time limit of a fit; what was found until then is returned.
@@ -57,13 +57,13 @@ class LearnerSettings:
 
 
 @dataclass(frozen=True)
-class Progress:
+class FitProgress:
     """How far a learner is.
 
     Attributes:
         tested: Hypotheses tested.
         seconds: Since it began.
-        best: The best so far, None while nothing tells positive from negative examples.
+        best: The best so far, None while nothing separates positive from negative examples.
     """
 
     tested: int
@@ -72,7 +72,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Report:
+class FitReport:
     """How a fit went.
 
     Attributes:
@@ -91,14 +91,14 @@ class Report:
 
 
 class Halt(Exception):  # no error: it ends a search at its limit
-    """Ends a search from inside; raised by `Board`."""
+    """Ends a search from inside; raised by `FitState`."""
 
     def __init__(self, why: Stopped) -> None:
         super().__init__(why)
         self.why = why
 
 
-class Board:
+class FitState:
     """The examples of a fit, and the best hypotheses on them so far.
 
     Args:
@@ -123,7 +123,7 @@ class Board:
         problem: LearningProblem,
         world: World,
         settings: LearnerSettings,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[FitProgress], None] | None = None,
         started: float | None = None,
     ) -> None:
         self.problem, self.world, self.settings = problem, world, settings
@@ -143,11 +143,24 @@ class Board:
         self.at = world.positions(problem.examples)
         self.bits = ExampleBits(len(problem.positives), len(problem.negatives))
 
-    def count(self, mask: Mask) -> Counts:
-        """Count the examples in a set of terms."""
-        held = mask[self.at]
+    @property
+    def steps(self) -> int:
+        """Return how many properties may follow one another, as far as the world reaches."""
+        return min(self.settings.steps, self.world.steps or self.settings.steps)
+
+    def solved(self) -> bool:
+        """Return whether the best hypothesis so far makes no mistake."""
+        return any(h.solved for h in self.best()[:1])
+
+    def counts(self, tp: int | np.integer, fp: int | np.integer) -> ExampleCounts:
+        """Return the counts of so many positive and negative examples held."""
+        return ExampleCounts(int(tp), int(fp), self.bits.positives, self.bits.negatives)
+
+    def count(self, expression: Expression) -> ExampleCounts:
+        """Count the examples that an expression holds."""
+        held = self.world.extension(expression)[self.at]
         p = self.bits.positives
-        return Counts(int(held[:p].sum()), int(held[p:].sum()), p, self.bits.negatives)
+        return self.counts(held[:p].sum(), held[p:].sum())
 
     def pack(self, masks: Iterable[Mask]) -> Bits:
         """Pack the examples in sets of terms."""
@@ -157,12 +170,12 @@ class Board:
     def offer(
         self,
         expression: Expression,
-        counts: Counts,
+        counts: ExampleCounts,
         *,
         shaped: bool = False,
         estimate: float | None = None,
     ) -> float:
-        """Propose a hypothesis and return its quality; what tells nothing is not kept.
+        """Propose a hypothesis and return its quality; what is not informative is not kept.
 
         Args:
             expression: The hypothesis.
@@ -171,7 +184,7 @@ class Board:
             estimate: Its quality on examples not learnt from, if that was estimated.
         """
         value = quality(counts, self.settings.measure)
-        if counts.tells and (len(self._found) < self._kept or value >= self.worst):
+        if counts.informative and (len(self._found) < self._kept or value >= self.worst):
             shape = expression if shaped else normal(expression)
             self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
             if len(self._found) > 2 * self._kept:
@@ -184,7 +197,7 @@ class Board:
         return max(self.settings.top, 20)
 
     def tick(self, tested: int = 1) -> None:
-        """Note that hypotheses have been tested.
+        """Record that hypotheses have been tested.
 
         Raises:
             Halt: When the time is up.
@@ -193,7 +206,7 @@ class Board:
         now = time.monotonic()
         if self._on_progress is not None and now - self._told >= 0.1:
             self._told = now
-            self._on_progress(Progress(self.tested, now - self.started, next(iter(self.best()), None)))
+            self._on_progress(FitProgress(self.tested, now - self.started, next(iter(self.best()), None)))
         if now - self.started >= self.settings.seconds:
             raise Halt("time")
 
@@ -207,30 +220,36 @@ class Learner(ABC):
 
     Args:
         kg: The knowledge graph.
-        settings: Limits and measure.
+        settings: Those of the learner; of other settings the common part is taken.
         on_progress: Called now and then during a fit.
 
     Attributes:
         report: How the last fit went.
     """
 
-    name: str = ""
+    name: ClassVar[str]
+    settings_type: ClassVar[type[LearnerSettings]] = LearnerSettings
 
     def __init__(
         self,
         kg: KnowledgeGraph,
         settings: LearnerSettings | None = None,
         *,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[FitProgress], None] | None = None,
     ) -> None:
+        if settings is None:
+            settings = self.settings_type()
+        elif not isinstance(settings, self.settings_type):
+            common = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
+            settings = self.settings_type(**common)
         self.kg = kg
-        self.settings = settings or LearnerSettings()
+        self.settings = settings
         self.on_progress = on_progress
-        self.report: Report | None = None
+        self.report: FitReport | None = None
 
     @abstractmethod
-    def search(self, board: Board) -> Stopped:
-        """Offer hypotheses to the board and return why nothing more is tried."""
+    def search(self, fit: FitState) -> Stopped:
+        """Offer hypotheses to the fit and return why nothing more is tried."""
 
     def fit(self, problem: LearningProblem) -> list[Hypothesis]:
         """Learn what the positive examples share and the negative ones lack.
@@ -242,7 +261,7 @@ class Learner(ABC):
 
         Returns:
             The best hypotheses, best first; shorter ones before longer ones of the same quality. None is
-            returned where nothing tells positive from negative examples. `solved` of the first says
+            returned where nothing separates positive from negative examples. `solved` of the first says
             whether it makes no mistake, else it is the best partial concept.
 
         Raises:
@@ -250,20 +269,20 @@ class Learner(ABC):
         """
         started = time.monotonic()
         world = World.of(self.kg, problem.examples, steps=self.settings.steps)
-        notes = tuple(unclosed(self.kg, world))
+        notes = tuple(missing_inferences(self.kg, world))
         for note in notes:
             logger.warning("%s", note)
-        board = Board(problem, world, self.settings, self.on_progress, started)
+        fit = FitState(problem, world, self.settings, self.on_progress, started)
         stopped: Stopped
         try:
-            stopped = self.search(board)
+            stopped = self.search(fit)
         except Halt as halt:
             stopped = halt.why
         except KeyboardInterrupt:
             stopped = "interrupted"
-        found = self._confirmed(board.best()[: self.settings.top], problem)
+        found = self._confirmed(fit.best()[: self.settings.top], problem)
         solved = bool(found) and found[0].solved
-        self.report = Report(board.tested, time.monotonic() - started, stopped, solved, notes)
+        self.report = FitReport(fit.tested, time.monotonic() - started, stopped, solved, notes)
         return found
 
     def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
@@ -271,7 +290,7 @@ class Learner(ABC):
         if not self.settings.confirm or not found:
             return found
 
-        def counted(some: list[Hypothesis]) -> list[Counts]:
+        def counted(some: list[Hypothesis]) -> list[ExampleCounts]:
             expressions = [h.expression for h in some]
             return confusion(self.kg, expressions, problem.positives, problem.negatives, known=True)
 
@@ -281,6 +300,6 @@ class Learner(ABC):
         checked = [
             replace(h, quality=quality(counts, h.measure), counts=counts)
             for h, counts in zip(found, counted(found), strict=True)
-            if counts.tells
+            if counts.informative
         ]
         return sorted(checked, key=lambda h: h.order)

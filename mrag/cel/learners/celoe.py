@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
-from mrag.cel.learners.refinement import Language, Refinement
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
+from mrag.cel.learners.refinement import Constructors, RefinementOperator
 from mrag.cel.syntax.expressions import Expression, Top, key, length
-from mrag.graph.kg import KnowledgeGraph
 
 
 @dataclass(frozen=True)
@@ -17,23 +15,23 @@ class CeloeSettings(LearnerSettings):
     """Settings of `Celoe`; the defaults of the heuristic are the published ones.
 
     Attributes:
-        most: Most expressions tested.
+        max_tested: Most expressions tested.
         max_length: Longest expression.
         start_bonus: Score that `⊤` gets beside its quality.
         gain_bonus: Weight of what an expression gained over the one it was refined from.
         expansion_penalty: Score that each step of horizontal expansion costs.
         refinement_penalty: Score that each refinement an expression already has costs.
-        language: Which expressions are reached.
+        constructors: Which expressions are reached.
         ignore: IRIs of classes and properties to leave out.
     """
 
-    most: int = 10_000
+    max_tested: int = 10_000
     max_length: int = 24
     start_bonus: float = 0.1
     gain_bonus: float = 0.3
     expansion_penalty: float = 0.1
     refinement_penalty: float = 0.001
-    language: Language = field(default_factory=Language)
+    constructors: Constructors = field(default_factory=Constructors)
     ignore: tuple[str, ...] = ()
 
 
@@ -50,30 +48,22 @@ class Celoe(Learner):
     """Learns by refining `⊤`, the most promising expression first."""
 
     name = "celoe"
-
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        settings: CeloeSettings | None = None,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.celoe_settings = settings or CeloeSettings()
-        super().__init__(kg, self.celoe_settings, on_progress=on_progress)
+    settings_type = CeloeSettings
+    settings: CeloeSettings
 
     def score(self, node: _Node) -> float:
         """Return how promising a node is."""
-        s = self.celoe_settings
+        s = self.settings
         bonus = s.start_bonus if node.parent is None else s.gain_bonus * (node.quality - node.parent)
         costs = s.expansion_penalty * (node.expanded - 1) + s.refinement_penalty * node.refined
         return round(node.quality + bonus - costs, 5)
 
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Refine until an expression makes no mistake or a limit is reached."""
-        world, settings = board.world, self.celoe_settings
-        operator = Refinement(self.kg, world, settings.language, frozenset(settings.ignore))
+        world, settings = fit.world, self.settings
+        operator = RefinementOperator(self.kg, world, settings.constructors, frozenset(settings.ignore))
         top: Expression = Top()
-        root = _Node(top, board.offer(top, board.count(world.extension(top))), None, length(top))
+        root = _Node(top, fit.offer(top, fit.count(top)), None, length(top))
         queue = [(-self.score(root), length(top), key(top), root)]
         seen: set[Expression] = {top}
         while queue:
@@ -91,14 +81,14 @@ class Celoe(Learner):
                 if shorter or e in seen or not world.reaches(e):
                     continue
                 seen.add(e)
-                board.tick()
-                counts = board.count(world.extension(e))
-                value = board.offer(e, counts)
+                fit.tick()
+                counts = fit.count(e)
+                value = fit.offer(e, counts)
                 if counts.perfect:
                     return "solved"
                 if value > 0 and counts.tp > 0:
                     child = _Node(e, value, node.quality, length(e))
                     heapq.heappush(queue, (-self.score(child), length(e), key(e), child))
-                if board.tested >= settings.most:
+                if fit.tested >= settings.max_tested:
                     return "limit"
         return "exhausted"

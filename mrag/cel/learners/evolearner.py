@@ -12,22 +12,20 @@ numbers of the whole process and keeps its types in a module: two fits could not
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
 import numpy as np
 from rdflib import URIRef
 
-from mrag.cel.learners.atoms import Atoms
-from mrag.cel.learners.base import Board, Halt, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, Stopped
+from mrag.cel.learners.signature import Signature
 from mrag.cel.learners.trees import Forest, Kind, Tree
-from mrag.cel.problem import Counts
 from mrag.cel.syntax.expressions import Expression, Named, OneOf, Property
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph
 
 _QUALITY = 2048
 """What full quality is worth, in symbols of length."""
@@ -83,47 +81,15 @@ class EvoSettings(LearnerSettings):
 
 
 class EvoLearner(Learner):
-    """Learns by breeding trees of class expressions.
-
-    Args:
-        kg: The knowledge graph.
-        settings: `EvoSettings`; of other settings the common part is taken.
-        on_progress: Called now and then during a fit.
-
-    Example:
-        >>> import mrag
-        >>> from mrag.cel.problem import LearningProblem
-        >>> from mrag.cel.syntax.printing import to_dl
-        >>> from mrag.rdf.terms import RDF, Triple
-        >>> from rdflib import URIRef
-        >>> kg = mrag.connect()
-        >>> names = {"a": "Cat", "b": "Cat", "c": "Dog"}
-        >>> _ = kg.insert(
-        ...     Triple(URIRef(f"urn:x:{x}"), URIRef(RDF + "type"), URIRef(f"urn:x:{c}"))
-        ...     for x, c in names.items()
-        ... )
-        >>> learner = EvoLearner(kg, EvoSettings(population=20, generations=5))
-        >>> best = learner.fit(LearningProblem(["urn:x:a", "urn:x:b"], ["urn:x:c"]))[0]
-        >>> to_dl(best.expression, {"x": "urn:x:"}), best.quality, learner.report.stopped
-        ('x:Cat', 1.0, 'solved')
-        >>> kg.close()
-    """
+    """Learns by breeding trees of class expressions."""
 
     name = "evolearner"
+    settings_type = EvoSettings
+    settings: EvoSettings
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        settings: LearnerSettings | None = None,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.evo_settings = adapted(settings)
-        super().__init__(kg, self.evo_settings, on_progress=on_progress)
-
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Breed until a tree makes no mistake, or to the last generation, then shorten the best."""
-        run = _Run(board, self.evo_settings)
+        run = _Run(fit, self.settings)
         try:
             stopped = run.breed()
         except Halt as halt:
@@ -134,29 +100,16 @@ class EvoLearner(Learner):
         return stopped
 
 
-def adapted(settings: LearnerSettings | None) -> EvoSettings:
-    """Return settings of an `EvoLearner` that agree with those of another learner.
-
-    Example:
-        >>> adapted(LearnerSettings(seed=7)).seed
-        7
-    """
-    if isinstance(settings, EvoSettings):
-        return settings
-    common = settings or LearnerSettings()
-    return EvoSettings(**{f.name: getattr(common, f.name) for f in fields(LearnerSettings)})
-
-
 class _Run:
     """One fit, with random numbers, atoms and trees of its own."""
 
-    def __init__(self, board: Board, settings: EvoSettings) -> None:
-        self.board, self.settings = board, settings
+    def __init__(self, fit: FitState, settings: EvoSettings) -> None:
+        self.fit, self.settings = fit, settings
         self.random = Random(settings.seed)
-        self.atoms = Atoms(board.world, inverse=settings.inverse)
-        self.forest = Forest(board)
-        labels = np.zeros(board.world.size, dtype=np.int8)
-        labels[board.at] = np.where(np.arange(len(board.at)) < board.bits.positives, 1, -1)
+        self.atoms = Signature(fit.world, inverse=settings.inverse)
+        self.forest = Forest(fit)
+        labels = np.zeros(fit.world.size, dtype=np.int8)
+        labels[fit.at] = np.where(np.arange(len(fit.at)) < fit.bits.positives, 1, -1)
         self.conditions = {
             p: self.leaves(self.atoms.conditions(p, settings.splits, labels)) for p in self.atoms.data
         }
@@ -166,7 +119,7 @@ class _Run:
         self.terminals = [*classes, self.forest.top, self.forest.bottom, *data]
         named = settings.nominals
         self.named = [p for p in self.atoms.links if (self.atoms.alike(p) if named is None else named)]
-        self.most = {p: min(settings.counted, self.atoms.most_values(p)) for p in self.atoms.links}
+        self.max_counts = {p: min(settings.counted, self.atoms.max_values(p)) for p in self.atoms.links}
         self.fitness: dict[int, float] = {}
         self.champions: list[Tree] = []
 
@@ -179,41 +132,35 @@ class _Run:
         """Breed generation after generation."""
         # Single classes and limits come first: a population is not needed where one of them will do.
         self.scored(list(self.terminals))
-        if self.solved():
+        if self.fit.solved():
             return "solved"
         population = self.scored(self.first())
         for _ in range(self.settings.generations):
-            if self.solved():
+            if self.fit.solved():
                 return "solved"
             chosen = [self.tournament(population) for _ in population]
             population = self.scored(self.varied(chosen))
             if len(self.forest) > 100 * self.settings.population:
                 self.forest.keep([*population, *self.champions])
                 self.fitness = {t.id: self.fitness[t.id] for t in [*population, *self.champions]}
-        return "solved" if self.solved() else "limit"
-
-    def solved(self) -> bool:
-        return any(h.solved for h in self.board.best()[:1])
+        return "solved" if self.fit.solved() else "limit"
 
     def scored(self, trees: list[Tree]) -> list[Tree]:
-        """Return trees with the fittest first, and offer the best of the new ones to the board."""
+        """Return trees with the fittest first, and offer the best of the new ones."""
         new = list({t.id: t for t in trees if t.id not in self.fitness}.values())
         tp, fp = self.forest.count(new)
-        qualities = self.board.bits.qualities(tp, fp, self.settings.measure)
+        qualities = self.fit.bits.qualities(tp, fp, self.settings.measure)
         worth = _QUALITY * qualities - [t.length for t in new]
         self.fitness.update(zip((t.id for t in new), worth.tolist(), strict=True))
-        tells = self.board.bits.tell(tp, fp)
-        order = [at for at in np.argsort(-worth, kind="stable").tolist() if tells[at]]
+        informative = self.fit.bits.informative(tp, fp)
+        order = [at for at in np.argsort(-worth, kind="stable").tolist() if informative[at]]
         best = order[: max(20, 2 * self.settings.top)]
         for at in best:
-            self.board.offer(new[at].expression, self.counts(int(tp[at]), int(fp[at])))
+            self.fit.offer(new[at].expression, self.fit.counts(tp[at], fp[at]))
         leading = [*self.champions, *(new[at] for at in best)]
         self.champions = sorted(leading, key=lambda t: (-self.fitness[t.id], t.id))[: self.settings.top]
-        self.board.tick(len(new))
+        self.fit.tick(len(new))
         return sorted(trees, key=lambda t: (-self.fitness[t.id], t.id))
-
-    def counts(self, tp: int, fp: int) -> Counts:
-        return Counts(tp, fp, self.board.bits.positives, self.board.bits.negatives)
 
     def tournament(self, ranked: Sequence[Tree]) -> Tree:
         """Return the fittest of some trees drawn from a population with the fittest first."""
@@ -221,7 +168,7 @@ class _Run:
         return ranked[min(int(draw() * n) for _ in range(self.settings.tournament))]
 
     def varied(self, trees: list[Tree]) -> list[Tree]:
-        """Let neighbours exchange parts, then grow parts anew.
+        """Exchange parts between neighbours, then grow parts anew.
 
         A tree that is there already is mutated once more: the published way soon has a population that
         consists of the same few trees (measured: docs/learners.md).
@@ -258,7 +205,7 @@ class _Run:
 
     def first(self) -> list[Tree]:
         """Return trees that each describe a walk from a positive example, each of these in turn."""
-        starts = self.board.at[: self.board.bits.positives].tolist()
+        starts = self.fit.at[: self.fit.bits.positives].tolist()
         steps, number = self.settings.steps, self.settings.population
         return [self.walked(starts[at % len(starts)], steps) for at in range(number)]
 
@@ -281,11 +228,11 @@ class _Run:
         """Describe one value of a property of a term."""
         value = int(self.any(self.atoms.values_of(p, at).tolist()))
         if self.atoms.is_literal(value):
-            true = [c for c in self.conditions.get(p, ()) if self.board.world.extension(c.expression)[at]]
+            true = [c for c in self.conditions.get(p, ()) if self.fit.world.extension(c.expression)[at]]
             return self.any(true) if true else None
         if steps > 1 and self.random.random() < self.settings.jump:
             return self.forest.quantified("some", p, self.walked(value, steps - 1))
-        term = self.board.world.terms[value]
+        term = self.fit.world.terms[value]
         if p in self.named and isinstance(term, URIRef) and self.random.random() < 0.5:
             return self.forest.quantified("some", p, self.forest.leaf(OneOf((str(term),))))
         return self.forest.quantified("some", p, self.described(value))
@@ -295,7 +242,7 @@ class _Run:
         kinds: list[Kind] = ["and", "or", "not"]
         if self.atoms.links:
             kinds += ["some", "only"]
-        if any(n > 1 for n in self.most.values()):
+        if any(n > 1 for n in self.max_counts.values()):
             kinds += ["min", "max", "exactly"]
         kind: Kind = "leaf" if height == 0 or self.random.random() < 0.2 else self.any(kinds)
         match kind:
@@ -307,8 +254,8 @@ class _Run:
                 return self.forest.negated(self.grown(height - 1))
             case "some" | "only":
                 return self.forest.quantified(kind, self.any(self.atoms.links), self.grown(height - 1))
-        p = self.any([p for p, n in self.most.items() if n > 1])
-        n = self.random.randint(1, self.most[p])
+        p = self.any([p for p, n in self.max_counts.items() if n > 1])
+        n = self.random.randint(1, self.max_counts[p])
         return self.forest.quantified(kind, p, self.grown(height - 1), n)
 
     def any(self, things: Sequence[_T]) -> _T:
@@ -318,12 +265,12 @@ class _Run:
 
     def shorten(self, until: float | None = None) -> None:
         """Replace parts of the best trees by what is in them, or by nothing, where no quality is lost."""
-        tried = self.board.tested
+        tried = self.fit.tested
         for tree in list(self.champions):
             better: Tree | None = tree
-            while better is not None and self.board.tested - tried < _SHORTEN:
+            while better is not None and self.fit.tested - tried < _SHORTEN:
                 if until is None:
-                    self.board.tick(0)
+                    self.fit.tick(0)
                 elif time.monotonic() > until:
                     return
                 better = self.shorter(better)
@@ -337,13 +284,13 @@ class _Run:
                     made.setdefault(found.id, found)
         candidates = list(made.values())
         tp, fp = self.forest.count(candidates)
-        qualities = self.board.bits.qualities(tp, fp, self.settings.measure)
+        qualities = self.fit.bits.qualities(tp, fp, self.settings.measure)
         worth = _QUALITY * qualities - [t.length for t in candidates]
-        self.board.tested += len(candidates)
+        self.fit.tested += len(candidates)
         if not candidates or worth.max() <= self.fitness[tree.id]:
             return None
         at = int(worth.argmax())
         found = candidates[at]
         self.fitness[found.id] = float(worth[at])
-        self.board.offer(found.expression, self.counts(int(tp[at]), int(fp[at])))
+        self.fit.offer(found.expression, self.fit.counts(tp[at], fp[at]))
         return found

@@ -1,4 +1,4 @@
-"""What can be said of examples in one condition: classes, properties, values, limits, and their negations.
+"""Single conditions on examples: classes, properties, values, limits, and their negations.
 
 The conditions are worked out from the inside: those of the values of a property give those of the
 individual that has it, for all conditions and individuals in one product of matrices. Of conditions that
@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel.learners.base import Board
+from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Numbers, fingerprints
 from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import comparable, family
+from mrag.cel.semantics.values import by_family, spread
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -57,7 +56,7 @@ class FeatureSettings:
         data: Whether literals are looked at.
         splits: How many limits a property with numbers or dates gets.
         pairs: Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`.
-        most: How many conditions are kept at each step.
+        max_conditions: How many conditions are kept at each step.
     """
 
     nominals: bool = True
@@ -66,7 +65,7 @@ class FeatureSettings:
     data: bool = True
     splits: int = 12
     pairs: int = 48
-    most: int = 4000
+    max_conditions: int = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +133,18 @@ class Conditions:
         return found
 
 
-def features(board: Board, settings: FeatureSettings, steps: int) -> Conditions:
+def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions:
     """Return the conditions that tell some examples from others, the shortest first.
 
     Args:
-        board: The examples.
+        fit: The examples.
         settings: Which conditions.
         steps: How many properties may follow one another.
 
     Returns:
         The conditions, with one column for each example, the positive ones first.
     """
-    return _Features(board, settings).conditions(board.at, steps, outermost=True)
+    return _Features(fit, settings).conditions(fit.at, steps, outermost=True)
 
 
 def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places]:
@@ -179,11 +178,10 @@ class _Part:
 
 
 class _Features:
-    def __init__(self, board: Board, settings: FeatureSettings) -> None:
-        self.board, self.settings = board, settings
-        self.world: World = board.world
-        ways = (False, True) if self.world.inverse else (False,)
-        self.roles = [Property(p, inverse) for p in self.world.roles for inverse in ways]
+    def __init__(self, fit: FitState, settings: FeatureSettings) -> None:
+        self.fit, self.settings = fit, settings
+        self.world: World = fit.world
+        self.roles = self.world.properties()
         self.inner: dict[tuple[bytes, int], Conditions] = {}
 
     def conditions(self, rows: Places, steps: int, *, outermost: bool = False) -> Conditions:
@@ -193,7 +191,7 @@ class _Features:
         parts = [_Part.written([Named(n) for n in names], table.reshape(len(names), rows.size))]
         if steps > 0:
             for p in self.roles:
-                self.board.tick(0)
+                self.fit.tick(0)
                 parts.extend(self.restrictions(p, rows, steps, outermost=outermost))
         return self.distinct(parts, rows.size)
 
@@ -241,7 +239,7 @@ class _Features:
     def pairs(self, edges: csr_array, of: Conditions) -> Conditions:
         """Join the conditions of each pair of those that tell most, where both hold a value."""
         held = np.asarray(edges @ of.table.T.astype(np.int32)).T > 0
-        p = self.board.bits.positives
+        p = self.fit.bits.positives
         positive, negative = held[:, :p].mean(axis=1), held[:, p:].mean(axis=1)
         useful = np.flatnonzero((positive > 0) & (of.lengths <= 3))
         order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
@@ -258,7 +256,7 @@ class _Features:
     def single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
-        # With many rows a value of one alone tells nothing of the others.
+        # With many rows a value of one alone does not help to separate the others.
         many = np.diff(columns.indptr) > (1 if edges.shape[0] > 20 else 0)
         names: list[Expression] = []
         chosen: list[int] = []
@@ -274,21 +272,12 @@ class _Features:
 
     def limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
-        families: dict[str, dict[int, Any]] = {}
-        for at, term in enumerate(terms):
-            kind = family(term) if isinstance(term, Literal) else None
-            if kind is not None and isinstance(term, Literal):
-                value = comparable(term)
-                if value is not None and value == value:
-                    families.setdefault(kind, {})[at] = value
-        for kind, values in sorted(families.items()):
-            if len({isinstance(v, datetime) and v.tzinfo is not None for v in values.values()}) > 1:
-                continue
+        for kind, values in by_family(terms).items():
             distinct = sorted(set(values.values()))
             spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
             names: list[Expression] = []
             table: list[Table] = []
-            for value in _spread(distinct, self.settings.splits):
+            for value in spread(distinct, self.settings.splits):
                 limit = spelled[value]
                 assert isinstance(limit, Literal)
                 if kind == _BOOLEAN:
@@ -317,7 +306,7 @@ class _Features:
         order = np.argsort(lengths, kind="stable")
         order = order[(held[order] > 0) & (held[order] < width)]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
-        kept = order[np.sort(first)[: self.settings.most]]
+        kept = order[np.sort(first)[: self.settings.max_conditions]]
 
         def recipe(place: int) -> tuple[_Recipe, bool]:
             negated, at = divmod(int(kept[place]), size)
@@ -337,10 +326,3 @@ def _having(edges: csr_array, chosen: list[int]) -> Table:
 
 def _is_text(term: Literal) -> bool:
     return bool(term.language) or str(term.datatype or XSD + "string") in _TEXTS
-
-
-def _spread(values: list[Any], n: int) -> list[Any]:
-    """Return at most so many of the values, evenly spread."""
-    if len(values) <= n:
-        return values
-    return [values[round(at * (len(values) - 1) / (n - 1))] for at in range(n)]

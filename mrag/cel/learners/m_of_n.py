@@ -10,19 +10,18 @@ is that of the other folds. A second condition has to be better by more than a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.features import Conditions, FeatureSettings, Places, features
-from mrag.cel.learners.lists import Family, Orders, Rows, families, folds
+from mrag.cel.learners.item_lists import Family, Orders, Rows, families, folds
 from mrag.cel.semantics.bits import Bits, Numbers, Qualities
 from mrag.cel.syntax.expressions import And, Expression, Or, length
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph
 
 _RUNNERS_UP = 10
 _STARTS = 4
@@ -88,28 +87,21 @@ class MOfN(Learner):
     """
 
     name = "m-of-n"
+    settings_type = MOfNSettings
+    settings: MOfNSettings
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        settings: MOfNSettings | None = None,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.own = settings or MOfNSettings()
-        super().__init__(kg, self.own, on_progress=on_progress)
-
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Choose lists and conditions by cross-validation, and offer them with their estimates."""
-        run = _Run(board, self.own)
+        run = _Run(fit, self.settings)
         if not len(run.rows):
             return "exhausted"
         for choice, estimate in run.chosen():
             expression = run.written(choice)
-            if length(expression) <= self.own.max_length:
-                counts = board.count(board.world.extension(expression))
-                board.offer(expression, counts, shaped=True, estimate=estimate if run.folds else None)
-        return "solved" if any(h.solved for h in board.best()[:1]) else "exhausted"
+            if length(expression) <= self.settings.max_length:
+                fit.offer(
+                    expression, fit.count(expression), shaped=True, estimate=estimate if run.folds else None
+                )
+        return "solved" if fit.solved() else "exhausted"
 
 
 _Column = tuple[int, int, int]
@@ -123,20 +115,19 @@ _Start = tuple[_Choice, Bits, int]
 
 
 class _Run:
-    def __init__(self, board: Board, settings: MOfNSettings) -> None:
-        self.board, self.settings = board, settings
-        bits, world = board.bits, board.world
-        self.labels = np.arange(len(board.at)) < bits.positives
-        steps = min(settings.steps, world.steps or settings.steps)
-        self.families = list(families(board, steps))
-        self.plain: Conditions = features(board, settings.features, steps)
+    def __init__(self, fit: FitState, settings: MOfNSettings) -> None:
+        self.fit, self.settings = fit, settings
+        bits = fit.bits
+        self.labels = np.arange(len(fit.at)) < bits.positives
+        self.families = list(families(fit, fit.steps))
+        self.plain: Conditions = features(fit, settings.features, fit.steps)
         self.fold, self.folds = folds(bits.positives, bits.negatives, settings.folds, settings.seed)
         self.columns: list[_Column] = [(-1, at, 0) for at in range(len(self.plain))]
         self.lengths: Numbers = self.plain.lengths
         tables: list[Rows] = [self.plain.table]
         self.orders: list[Places] = []
         for at, family in enumerate(self.families):
-            board.tick(0)
+            fit.tick(0)
             held, columns, lengths = self.held_out(at, family)
             tables.append(held)
             self.columns += columns
@@ -148,7 +139,7 @@ class _Run:
         self.cost: Qualities = 1e-6 * self.lengths + 1e-8 * named
 
     def held_out(self, at: int, family: Family) -> tuple[Rows, list[_Column], Numbers]:
-        """Tell for all sizes of a list which examples it holds, made from the other folds each time."""
+        """Return which examples lists of all sizes hold, made from the other folds each time."""
         numbers = family.numbers()
         orders = Orders(numbers > 0, self.labels, self.settings.ridge, self.settings.names)
         everything = np.ones(len(self.labels), dtype=bool)
@@ -216,26 +207,26 @@ class _Run:
         return best
 
     def surely_better(self, new: Bits, old: Bits) -> bool:
-        """Tell whether one is better than another by more than two standard errors over the folds."""
+        """Return whether one is better than another by more than two standard errors over the folds."""
         if not self.folds:
             return False
-        held = self.board.bits.unpack(np.stack([new, old]))
+        held = self.fit.bits.unpack(np.stack([new, old]))
         values = np.array([self.measured(held, self.fold == fold) for fold in range(self.folds)])
         gains = values[:, 0] - values[:, 1]
         return bool(gains.mean() > 2 * gains.std(ddof=1) / self.folds**0.5 + 1e-9)
 
     def measured(self, held: Rows, inside: Rows) -> Qualities:
         positive, negative = inside & self.labels, inside & ~self.labels
-        part = type(self.board.bits)(int(positive.sum()), int(negative.sum()))
+        part = type(self.fit.bits)(int(positive.sum()), int(negative.sum()))
         return part.qualities(
             held[:, positive].sum(axis=1), held[:, negative].sum(axis=1), self.settings.measure
         )
 
     def scored(self, rows: Bits, lengths: Numbers) -> Qualities:
-        self.board.tick(len(rows))
-        tp, fp = self.board.bits.count(rows)
-        values = self.board.bits.qualities(tp, fp, self.settings.measure)
-        values[(lengths > self.settings.max_length) | ~self.board.bits.tell(tp, fp)] = -np.inf
+        self.fit.tick(len(rows))
+        tp, fp = self.fit.bits.count(rows)
+        values = self.fit.bits.qualities(tp, fp, self.settings.measure)
+        values[(lengths > self.settings.max_length) | ~self.fit.bits.informative(tp, fp)] = -np.inf
         return values
 
     def written(self, choice: _Choice) -> Expression:

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from rdflib import Literal, URIRef
 
 from mrag.cel.semantics.hierarchy import hierarchy
 from mrag.cel.semantics.instances import World
-from mrag.cel.semantics.values import comparable, family
+from mrag.cel.semantics.values import by_family, spread
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
@@ -38,6 +36,8 @@ from mrag.cel.syntax.expressions import (
     Value,
     key,
     length,
+    operands,
+    with_operands,
 )  # fmt: skip
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
@@ -45,7 +45,7 @@ from mrag.rdf.terms import XSD
 
 
 @dataclass(frozen=True)
-class Language:
+class Constructors:
     """Which expressions are reached.
 
     Attributes:
@@ -69,23 +69,27 @@ class Language:
     unions: int = 5_000
 
 
-class Refinement:
+class RefinementOperator:
     """Refines expressions over the classes and properties of a world.
 
     Args:
         kg: Where the hierarchies of classes and properties are read.
         world: The statements.
-        language: Which expressions are reached.
+        constructors: Which expressions are reached.
         ignore: IRIs of classes and properties to leave out.
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, world: World, language: Language, ignore: frozenset[str] = frozenset()
+        self,
+        kg: KnowledgeGraph,
+        world: World,
+        constructors: Constructors,
+        ignore: frozenset[str] = frozenset(),
     ) -> None:
-        self.world, self.language = world, language
+        self.world, self.constructors = world, constructors
         self.classes = [c for c in world.named if c not in ignore]
         names = [p for p in world.roles if p not in ignore]
-        ways = (False, True) if language.inverse and world.inverse else (False,)
+        ways = (False, True) if constructors.inverse and world.inverse else (False,)
         self.data = [p for p in names if self._literal(p)]
         self.roles = [Property(p, way) for p in names if p not in self.data for way in ways]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
@@ -109,38 +113,40 @@ class Refinement:
         return sorted((x for x in found if length(x) <= limit), key=lambda x: (length(x), key(x)))
 
     def _refine(self, e: Expression, limit: int) -> Iterator[Expression]:
+        if isinstance(e, Top):
+            yield from (x for x in self.top if length(x) <= limit)
+            yield from self._unions(limit)
+        elif not isinstance(e, Bottom):
+            yield from self._inside(e, limit)
+            yield from self._outside(e)
+            if not isinstance(e, And):
+                room = limit - length(e) - 1
+                yield from (And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
+
+    def _inside(self, e: Expression, limit: int) -> Iterator[Expression]:
+        """Yield an expression with one of its operands refined, where that makes it narrower."""
+        if isinstance(e, And | Or | Some | Only | AtLeast):
+            parts = operands(e)
+            for at, part in enumerate(parts):
+                room = limit - length(e) + length(part)
+                for x in self._refine(part, room):
+                    yield with_operands(e, (*parts[:at], x, *parts[at + 1 :]))
+
+    def _outside(self, e: Expression) -> Iterator[Expression]:
+        """Yield an expression with a narrower class, property, number or limit at its root."""
         match e:
-            case Top():
-                yield from (x for x in self.top if length(x) <= limit)
-                yield from self._unions(limit)
-                return
-            case Bottom():
-                return
             case Named(name):
                 yield from map(Named, self.children.get(name, ()))
             case Not(Named(name)):
                 yield from (Not(Named(parent)) for parent in self.parents.get(name, ()))
-            case And(parts) | Or(parts):
-                for at, part in enumerate(parts):
-                    rest = parts[:at] + parts[at + 1 :]
-                    room = limit - sum(map(length, rest)) - len(rest)
-                    yield from (type(e)((*rest, x)) for x in self._refine(part, room))
             case Some(p, filler):
-                room = limit - length(e) + length(filler)
-                yield from (Some(p, x) for x in self._refine(filler, room))
                 yield from (Some(Property(s, p.inverse), filler) for s in self.subroles.get(p.iri, ()))
-                if self._most(p) > 1:
+                if self._max_values(p) > 1:
                     yield AtLeast(2, p, filler)
-            case Only(p, filler):
-                room = limit - length(e) + length(filler)
-                yield from (Only(p, x) for x in self._refine(filler, room))
-                if isinstance(filler, Named) and not self.children.get(filler.iri):
-                    yield Only(p, Bottom())
-            case AtLeast(n, p, filler):
-                room = limit - length(e) + length(filler)
-                yield from (AtLeast(n, p, x) for x in self._refine(filler, room))
-                if n < self._most(p):
-                    yield AtLeast(n + 1, p, filler)
+            case Only(p, Named(name)) if not self.children.get(name):
+                yield Only(p, Bottom())
+            case AtLeast(n, p, filler) if n < self._max_values(p):
+                yield AtLeast(n + 1, p, filler)
             case AtMost(n, p, filler):
                 yield AtMost(n - 1, p, filler)
             case DataSome(p, DataRange(datatype, ((facet, value),))):
@@ -149,25 +155,22 @@ class Refinement:
                     at = values.index(value) + (1 if facet == "minInclusive" else -1)
                     if 0 <= at < len(values):
                         yield DataSome(p, DataRange(datatype, ((facet, values[at]),)))
-        if not isinstance(e, And):
-            room = limit - length(e) - 1
-            yield from (And((e, x)) for x in self.top if length(x) <= room and self._meet(e, x))
 
     @cached_property
     def top(self) -> list[Expression]:
         """The refinements of `⊤` that are no unions."""
         found: list[Expression] = [Named(c) for c in self.classes if not self.parents[c]]
-        if self.language.negation:
+        if self.constructors.negation:
             found.extend(Not(Named(c)) for c in self.classes if not self.children[c])
         for p in self.roles:
             found.append(Some(p, Top()))
-            if self.language.only:
+            if self.constructors.only:
                 found.extend(Only(p, Named(c)) for c in self.classes if not self.parents[c])
                 found.append(Only(p, Bottom()))
-            most = self._most(p)
+            most = self._max_values(p)
             if most > 1:
                 found.append(AtMost(most - 1, p, Top()))
-            if self.language.nominals and not p.inverse:
+            if self.constructors.nominals and not p.inverse:
                 found.extend(Value(p, v) for v in self._values(p))
         for name in self.data:
             found.extend(self._limits(Property(name)))
@@ -178,21 +181,15 @@ class Refinement:
         """The limits of each property by datatype, ascending."""
         found: dict[tuple[str, str], list[Literal]] = {}
         for name in self.data:
-            kinds: dict[str, dict[Any, Literal]] = {}
-            for term in self._held(name):
-                kind = family(term)
-                value = comparable(term) if kind else None
-                if kind and value is not None and value == value:
-                    kinds.setdefault(kind, {}).setdefault(value, term)
-            for kind, values in kinds.items():
-                zones = {isinstance(v, datetime) and v.tzinfo is not None for v in values}
-                if len(zones) == 1:
-                    ordered = [values[v] for v in sorted(values)]
-                    found[name, kind] = _spread(ordered, self.language.splits)
+            terms = self._held(name)
+            for kind, values in by_family(terms).items():
+                spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
+                ordered = [spelled[v] for v in sorted(spelled)]
+                found[name, kind] = list(spread(ordered, self.constructors.splits))
         return found
 
     def _limits(self, p: Property) -> Iterator[Expression]:
-        if not self.language.data:
+        if not self.constructors.data:
             return
         for (name, kind), values in self.splits.items():
             if name != p.iri:
@@ -205,9 +202,9 @@ class Refinement:
 
     def _unions(self, limit: int) -> Iterator[Expression]:
         parts = [x for x in self.top if length(x) + 2 <= limit]
-        if len(parts) * (len(parts) - 1) // 2 > self.language.unions:
+        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
             parts = [x for x in parts if not isinstance(x, Value)]
-        if len(parts) * (len(parts) - 1) // 2 > self.language.unions:
+        if len(parts) * (len(parts) - 1) // 2 > self.constructors.unions:
             return
         for at, left in enumerate(parts):
             for right in parts[at + 1 :]:
@@ -215,16 +212,16 @@ class Refinement:
                     yield Or((left, right))
 
     def _meet(self, a: Expression, b: Expression) -> bool:
-        """Tell whether two expressions share a term, and neither holds all of the other."""
+        """Return whether two expressions share a term, and neither holds all of the other."""
         left, right = self.world.extension(normal(a)), self.world.extension(normal(b))
         both = left & right
         return bool(both.any()) and not bool((both == left).all())
 
-    def _most(self, p: Property) -> int:
+    def _max_values(self, p: Property) -> int:
         """Return how many values of a property one term has at most, within the limit."""
         sources, _ = self.world.pairs(p)
         most = int(np.bincount(sources).max()) if sources.size else 0
-        return min(most, self.language.cardinality)
+        return min(most, self.constructors.cardinality)
 
     def _values(self, p: Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
@@ -247,9 +244,3 @@ def _nearest(name: str, above: dict[str, set[str]]) -> list[str]:
     """Return the superclasses that have no other superclass between; equivalent ones are none."""
     wider = {c for c in above[name] if name not in above[c]}
     return sorted(c for c in wider if not any(c in above[d] and d not in above[c] for d in wider - {c}))
-
-
-def _spread(values: list[Literal], n: int) -> list[Literal]:
-    if len(values) <= n:
-        return values
-    return [values[round(at * (len(values) - 1) / (n - 1))] for at in range(n)]

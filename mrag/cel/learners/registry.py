@@ -7,29 +7,29 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from mrag.cel.learners.base import Learner, LearnerSettings, Progress
+from mrag.cel.learners.base import FitProgress, Learner
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 
-LEARNERS: dict[str, tuple[str, str, str]] = {
-    "search": ("mrag.cel.learners.search", "BeamSearch", "SearchSettings"),
-    "celoe": ("mrag.cel.learners.celoe", "Celoe", "CeloeSettings"),
-    "tdl": ("mrag.cel.learners.tdl", "TreeLearner", "TreeSettings"),
-    "m-of-n": ("mrag.cel.learners.m_of_n", "MOfN", "MOfNSettings"),
-    "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner", "EvoSettings"),
-    "drill": ("mrag.cel.drill.learner", "Drill", "DrillSettings"),
+LEARNERS: dict[str, tuple[str, str]] = {
+    "search": ("mrag.cel.learners.search", "BeamSearch"),
+    "celoe": ("mrag.cel.learners.celoe", "Celoe"),
+    "tdl": ("mrag.cel.learners.tdl", "TreeLearner"),
+    "m-of-n": ("mrag.cel.learners.m_of_n", "MOfN"),
+    "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),
+    "drill": ("mrag.cel.drill.learner", "Drill"),
 }
-"""Module, class and settings of each learner; imported when it is asked for."""
+"""Module and class of each learner; imported when it is asked for."""
 
 
 def learner(
     name: str,
     kg: KnowledgeGraph,
     *,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[FitProgress], None] | None = None,
     **settings: Any,
 ) -> Learner:
-    """Make a learner.
+    """Return a learner.
 
     Args:
         name: One of `LEARNERS`.
@@ -48,12 +48,10 @@ def learner(
     """
     if name not in LEARNERS:
         raise ConfigError(f"No learner {name!r}.", hint=f"There are: {', '.join(sorted(LEARNERS))}.")
-    module, kind, options = LEARNERS[name]
-    found = import_module(module)
-    known: type[LearnerSettings] = getattr(found, options)
-    names = sorted(f.name for f in fields(known))
+    module, class_name = LEARNERS[name]
+    kind: type[Learner] = getattr(import_module(module), class_name)
+    names = sorted(f.name for f in fields(kind.settings_type))
     unknown = sorted(set(settings) - {*names})
     if unknown:
         raise ConfigError(f"{name} has no setting {unknown[0]}.", hint=f"It has: {', '.join(names)}.")
-    made: Learner = getattr(found, kind)(kg, known(**settings), on_progress=on_progress)
-    return made
+    return kind(kg, kind.settings_type(**settings), on_progress=on_progress)

@@ -10,21 +10,19 @@ part bounds its quality.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.features import Conditions, FeatureSettings, features
 from mrag.cel.learners.simplify import shortened
-from mrag.cel.problem import Counts, quality
+from mrag.cel.problem import ExampleCounts, quality
 from mrag.cel.semantics.bits import Bits, ExampleBits, Numbers, Qualities
 from mrag.cel.syntax.expressions import And, Expression, Or, length
 from mrag.cel.syntax.normal_form import normal
-from mrag.graph.kg import KnowledgeGraph
 
 
 @dataclass(frozen=True)
@@ -80,64 +78,56 @@ class BeamSearch(Learner):
     """
 
     name = "search"
+    settings_type = SearchSettings
+    settings: SearchSettings
 
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        settings: SearchSettings | None = None,
-        *,
-        on_progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.search_settings = settings or SearchSettings()
-        super().__init__(kg, self.search_settings, on_progress=on_progress)
-
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Try conditions, then combinations of them, ever deeper until one makes no mistake."""
         done = True
         tried: npt.NDArray[np.bool_] | None = None
-        run: _Run | None = None
-        depth = min(self.search_settings.steps, board.world.steps or self.search_settings.steps)
-        for steps in range(depth + 1):
-            found = features(board, self.search_settings.features, steps)
+        run: CombinationSearch | None = None
+        for steps in range(fit.steps + 1):
+            found = features(fit, self.settings.features, steps)
             same = tried is not None and np.array_equal(found.table, tried)
-            if (not len(found) or same) and (steps < depth or run is None):
+            if (not len(found) or same) and (steps < fit.steps or run is None):
                 continue
             if len(found):
                 # A solution with fewer properties in a row is mostly found by a narrow beam, or not at all.
-                beam = self.search_settings.beam // (1 if steps == depth else 2)
-                run = _Run(board, replace(self.search_settings, beam=max(beam, 4)), found)
+                beam = self.settings.beam // (1 if steps == fit.steps else 2)
+                run = CombinationSearch(fit, replace(self.settings, beam=max(beam, 4)), found)
                 try:
                     run.beam()
                 finally:
                     run.flush()
             tried = found.table
-            solved = any(h.solved for h in board.best()[:1])
-            if solved or steps == depth:
+            last = fit.solved() or steps == fit.steps
+            if last:
                 # To make sure of the best; before the deepest conditions there is no need to.
                 assert run is not None
                 done = run.exact(conjunction=True) & run.exact(conjunction=False)
-            best = board.best()[:3]
-            for h in best if solved or steps == depth else ():
-                simple = shortened(board, h.expression)
-                board.offer(simple, board.count(board.world.extension(simple)))
-            if best and best[0].solved:
+            for h in fit.best()[:3] if last else ():
+                simple = shortened(fit, h.expression)
+                fit.offer(simple, fit.count(simple))
+            if fit.solved():
                 return "solved"
         return "exhausted" if done else "limit"
 
 
-class _Run:
-    def __init__(self, board: Board, settings: SearchSettings, conditions: Conditions) -> None:
-        self.board, self.settings, self.conditions = board, settings, conditions
-        self.bits: ExampleBits = board.bits
-        self.rows: Bits = board.bits.pack(conditions.table)
+class CombinationSearch:
+    """One search over combinations of given conditions."""
+
+    def __init__(self, fit: FitState, settings: SearchSettings, conditions: Conditions) -> None:
+        self.fit, self.settings, self.conditions = fit, settings, conditions
+        self.bits: ExampleBits = fit.bits
+        self.rows: Bits = fit.bits.pack(conditions.table)
         self.lengths: Numbers = conditions.lengths
         self.made: list[_State] = []
-        self.notes: list[tuple[float, _State, Counts]] = []
+        self.notes: list[tuple[float, _State, ExampleCounts]] = []
         self.best = -1.0
 
     def beam(self) -> None:
         """Combine conditions round by round, keeping the best combinations of each."""
-        self.board.tick(len(self.rows))
+        self.fit.tick(len(self.rows))
         states = self.chosen([(None, True, self.rows, self.lengths)])
         while states and not self.flawless():
             fresh: list[tuple[_State | None, bool, Bits, Numbers]] = []
@@ -145,7 +135,7 @@ class _Run:
                 for conjunction in (True, False):
                     rows = self.rows & state.bits if conjunction else self.rows | state.bits
                     fresh.append((state, conjunction, rows, self.lengths + state.length + 1))
-            self.board.tick(len(fresh) * len(self.rows))
+            self.fit.tick(len(fresh) * len(self.rows))
             before = self.best
             states = self.chosen(fresh)
             if self.best <= before:
@@ -154,17 +144,18 @@ class _Run:
             self.extend([s for s in states if 2 * s.length <= self.settings.max_length])
 
     def flawless(self) -> bool:
-        """Tell whether no longer combination can be better."""
+        """Return whether no longer combination can be better."""
         return self.best >= 1.0 - self.settings.penalty * (2 + int(self.lengths.min(initial=1)))
 
     def extend(self, states: list[_State]) -> None:
+        """Add combinations to the conditions."""
         if states:
             self.made.extend(states)
             self.rows = np.vstack([self.rows, *(s.bits[None, :] for s in states)])
             self.lengths = np.append(self.lengths, [s.length for s in states])
 
     def chosen(self, made: Sequence[tuple[_State | None, bool, Bits, Numbers]]) -> list[_State]:
-        """Score combinations, offer the best to the board and return those to build on."""
+        """Score combinations, offer the best and return those to build on."""
         # Beside the best in all, some that hold nearly all positive examples and some that hold nearly no
         # negative one: `⊓` makes good ones of the first, `⊔` of the second.
         half = self.settings.beam // 2
@@ -173,7 +164,7 @@ class _Run:
         sizes = np.concatenate([lengths for _, _, _, lengths in made])
         counted = [self.bits.count(rows) for _, _, rows, _ in made]
         tp, fp = (np.concatenate(found) for found in zip(*counted, strict=True))
-        of = np.flatnonzero((sizes <= self.settings.max_length) & self.bits.tell(tp, fp))
+        of = np.flatnonzero((sizes <= self.settings.max_length) & self.bits.informative(tp, fp))
         tp, fp, sizes = tp[of], fp[of], sizes[of]
         cost = self.settings.penalty * sizes
         held, wrong = tp / self.bits.positives, fp / self.bits.negatives
@@ -196,18 +187,18 @@ class _Run:
         return list(best.values())
 
     def noted(self, state: _State, tp: int, fp: int) -> float:
-        """Remember a combination for the board, and return its score."""
-        counts = Counts(tp, fp, self.bits.positives, self.bits.negatives)
+        """Remember a combination and return its score."""
+        counts = self.fit.counts(tp, fp)
         if counts.perfect:
             # Whether to go on depends on its real length.
             return self.offered(self.written(state), counts)
         value = quality(counts, self.settings.measure)
-        if value >= self.board.worst:
+        if value >= self.fit.worst:
             self.notes.append((value, state, counts))
         return value - self.settings.penalty * state.length
 
     def flush(self) -> None:
-        """Offer the best of the combinations remembered to the board; to write all out would take long."""
+        """Offer the best of the combinations remembered; to write all out would take long."""
         self.notes.sort(key=lambda note: (-note[0], note[1].length))
         for _, state, counts in self.notes[: 2 * max(self.settings.top, 20)]:
             self.offered(self.written(state), counts)
@@ -223,14 +214,16 @@ class _Run:
         parts = tuple(map(self.written, state.parts))
         return And(parts) if state.conjunction else Or(parts)
 
-    def offered(self, name: Expression, counts: Counts) -> float:
-        shape = normal(name)
+    def offered(self, expression: Expression, counts: ExampleCounts) -> float:
+        """Propose a hypothesis if it is short enough, and return its score."""
+        shape = normal(expression)
         size = length(shape)
         if size > self.settings.max_length:
             return -1.0
-        return self.board.offer(shape, counts, shaped=True) - self.settings.penalty * size
+        return self.fit.offer(shape, counts, shaped=True) - self.settings.penalty * size
 
     def scores(self, tp: Numbers, fp: Numbers, lengths: Numbers) -> Qualities:
+        """Return qualities less the penalty for length."""
         values = self.bits.qualities(tp, fp, self.settings.measure)
         found: Qualities = values - self.settings.penalty * lengths
         return found
@@ -254,15 +247,15 @@ class _Run:
             spent += len(made)
             if spent > self.settings.exact:
                 return False
-            self.board.tick(len(made))
+            self.fit.tick(len(made))
             tp, fp = self.bits.count(made)
             scores = self.scores(tp, fp, sizes)
-            scores[(sizes > self.settings.max_length) | ~self.bits.tell(tp, fp)] = -np.inf
+            scores[(sizes > self.settings.max_length) | ~self.bits.informative(tp, fp)] = -np.inf
             for at in map(int, np.flatnonzero(scores > self.best)):
                 if scores[at] > self.best:
                     self.best = float(scores[at])
                     parts = tuple(self.written(int(order[i])) for i in (*path, start + at))
-                    counts = Counts(int(tp[at]), int(fp[at]), self.bits.positives, self.bits.negatives)
+                    counts = self.fit.counts(tp[at], fp[at])
                     self.offered(And(parts) if conjunction else Or(parts), counts)
             bound_tp, bound_fp = (tp, fp * 0) if conjunction else (tp * 0 + self.bits.positives, fp)
             # Conditions stand in order of length: the next is at least as long as this one.
@@ -291,26 +284,3 @@ def _first(scores: Qualities, sizes: Numbers, n: int) -> Iterator[int]:
         places = np.flatnonzero((levels >= level) & (levels < above))
         yield from map(int, places[np.lexsort((places, sizes[places], -scores[places]))])
         above, n = level, 8 * n
-
-
-def measure_scoring(board: Board, *, seconds: float = 1.0) -> tuple[int, float]:
-    """Score combinations of two conditions for a while, as a search does.
-
-    A hypothesis counts as scored when its bits on all examples are made, its positive and negative examples
-    counted, and its quality computed.
-
-    Args:
-        board: The examples.
-        seconds: How long.
-
-    Returns:
-        How many were scored, and the seconds of processor it took.
-    """
-    run = _Run(board, SearchSettings(), features(board, FeatureSettings(), 1))
-    scored, at, started = 0, 0, time.process_time()
-    while (took := time.process_time() - started) < seconds:
-        made = run.rows & run.rows[at % len(run.rows)]
-        tp, fp = run.bits.count(made)
-        scored += len(run.scores(tp, fp, run.lengths + 1))
-        at += 1
-    return scored, took

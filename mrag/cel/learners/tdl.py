@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mrag.cel.learners.base import Board, Learner, LearnerSettings, Progress, Stopped
+from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.features import Conditions, FeatureSettings, features
 from mrag.cel.learners.simplify import shortened
 from mrag.cel.syntax.expressions import And, Expression, Not, Or
@@ -61,31 +61,31 @@ class TreeLearner(Learner):
     """
 
     name = "tdl"
+    settings_type = TreeSettings
+    settings: TreeSettings
 
     def __init__(
         self,
         kg: KnowledgeGraph,
-        settings: TreeSettings | None = None,
+        settings: LearnerSettings | None = None,
         *,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[FitProgress], None] | None = None,
     ) -> None:
-        self.tree_settings = settings or TreeSettings()
+        super().__init__(kg, settings, on_progress=on_progress)
         try:
             # Now, because it can take longer than a fit.
             self.trees: Any = import_module("sklearn.tree")
         except ImportError as error:
             raise ConfigError("This learner needs scikit-learn.", hint="pip install 'mrag[cel]'") from error
-        super().__init__(kg, self.tree_settings, on_progress=on_progress)
 
-    def search(self, board: Board) -> Stopped:
+    def search(self, fit: FitState) -> Stopped:
         """Grow trees of growing size and read each back."""
-        settings = self.tree_settings
-        steps = min(settings.steps, board.world.steps or settings.steps)
-        found = features(board, settings.features, steps)
+        settings = self.settings
+        found = features(fit, settings.features, fit.steps)
         if not len(found):
             return "exhausted"
         x = found.table.T.astype(np.float32)
-        y = np.arange(len(board.at)) < board.bits.positives
+        y = np.arange(len(fit.at)) < fit.bits.positives
         for leaves in _sizes(settings.leaves):
             tree = self.trees.DecisionTreeClassifier(
                 criterion=settings.criterion,
@@ -94,24 +94,24 @@ class TreeLearner(Learner):
                 random_state=settings.seed,
             ).fit(x, y)
             e = _written(tree, found)
-            solved = self._offered(board, e)
-            board.tick()
+            solved = self._offered(fit, e)
+            fit.tick()
             if settings.simplify:
-                solved |= self._offered(board, shortened(board, e))
+                solved |= self._offered(fit, shortened(fit, e))
             if solved:
                 return "solved"
         return "exhausted"
 
-    def _offered(self, board: Board, e: Expression) -> bool:
-        counts = board.count(board.world.extension(e))
-        board.offer(e, counts)
+    def _offered(self, fit: FitState, e: Expression) -> bool:
+        counts = fit.count(e)
+        fit.offer(e, counts)
         return counts.perfect
 
 
-def _sizes(most: int | None) -> list[int | None]:
-    if most is None:
+def _sizes(max_leaves: int | None) -> list[int | None]:
+    if max_leaves is None:
         return [2, 4, 8, 16, 32, 64, None]
-    return [*(2**n for n in range(1, 32) if 2**n < most), most]
+    return [*(2**n for n in range(1, 32) if 2**n < max_leaves), max_leaves]
 
 
 def _written(fitted: Any, conditions: Conditions) -> Expression:

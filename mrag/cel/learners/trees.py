@@ -12,8 +12,8 @@ Example:
     >>> from rdflib import URIRef
     >>> a, b, c = (URIRef(f"urn:{x}") for x in "abc")
     >>> world = World([(a, "urn:Cat"), (b, "urn:Dog"), (c, "urn:Dog")], [(a, "urn:likes", b)])
-    >>> board = Board(LearningProblem(["urn:a"], ["urn:b", "urn:c"]), world, LearnerSettings())
-    >>> forest = Forest(board)
+    >>> fit = FitState(LearningProblem(["urn:a"], ["urn:b", "urn:c"]), world, LearnerSettings())
+    >>> forest = Forest(fit)
     >>> tree = forest.quantified("some", Property("urn:likes"), forest.leaf(Named("urn:Dog")))
     >>> [(int(tp), int(fp)) for tp, fp in zip(*forest.count([tree]))]
     [(1, 0)]
@@ -29,7 +29,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel.learners.base import Board
+from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Bits, Numbers
 from mrag.cel.semantics.instances import Mask
 from mrag.cel.syntax.expressions import (
@@ -129,14 +129,14 @@ class Forest:
     """All trees of one fit.
 
     Args:
-        board: The examples.
+        fit: The examples.
 
     Attributes:
         made: How many distinct trees there have been.
     """
 
-    def __init__(self, board: Board) -> None:
-        self.board, self.world = board, board.world
+    def __init__(self, fit: FitState) -> None:
+        self.fit, self.world = fit, fit.world
         self.made = 0
         self._trees: dict[tuple[object, ...], Tree] = {}
         self._rows: dict[int, Bits] = {}
@@ -192,7 +192,7 @@ class Forest:
         return self.rebuilt(tree, parts)
 
     def known(self, tree: Tree) -> bool:
-        """Tell whether it has been worked out which examples a tree holds."""
+        """Return whether it has been worked out which examples a tree holds."""
         return tree.id in self._rows
 
     def count(self, trees: Sequence[Tree]) -> tuple[Numbers, Numbers]:
@@ -201,11 +201,11 @@ class Forest:
         for tree in trees:
             self._pending(tree, waiting)
         if waiting:
-            rows = self.board.pack(self._mask(t) for t in waiting.values())
+            rows = self.fit.pack(self._mask(t) for t in waiting.values())
             self._rows.update(zip(waiting, rows, strict=True))
         if not trees:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        return self.board.bits.count(np.stack([self._row(t) for t in trees]))
+        return self.fit.bits.count(np.stack([self._row(t) for t in trees]))
 
     def keep(self, trees: Iterable[Tree]) -> None:
         """Forget all trees but these and what is in them."""
@@ -244,7 +244,7 @@ class Forest:
         if found is None:
             rows = [self._row(p) for p in tree.parts]
             if tree.kind == "not":
-                found = self.board.bits.all & ~rows[0]
+                found = self.fit.bits.all & ~rows[0]
             else:
                 found = rows[0] & rows[1] if tree.kind == "and" else rows[0] | rows[1]
             self._rows[tree.id] = found

@@ -7,8 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mrag.cel.problem import Measure
-from mrag.errors import ConfigError
+from mrag.cel.problem import Measure, qualities
 
 Bits: TypeAlias = npt.NDArray[np.uint64]
 """Sets of examples: the last axis has the words, first those of the positive examples."""
@@ -59,25 +58,16 @@ class ExampleBits:
         return _sum(ones[..., : self.split]), _sum(ones[..., self.split :])
 
     def qualities(self, tp: Numbers, fp: Numbers, measure: Measure) -> Qualities:
-        """Measure many counts at once, as `mrag.cel.problem.quality` does one.
+        """Return the qualities of many counts at once.
 
         Raises:
             ConfigError: If there is no such measure.
         """
-        right = tp + self.negatives - fp
-        match measure:
-            case "f1":
-                return 2 * tp / (tp + fp + self.positives)
-            case "accuracy":
-                return right / (self.positives + self.negatives)
-            case "predictive-accuracy":
-                return np.where(tp > 0, right / (self.positives + self.negatives), 0.0)
-            case "weighted-accuracy":
-                return (tp / self.positives + (self.negatives - fp) / self.negatives) / 2
-        raise ConfigError(f"No measure {measure!r}.")
+        found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
+        return found
 
-    def tell(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
-        """Tell which counts hold a larger share of the positive than of the negative examples."""
+    def informative(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which counts hold a larger share of the positive than of the negative examples."""
         return tp * self.negatives > fp * self.positives
 
 

@@ -1,4 +1,4 @@
-"""What the store says of class expressions: instances, membership, counts of examples, refinements."""
+"""Questions about class expressions that the store answers: instances, counts of examples, refinements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.cel.problem import Counts
+from mrag.cel.problem import ExampleCounts
 from mrag.cel.semantics.instances import World
 from mrag.cel.semantics.sparql import (
     BATCH,
@@ -48,6 +48,7 @@ from mrag.rdf.patterns import (
     Filter,
     Group,
     In,
+    Negation,
     Pattern,
     Select,
     SubSelect,
@@ -55,10 +56,9 @@ from mrag.rdf.patterns import (
     Union,
     Values,
     iri,
-    to_sparql,
     var,
 )  # fmt: skip
-from mrag.rdf.patterns import Not as Negated
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS
 
 _LABEL, _N, _H = var("label"), var("n"), var("h")
@@ -88,7 +88,7 @@ def instances(kg: KnowledgeGraph, expression: Expression) -> list[str]:
     return sorted(str(row[0]) for row in kg.select(instances_query(expression)))
 
 
-def holding(kg: KnowledgeGraph, expression: Expression, given: Iterable[str]) -> set[str]:
+def instances_among(kg: KnowledgeGraph, expression: Expression, given: Iterable[str]) -> set[str]:
     """Return those of the given individuals that an expression holds.
 
     Args:
@@ -114,7 +114,7 @@ def confusion(
     negatives: Sequence[str],
     *,
     known: bool = False,
-) -> list[Counts]:
+) -> list[ExampleCounts]:
     """Count the examples that each of several expressions holds, many expressions to a query.
 
     Args:
@@ -131,7 +131,7 @@ def confusion(
     asked = [(at, e) for at, e in enumerate(expressions) if _answers(kg, e)]
     for at in {*range(len(expressions))} - {at for at, _ in asked}:
         for side, examples in enumerate((negatives, positives)):
-            counts[at][side] = len(holding(kg, expressions[at], examples))
+            counts[at][side] = len(instances_among(kg, expressions[at], examples))
     among = {*positives, *negatives} if known else individuals_among(kg, [*positives, *negatives])
     held = ([x for x in positives if x in among], [x for x in negatives if x in among])
     for batch in _labelled(*held):
@@ -150,7 +150,7 @@ def confusion(
             query = Select((_H, _LABEL, (Count(X, distinct=True), _N)), where, group_by=(_H, _LABEL))
             for h, label, n in kg.select(to_sparql(query)):
                 counts[int(str(h))][int(str(label))] += int(str(n))
-    return [Counts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
+    return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
 
 
 def refinements(
@@ -161,7 +161,7 @@ def refinements(
     *,
     inverse: bool = False,
     nominals: bool = True,
-) -> list[tuple[Expression, Counts]]:
+) -> list[tuple[Expression, ExampleCounts]]:
     """Count the examples of every next step down from an expression, in one query to a batch of examples.
 
     The steps join one more condition to it: a class `A`, and for each property `∃r.⊤`, `∃r.A` for the
@@ -187,14 +187,14 @@ def refinements(
             entry = counts.setdefault(step, [0, 0])
             entry[int(str(row[4]))] += int(str(row[5]))
     found = {
-        normal(And((expression, step))): Counts(tp, fp, len(positives), len(negatives))
+        normal(And((expression, step))): ExampleCounts(tp, fp, len(positives), len(negatives))
         for step, (fp, tp) in counts.items()
     }
     return sorted(found.items(), key=lambda item: (length(item[0]), key(item[0])))
 
 
 def _answers(kg: KnowledgeGraph, expression: Expression) -> bool:
-    """Tell whether the store can be trusted with an expression.
+    """Return whether the store can be trusted with an expression.
 
     Virtuoso 7 gives wrong answers, or none in time, where a `MINUS` has a sub-select in it or an alternative
     is a list of values; there the statements are fetched and evaluated here.
@@ -209,17 +209,17 @@ def _layer(
     given: list[str], batch: list[tuple[str, int]], e: Expression, inverse: bool, nominals: bool
 ) -> str:
     p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
-    told = Filter(Negated(In(kind, VOCABULARY)))
+    not_schema = Filter(Negation(In(kind, VOCABULARY)))
     # Every branch begins at the examples: joined from outside, an engine may scan the graph for it.
     held = SubSelect(Select((X,), Group(tuple(members(e, given))), distinct=True))
     start: tuple[Pattern, ...] = (_rows(batch), held)
-    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), told))]
+    branches: list[Pattern] = [Group((*start, TriplePattern(X, _TYPE, kind), not_schema))]
     for name, edge in ((p, TriplePattern(X, p, y)), (q, TriplePattern(y, q, X)))[: 1 + inverse]:
-        plain = Filter(Both(tuple(Negated(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
+        plain = Filter(Both(tuple(Negation(_starts(name, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, edge, plain)))
-        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, told)))
+        branches.append(Group((*start, edge, TriplePattern(y, _TYPE, kind), plain, not_schema)))
     if nominals:
-        plain = Filter(Both(tuple(Negated(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
+        plain = Filter(Both(tuple(Negation(_starts(p, ns)) for ns in (RDF, RDFS, OWL))))
         branches.append(Group((*start, TriplePattern(X, p, value), plain)))
     columns = (p, q, kind, value, _LABEL, (Count(X, distinct=True), _N))
     return to_sparql(Select(columns, Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))

@@ -27,8 +27,8 @@ def hierarchy(kg: KnowledgeGraph) -> tuple[Pairs, Pairs]:
     return found
 
 
-def unclosed(kg: KnowledgeGraph, world: World) -> list[str]:
-    """Tell in words where the instances of a class lack the superclasses that the graph gives it.
+def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
+    """Describe where the instances of a class lack the superclasses that the graph gives it.
 
     Hypotheses see what the dataset holds, so without inference `Parent` would miss the fathers.
     """

@@ -19,6 +19,7 @@ from mrag.cel.semantics.sparql import VOCABULARY
 from mrag.cel.semantics.statements import statements
 from mrag.cel.semantics.values import by_value, condition, equal, holds
 from mrag.cel.syntax.expressions import (
+    COMPARE,
     And,
     AtLeast,
     AtMost,
@@ -33,6 +34,7 @@ from mrag.cel.syntax.expressions import (
     Only,
     Or,
     Property,
+    Restriction,
     Some,
     Top,
     Value,
@@ -123,7 +125,7 @@ class World:
 
     @classmethod
     def around(
-        cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2, most: int = 50_000
+        cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2, max_individuals: int = 50_000
     ) -> World:
         """Fetch what lies so many properties away from some individuals, by few queries.
 
@@ -133,8 +135,8 @@ class World:
             kg: The knowledge graph.
             individuals: IRIs to start from.
             steps: How many properties deep.
-            most: Stop before more individuals than these would have to be followed; `steps` of the world
-                then says how deep it is.
+            max_individuals: Stop before more individuals than these would have to be followed; `steps` of
+                the world then says how deep it is.
         """
         edges: list[tuple[Term, str, Term]] = []
         types: list[tuple[Term, str]] = []
@@ -146,7 +148,7 @@ class World:
             kinds, found = statements(kg, at, made)
             types.extend(kinds)
             new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
-            if reached == steps or (reached and len(new) > most):
+            if reached == steps or (reached and len(new) > max_individuals):
                 break
             reached += 1
             edges.extend(found)
@@ -172,7 +174,7 @@ class World:
         return self._extension(expression)
 
     def reaches(self, expression: Expression) -> bool:
-        """Tell whether the world holds all that an expression asks for."""
+        """Return whether the world holds all that an expression asks for."""
         try:
             self._check(expression)
         except ConfigError:
@@ -193,7 +195,7 @@ class World:
         return np.array([self.index[URIRef(i)] for i in individuals], dtype=np.intp)
 
     def is_individual(self, iri: str) -> bool:
-        """Tell whether an IRI is a named individual here."""
+        """Return whether an IRI is a named individual here."""
         at = self.index.get(URIRef(iri))
         return at is not None and bool(self.individuals[at])
 
@@ -214,9 +216,10 @@ class World:
         sources, values = self.roles.get(p.iri, _NONE)
         return (values, sources) if p.inverse else (sources, values)
 
-    def everything(self) -> Mask:
-        """Return the extension of ⊤."""
-        return np.ones(self.size, dtype=bool)
+    def properties(self) -> list[Property]:
+        """Return the properties, also backwards where that is possible."""
+        ways = (False, True) if self.inverse else (False,)
+        return [Property(p, inverse) for p in self.roles for inverse in ways]
 
     def _extension(self, e: Expression) -> Mask:
         found = self._kept.get(e)
@@ -230,18 +233,17 @@ class World:
     def _evaluate(self, e: Expression) -> Mask:
         match e:
             case Top():
-                return self.everything()
+                return ~self._marks([])
             case Bottom():
-                return ~self.everything()
+                return self._marks([])
             case Named(name):
-                return self.classes.get(name, ~self.everything())
+                return self.classes.get(name, self._marks([]))
             case Not(of):
                 return ~self._extension(of)
-            case And(parts):
-                found: Mask = np.logical_and.reduce([self.everything(), *map(self._extension, parts)])
-                return found
-            case Or(parts):
-                found = np.logical_or.reduce([~self.everything(), *map(self._extension, parts)])
+            case And(parts) | Or(parts):
+                neutral = np.full(self.size, isinstance(e, And))
+                join = np.logical_and if isinstance(e, And) else np.logical_or
+                found: Mask = join.reduce([neutral, *map(self._extension, parts)])
                 return found
             case Some(p, filler):
                 return self.exists(p, self._extension(filler))
@@ -251,19 +253,13 @@ class World:
                 return self.exists(p, self._marked(value))
             case OneOf(names):
                 return self._mask(URIRef(n) for n in names)
-            case AtLeast(n, p, filler):
-                return self.counts(p, self._extension(filler)) >= n
-            case AtMost(n, p, filler):
-                return self.counts(p, self._extension(filler)) <= n
-            case Exactly(n, p, filler):
-                equal_to: Mask = self.counts(p, self._extension(filler)) == n
-                return equal_to
-            case DataSome(p, range):
+            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+                enough: Mask = COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
+                return enough
+            case DataSome(p, range) | DataOnly(p, range):
                 test = condition(range, _V)
-                return self.exists(p, self._where(lambda v: holds(test, v)))
-            case DataOnly(p, range):
-                test = condition(range, _V)
-                return ~self.exists(p, ~self._where(lambda v: holds(test, v)))
+                inside = self._where(lambda v: holds(test, v))
+                return self.exists(p, inside) if isinstance(e, DataSome) else ~self.exists(p, ~inside)
 
     def _marked(self, value: str | Literal) -> Mask:
         if not isinstance(value, Literal):
@@ -296,9 +292,7 @@ class World:
         if self.steps is not None and depth(e) > self.steps:
             raise ConfigError(f"Only {self.steps} properties in a row were fetched.")
         if not self.inverse and any(
-            isinstance(part, Some | Only | AtLeast | AtMost | Exactly | Value | DataSome | DataOnly)
-            and part.property.inverse
-            for part in walk(e)
+            isinstance(part, Restriction) and part.property.inverse for part in walk(e)
         ):
             raise ConfigError("Properties were fetched forwards only.")
 

@@ -49,6 +49,7 @@ from mrag.rdf.patterns import (
     Group,
     In,
     Minus,
+    Negation,
     Node,
     Pattern,
     Select,
@@ -57,10 +58,9 @@ from mrag.rdf.patterns import (
     Union,
     Values,
     iri,
-    to_sparql,
     var,
 )  # fmt: skip
-from mrag.rdf.patterns import Not as Negated
+from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, to_ox
 
 BATCH = 500
@@ -146,7 +146,7 @@ def individual(x: ox.Variable, anchor: tuple[Pattern, ...] = ()) -> Pattern:
         (
             *anchor,
             TriplePattern(x, _TYPE, kind),
-            Filter(AllOf((Call("isIRI", (x,)), Negated(In(kind, VOCABULARY))))),
+            Filter(AllOf((Call("isIRI", (x,)), Negation(In(kind, VOCABULARY))))),
         )
     )
     return SubSelect(Select((x,), where, distinct=True))
@@ -264,7 +264,7 @@ class _Translator:
 
     def beyond(self, x: ox.Variable, p: Property, range: DataRange) -> list[Pattern]:
         v = self.fresh()
-        wrong = Negated(Call("coalesce", (condition(range, v), _FALSE)))
+        wrong = Negation(Call("coalesce", (condition(range, v), _FALSE)))
         return [_edge(x, p, v), Filter(wrong)]
 
     def bound(self, anchor: tuple[Pattern, ...], edge: Pattern) -> tuple[Pattern, ...]:

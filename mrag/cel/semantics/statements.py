@@ -67,10 +67,10 @@ def _scanned(
                     if isinstance(o, ox.NamedNode) and not isinstance(s, ox.Triple):
                         types.append((made.get(s) or term(s), o.value))
                     continue
-                told = schema.get(name)
-                if told is None:
-                    told = schema[name] = name.startswith((RDF, RDFS, OWL))
-                if told or isinstance(o, ox.Triple) or isinstance(s, ox.Triple):
+                of_schema = schema.get(name)
+                if of_schema is None:
+                    of_schema = schema[name] = name.startswith((RDF, RDFS, OWL))
+                if of_schema or isinstance(o, ox.Triple) or isinstance(s, ox.Triple):
                     continue
                 value = made.get(o)
                 # An empty text is false.

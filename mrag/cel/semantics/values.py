@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag.cel.syntax.expressions import DataRange
 from mrag.errors import ConfigError
-from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Not, iri, var
-from mrag.rdf.terms import RDF, XSD, to_ox
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, var
+from mrag.rdf.terms import RDF, XSD, Term, to_ox
 from mrag.reasoning.ranges import within
 
+_T = TypeVar("_T")
 Comparable: TypeAlias = int | Decimal | float | bool | str | datetime
 
 _V = var("v")
@@ -54,7 +55,7 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 
 def by_value(literal: Literal) -> bool:
-    """Tell whether a literal is matched by its value, not as the term it is.
+    """Return whether a literal is matched by its value, not as the term it is.
 
     Example:
         >>> by_value(Literal(5)), by_value(Literal("five"))
@@ -78,7 +79,7 @@ def holds(expression: Expression, value: Literal) -> bool:
 
 
 def equal(left: Literal, right: Literal) -> bool:
-    """Tell whether two literals are equal by value, as `=` has it in a query."""
+    """Return whether two literals are equal by value, as `=` has it in a query."""
     return _compared(left, "=", right) is True
 
 
@@ -121,6 +122,37 @@ def family(literal: Literal) -> str | None:
     return kind if kind in _NUMBERS | _DATES or kind == XSD + "boolean" else None
 
 
+def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
+    """Return the values of literals that have an order, by the datatype to compare them in.
+
+    Args:
+        terms: Terms of any kind.
+
+    Returns:
+        For each datatype the values by their places among the terms. Where only some times have a zone,
+        they have no common order and are left out.
+    """
+    found: dict[str, dict[int, Any]] = {}
+    for at, term in enumerate(terms):
+        kind = family(term) if isinstance(term, Literal) else None
+        if kind is not None and isinstance(term, Literal):
+            value = comparable(term)
+            if value is not None and value == value:
+                found.setdefault(kind, {})[at] = value
+    return {
+        kind: values
+        for kind, values in sorted(found.items())
+        if len({isinstance(v, datetime) and v.tzinfo is not None for v in values.values()}) == 1
+    }
+
+
+def spread(values: Sequence[_T], n: int) -> Sequence[_T]:
+    """Return at most so many of the values, evenly spread."""
+    if len(values) <= n:
+        return values
+    return [values[round(at * (len(values) - 1) / (n - 1))] for at in range(n)]
+
+
 def _truth(e: Expression, value: Literal) -> bool | None:
     match e:
         case AllOf(conditions):
@@ -129,7 +161,7 @@ def _truth(e: Expression, value: Literal) -> bool | None:
         case AnyOf(conditions):
             found = [_truth(c, value) for c in conditions]
             return True if True in found else None if None in found else False
-        case Not(inner):
+        case Negation(inner):
             truth = _truth(inner, value)
             return None if truth is None else not truth
         case In(Call("datatype"), members):

@@ -12,11 +12,12 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeAlias
 from typing import Literal as OneOfText
-from typing import TypeAlias
 
 from rdflib import Literal
 
@@ -166,14 +167,30 @@ Expression: TypeAlias = (
 """Any class expression."""
 
 Cardinality: TypeAlias = AtLeast | AtMost | Exactly
+"""A restriction on the number of values."""
 
+Quantified: TypeAlias = Some | Only | Cardinality
+"""A restriction whose values are in a class."""
+
+Restriction: TypeAlias = Quantified | Value | DataSome | DataOnly
+"""What restricts the values of a property."""
+
+COMPARE: Mapping[type[Cardinality], Callable[[Any, int], Any]] = {
+    AtLeast: operator.ge, AtMost: operator.le, Exactly: operator.eq,
+}  # fmt: skip
+"""How the number of values compares with that of a cardinality; also of arrays of numbers."""
+
+_KEYWORDS: Mapping[type[Expression], str] = {
+    Not: "not", And: "and", Or: "or", Some: "some", Only: "only", Value: "value", OneOf: "one",
+    AtLeast: "min", AtMost: "max", Exactly: "exactly", DataSome: "data-some", DataOnly: "data-only",
+}  # fmt: skip
 _DATATYPES = frozenset(
     (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
 )
 
 
 def is_datatype(iri: str) -> bool:
-    """Tell whether an IRI names a datatype of OWL 2.
+    """Return whether an IRI names a datatype of OWL 2.
 
     Example:
         >>> is_datatype(XSD + "date"), is_datatype("urn:Jacket")
@@ -216,20 +233,8 @@ def depth(expression: Expression) -> int:
         >>> depth(Some(Property("urn:p"), And((Named("urn:A"), Some(Property("urn:q"), Top())))))
         2
     """
-    match expression:
-        case Not(of):
-            return depth(of)
-        case And(parts) | Or(parts):
-            return max(map(depth, parts), default=0)
-        case (
-            Some(_, filler) | Only(_, filler) | AtLeast(_, _, filler)
-            | AtMost(_, _, filler) | Exactly(_, _, filler)
-        ):  # fmt: skip
-            return 1 + depth(filler)
-        case Value() | DataSome() | DataOnly():
-            return 1
-        case _:
-            return 0
+    inner = max(map(depth, operands(expression)), default=0)
+    return inner + isinstance(expression, Restriction)
 
 
 @lru_cache(maxsize=200_000)
@@ -247,54 +252,66 @@ def key(expression: Expression) -> str:
             return "⊥"
         case Named(iri):
             return f"<{iri}>"
-        case Not(of):
-            return f"(not {key(of)})"
-        case And(parts):
-            return f"(and {' '.join(map(key, parts))})"
-        case Or(parts):
-            return f"(or {' '.join(map(key, parts))})"
-        case Value(p, value):
-            return f"(value {_role(p)} {term_key(value)})"
+    words = [_KEYWORDS[type(expression)]]
+    if isinstance(expression, Cardinality):
+        words.append(str(expression.n))
+    if isinstance(expression, Restriction):
+        p = expression.property
+        words.append(f"^<{p.iri}>" if p.inverse else f"<{p.iri}>")
+    match expression:
+        case Value(_, value):
+            words.append(term_key(value))
         case OneOf(members):
-            return f"(one {' '.join(map(term_key, members))})"
-        case Some(p, filler):
-            return f"(some {_role(p)} {key(filler)})"
-        case Only(p, filler):
-            return f"(only {_role(p)} {key(filler)})"
-        case AtLeast(n, p, filler):
-            return f"(min {n} {_role(p)} {key(filler)})"
-        case AtMost(n, p, filler):
-            return f"(max {n} {_role(p)} {key(filler)})"
-        case Exactly(n, p, filler):
-            return f"(exactly {n} {_role(p)} {key(filler)})"
-        case DataSome(p, range):
-            return f"(data-some {_role(p)} {_range(range)})"
-        case DataOnly(p, range):
-            return f"(data-only {_role(p)} {_range(range)})"
+            words += map(term_key, members)
+        case DataSome(_, range) | DataOnly(_, range):
+            words.append(f"<{range.datatype}>")
+            words += (f"{name} {term_key(limit)}" for name, limit in range.facets)
+        case _:
+            words += map(key, operands(expression))
+    return f"({' '.join(words)})"
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """Return the expressions that one is made of: its parts, what it negates, or its filler."""
+    match expression:
+        case Not(of):
+            return (of,)
+        case And(parts) | Or(parts):
+            return parts
+        case (
+            Some(_, filler) | Only(_, filler) | AtLeast(_, _, filler)
+            | AtMost(_, _, filler) | Exactly(_, _, filler)
+        ):  # fmt: skip
+            return (filler,)
+        case _:
+            return ()
+
+
+def with_operands(expression: Expression, new: Sequence[Expression]) -> Expression:
+    """Return an expression with other operands.
+
+    Example:
+        >>> with_operands(Not(Named("urn:A")), [Named("urn:B")])
+        Not(of=Named(iri='urn:B'))
+    """
+    match expression:
+        case Not():
+            return Not(new[0])
+        case And() | Or():
+            return type(expression)(tuple(new))
+        case Some(p, _) | Only(p, _):
+            return type(expression)(p, new[0])
+        case AtLeast(n, p, _) | AtMost(n, p, _) | Exactly(n, p, _):
+            return type(expression)(n, p, new[0])
+        case _:
+            return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """Yield an expression and all its parts, from outside to inside."""
     yield expression
-    match expression:
-        case Not(of):
-            yield from walk(of)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from walk(part)
-        case (
-            Some(_, filler) | Only(_, filler) | AtLeast(_, _, filler)
-            | AtMost(_, _, filler) | Exactly(_, _, filler)
-        ):  # fmt: skip
-            yield from walk(filler)
-
-
-def _width(p: Property) -> int:
-    return 2 if p.inverse else 1
-
-
-def _role(p: Property) -> str:
-    return f"^<{p.iri}>" if p.inverse else f"<{p.iri}>"
+    for operand in operands(expression):
+        yield from walk(operand)
 
 
 def term_key(value: str | Literal) -> str:
@@ -302,5 +319,5 @@ def term_key(value: str | Literal) -> str:
     return value.n3() if isinstance(value, Literal) else f"<{value}>"
 
 
-def _range(range: DataRange) -> str:
-    return " ".join((f"<{range.datatype}>", *(f"{name} {term_key(limit)}" for name, limit in range.facets)))
+def _width(p: Property) -> int:
+    return 2 if p.inverse else 1

@@ -43,6 +43,11 @@ _FACETS: dict[Facet, str] = {
     "minExclusive": "min_exclusive", "maxExclusive": "max_exclusive",
 }  # fmt: skip
 
+_METHODS: dict[type[Expression], str] = {
+    Some: "some", DataSome: "some", Only: "only", DataOnly: "only", Value: "value",
+    AtLeast: "min", AtMost: "max", Exactly: "exactly",
+}  # fmt: skip
+
 
 def to_owlready(expression: Expression, ontology: Any) -> Any:
     """Turn an expression into constructs of owlready2.
@@ -144,23 +149,16 @@ class _Writer:
                 return o.Or([self.written(p) for p in parts])
             case OneOf(members):
                 return o.OneOf([self.named(m) for m in members])
-            case Some(p, filler):
-                return self.role(p).some(self.written(filler))
-            case Only(p, filler):
-                return self.role(p).only(self.written(filler))
-            case AtLeast(n, p, filler):
-                return self.role(p).min(n, self.written(filler))
-            case AtMost(n, p, filler):
-                return self.role(p).max(n, self.written(filler))
-            case Exactly(n, p, filler):
-                return self.role(p).exactly(n, self.written(filler))
-            case Value(p, value):
-                found = self.value(value) if isinstance(value, Literal) else self.named(value)
-                return self.role(p).value(found)
-            case DataSome(p, range):
-                return self.role(p).some(self.range(range))
-            case DataOnly(p, range):
-                return self.role(p).only(self.range(range))
+        restriction = getattr(self.role(e.property), _METHODS[type(e)])
+        match e:
+            case AtLeast(n, _, filler) | AtMost(n, _, filler) | Exactly(n, _, filler):
+                return restriction(n, self.written(filler))
+            case Some(_, filler) | Only(_, filler):
+                return restriction(self.written(filler))
+            case Value(_, value):
+                return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
+            case DataSome(_, range) | DataOnly(_, range):
+                return restriction(self.range(range))
 
     def named(self, iri: str) -> Any:
         found = self.ontology.world[iri]

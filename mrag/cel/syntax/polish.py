@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from rdflib import Literal
 
 from mrag.cel.problem import Hypothesis
-from mrag.cel.summary import ChatModel, ask
+from mrag.cel.summary import ChatModel, ask_model
 from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, walk
-from mrag.cel.syntax.verbalise import Language, counted, names_of, verbalise
+from mrag.cel.syntax.verbalise import Language, counts_in_words, names_of, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
-
-__all__ = ["Polished", "objection", "polish", "vocabulary"]
+from mrag.rdf.printing import to_sparql
 
 _LABELS = 100_000
 _TASK = {
@@ -66,7 +65,7 @@ _SIGNS = re.compile(r"[\s,.;:!“”„()]*")
 
 
 @dataclass(frozen=True)
-class Polished:
+class PolishedSentence:
     """A sentence about a hypothesis.
 
     Attributes:
@@ -82,7 +81,7 @@ class Polished:
     reason: str = ""
 
 
-def polish(
+def polish_sentence(
     kg: KnowledgeGraph,
     hypothesis: Hypothesis,
     model: ChatModel | None,
@@ -90,7 +89,7 @@ def polish(
     *,
     noun: str | None = None,
     labels: Iterable[str] | None = None,
-) -> Polished:
+) -> PolishedSentence:
     """Have a chat model polish the sentence that `mrag.cel.syntax.verbalise.sentence` gives.
 
     One call. A model that fails, refuses or changes the meaning costs nothing but time: the sentence made by
@@ -102,7 +101,7 @@ def polish(
         model: A LangChain chat model.
         language: `en` or `de`.
         noun: What the examples are, in the plural, such as `images`.
-        labels: Labels that the graph knows, none of which may be added; `vocabulary(kg)` if left out.
+        labels: Labels that the graph knows, none of which may be added; `graph_labels(kg)` if left out.
 
     Raises:
         ModelError: If there is no chat model.
@@ -119,28 +118,28 @@ def polish(
         used.append(name(iri))
         return used[-1]
 
-    said = verbalise(hypothesis.expression, noted, language)
-    start = f"{'Whatever' if language == 'en' else 'Alles, was'} {said}"
-    end = f": {counted(hypothesis.counts, language, noun=noun)}."
+    clause = verbalise(hypothesis.expression, noted, language)
+    start = f"{'Whatever' if language == 'en' else 'Alles, was'} {clause}"
+    end = f": {counts_in_words(hypothesis.counts, language, noun=noun)}."
     original = start + end
     used += _literals(hypothesis.expression)
     try:
-        answer = ask(model, _TASK[language], f"{start}.")
+        answer = ask_model(model, _TASK[language], f"{start}.")
     except ModelError as error:
-        return Polished(original, original, False, error.message)
+        return PolishedSentence(original, original, False, error.message)
     answer = " ".join(answer.split())
     if len(answer) > 1 and answer[0] == answer[-1] == '"':
         answer = answer[1:-1]
     answer = _END.sub("", answer)
     if not answer:
-        return Polished(original, original, False, "The model answered nothing.")
-    known = vocabulary(kg) if labels is None else labels
-    if reason := objection(start, answer, used, language, noun=noun, labels=known):
-        return Polished(original, original, False, reason)
-    return Polished(answer + end, original, True)
+        return PolishedSentence(original, original, False, "The model answered nothing.")
+    known = graph_labels(kg) if labels is None else labels
+    if reason := meaning_change(start, answer, used, language, noun=noun, labels=known):
+        return PolishedSentence(original, original, False, reason)
+    return PolishedSentence(answer + end, original, True)
 
 
-def objection(
+def meaning_change(
     original: str,
     polished: str,
     names: Sequence[str],
@@ -149,7 +148,7 @@ def objection(
     noun: str | None = None,
     labels: Iterable[str] = (),
 ) -> str:
-    """Say why a sentence may mean something else than another one.
+    """Return why a sentence may mean something else than another one.
 
     Args:
         original: The sentence made by rules, without the counts.
@@ -164,11 +163,11 @@ def objection(
 
     Example:
         >>> made = "Whatever is an Image and shows “jacket”"
-        >>> objection(made, "Every Image that shows “jacket”", ["Image", "shows", "jacket"])
+        >>> meaning_change(made, "Every Image that shows “jacket”", ["Image", "shows", "jacket"])
         ''
-        >>> objection(made, "Every Image that shows “skirt”", ["Image", "shows", "jacket"])
+        >>> meaning_change(made, "Every Image that shows “skirt”", ["Image", "shows", "jacket"])
         'It lacks “jacket”.'
-        >>> objection(made, "Every Image that shows no “jacket”", ["Image", "shows", "jacket"])
+        >>> meaning_change(made, "Every Image that shows no “jacket”", ["Image", "shows", "jacket"])
         'It adds “no”.'
     """
     if original == polished:
@@ -202,17 +201,17 @@ def objection(
     return ""
 
 
-def vocabulary(kg: KnowledgeGraph, most: int = _LABELS) -> frozenset[str]:
+def graph_labels(kg: KnowledgeGraph, max_labels: int = _LABELS) -> frozenset[str]:
     """Read the labels of a graph, in all languages.
 
     Args:
         kg: The knowledge graph.
-        most: How many at most, the first in order.
+        max_labels: How many at most, the first in order.
 
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     "triple store" in {label.lower() for label in vocabulary(kg)}
+        ...     "triple store" in {label.lower() for label in graph_labels(kg)}
         True
     """
     properties = kg.profile().labels
@@ -221,8 +220,8 @@ def vocabulary(kg: KnowledgeGraph, most: int = _LABELS) -> frozenset[str]:
     s, p, label = sparql.var("s"), sparql.var("p"), sparql.var("label")
     rows = tuple((sparql.iri(name),) for name in properties)
     body = sparql.Group((sparql.Values((p,), rows), sparql.TriplePattern(s, p, label)))
-    query = sparql.Select((label,), body, distinct=True, order_by=(label,), limit=most)
-    return frozenset(str(row[0]) for row in kg.select(sparql.to_sparql(query)))
+    query = sparql.Select((label,), body, distinct=True, order_by=(label,), limit=max_labels)
+    return frozenset(str(row[0]) for row in kg.select(to_sparql(query)))
 
 
 def _literals(expression: Expression) -> list[str]:
@@ -257,7 +256,7 @@ def _reserved(language: Language) -> list[str]:
 
 
 def _simple(original: str, language: Language) -> bool:
-    """Tell whether brackets can go: there is one pair at the end, and nothing reaches into it."""
+    """Return whether brackets can go: there is one pair at the end, and nothing reaches into it."""
     if original.count("(") > 1 or (original.count("(") == 1 and not original.endswith(")")):
         return False
     deciding = "|".join(map(re.escape, [*_NEGATIONS[language], *_DECIDING[language]]))
@@ -289,7 +288,7 @@ def _without_articles(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 
 def _has_head(pattern: re.Pattern[str], original: str) -> bool:
-    """Tell whether the first thing said is a class, and the rest is said of the same thing."""
+    """Return whether the first statement names a class, and the rest is said of the same thing."""
     start = re.match(r"Whatever is an? “?", original)
     first = pattern.match(original, start.end()) if start else None
     return first is not None and re.match("”? and ", original[first.end() :]) is not None

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from rdflib import Literal
 
@@ -27,16 +28,15 @@ from mrag.cel.syntax.expressions import (
     AtMost,
     Bottom,
     DataOnly,
-    DataRange,
     DataSome,
     Exactly,
     Expression,
+    Facet,
     Named,
     Not,
     OneOf,
     Only,
     Or,
-    Property,
     Some,
     Top,
     Value,
@@ -48,8 +48,43 @@ Name = Callable[[str], str]
 
 _PLAIN = re.compile(r"(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
-_SIGNS = {"minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<"}
-_WORDS = {"minInclusive": ">=", "maxInclusive": "<=", "minExclusive": ">", "maxExclusive": "<"}
+
+
+@dataclass(frozen=True)
+class _Notation:
+    """The signs of a notation.
+
+    Attributes:
+        signs: What stands for each kind of expression: between operands, before one, or for restrictions a
+            template of the property `p`, the filler `c` and the number `n`.
+        inverse: Template of an inverse property.
+        facets: The comparison for each limit of data values.
+    """
+
+    signs: Mapping[type[Expression], str]
+    inverse: str
+    facets: Mapping[Facet, str]
+
+
+_DL = _Notation(
+    {
+        Top: "⊤", Bottom: "⊥", Not: "¬", And: " ⊓ ", Or: " ⊔ ", Some: "∃ {p}.{c}", Only: "∀ {p}.{c}",
+        Value: "∃ {p}.{{{c}}}", AtLeast: "≥ {n} {p}.{c}", AtMost: "≤ {n} {p}.{c}", Exactly: "= {n} {p}.{c}",
+        DataSome: "∃ {p}.{c}", DataOnly: "∀ {p}.{c}",
+    },
+    "{}⁻",
+    {"minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<"},
+)  # fmt: skip
+_MANCHESTER = _Notation(
+    {
+        Top: "owl:Thing", Bottom: "owl:Nothing", Not: "not ", And: " and ", Or: " or ",
+        Some: "{p} some {c}", Only: "{p} only {c}", Value: "{p} value {c}", AtLeast: "{p} min {n} {c}",
+        AtMost: "{p} max {n} {c}", Exactly: "{p} exactly {n} {c}", DataSome: "{p} some {c}",
+        DataOnly: "{p} only {c}",
+    },
+    "inverse {}",
+    {"minInclusive": ">=", "maxInclusive": "<=", "minExclusive": ">", "maxExclusive": "<"},
+)  # fmt: skip
 
 
 def to_dl(
@@ -63,11 +98,12 @@ def to_dl(
         name: Prints an IRI; what another function than the default prints cannot be read again.
 
     Example:
+        >>> from mrag.cel.syntax.expressions import Property
         >>> from mrag.rdf.terms import RDFS
         >>> to_dl(AtLeast(2, Property(RDFS + "seeAlso"), Named(RDFS + "Class")))
         '≥ 2 rdfs:seeAlso.rdfs:Class'
     """
-    return _dl(expression, name or _namer(prefixes))
+    return _printed(expression, name or _namer(prefixes), _DL)
 
 
 def to_manchester(
@@ -80,7 +116,7 @@ def to_manchester(
         prefixes: Prefixes for CURIEs, beside the well-known ones.
         name: Prints an IRI; what another function than the default prints cannot be read again.
     """
-    return _manchester(expression, name or _namer(prefixes))
+    return _printed(expression, name or _namer(prefixes), _MANCHESTER)
 
 
 def to_term(value: str | Literal, name: Name) -> str:
@@ -103,94 +139,31 @@ def _namer(prefixes: Mapping[str, str] | None) -> Name:
     return name
 
 
-def _dl(e: Expression, name: Name) -> str:
+def _printed(e: Expression, name: Name, notation: _Notation) -> str:
+    signs = notation.signs
     match e:
-        case Top():
-            return "⊤"
-        case Bottom():
-            return "⊥"
+        case Top() | Bottom():
+            return signs[type(e)]
         case Named(iri):
             return name(iri)
         case Not(of):
-            return f"¬{_dl_part(of, name)}"
-        case And(parts):
-            return " ⊓ ".join(_dl_part(p, name) for p in parts)
-        case Or(parts):
-            return " ⊔ ".join(_dl_part(p, name) for p in parts)
-        case Some(p, filler):
-            return f"∃ {_dl_role(p, name)}.{_dl_part(filler, name)}"
-        case Only(p, filler):
-            return f"∀ {_dl_role(p, name)}.{_dl_part(filler, name)}"
-        case Value(p, value):
-            return f"∃ {_dl_role(p, name)}.{{{to_term(value, name)}}}"
+            return signs[Not] + _operand(of, name, notation)
+        case And(parts) | Or(parts):
+            return signs[type(e)].join(_operand(p, name, notation) for p in parts)
         case OneOf(members):
             return "{" + ", ".join(to_term(m, name) for m in members) + "}"
-        case AtLeast(n, p, filler):
-            return f"≥ {n} {_dl_role(p, name)}.{_dl_part(filler, name)}"
-        case AtMost(n, p, filler):
-            return f"≤ {n} {_dl_role(p, name)}.{_dl_part(filler, name)}"
-        case Exactly(n, p, filler):
-            return f"= {n} {_dl_role(p, name)}.{_dl_part(filler, name)}"
-        case DataSome(p, range):
-            return f"∃ {_dl_role(p, name)}.{_data(range, name, _SIGNS)}"
-        case DataOnly(p, range):
-            return f"∀ {_dl_role(p, name)}.{_data(range, name, _SIGNS)}"
-
-
-def _dl_part(e: Expression, name: Name) -> str:
-    text = _dl(e, name)
-    simple = isinstance(e, Top | Bottom | Named | OneOf) or (isinstance(e, Not) and isinstance(e.of, Named))
-    return text if simple else f"({text})"
-
-
-def _dl_role(p: Property, name: Name) -> str:
-    return name(p.iri) + ("⁻" if p.inverse else "")
-
-
-def _manchester(e: Expression, name: Name) -> str:
-    match e:
-        case Top():
-            return "owl:Thing"
-        case Bottom():
-            return "owl:Nothing"
-        case Named(iri):
-            return name(iri)
-        case Not(of):
-            return f"not {_manchester_part(of, name)}"
-        case And(parts):
-            return " and ".join(_manchester_part(p, name) for p in parts)
-        case Or(parts):
-            return " or ".join(_manchester_part(p, name) for p in parts)
-        case Some(p, filler):
-            return f"{_role(p, name)} some {_manchester_part(filler, name)}"
-        case Only(p, filler):
-            return f"{_role(p, name)} only {_manchester_part(filler, name)}"
         case Value(p, value):
-            return f"{_role(p, name)} value {to_term(value, name)}"
-        case OneOf(members):
-            return "{" + ", ".join(to_term(m, name) for m in members) + "}"
-        case AtLeast(n, p, filler):
-            return f"{_role(p, name)} min {n} {_manchester_part(filler, name)}"
-        case AtMost(n, p, filler):
-            return f"{_role(p, name)} max {n} {_manchester_part(filler, name)}"
-        case Exactly(n, p, filler):
-            return f"{_role(p, name)} exactly {n} {_manchester_part(filler, name)}"
-        case DataSome(p, range):
-            return f"{_role(p, name)} some {_data(range, name, _WORDS)}"
-        case DataOnly(p, range):
-            return f"{_role(p, name)} only {_data(range, name, _WORDS)}"
+            filler = to_term(value, name)
+        case DataSome(p, range) | DataOnly(p, range):
+            limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
+            filler = name(range.datatype) + (f"[{limits}]" if limits else "")
+        case Some(p, of) | Only(p, of) | AtLeast(_, p, of) | AtMost(_, p, of) | Exactly(_, p, of):
+            filler = _operand(of, name, notation)
+    role = notation.inverse.format(name(p.iri)) if p.inverse else name(p.iri)
+    return signs[type(e)].format(n=getattr(e, "n", ""), p=role, c=filler)
 
 
-def _manchester_part(e: Expression, name: Name) -> str:
-    text = _manchester(e, name)
+def _operand(e: Expression, name: Name, notation: _Notation) -> str:
+    text = _printed(e, name, notation)
     simple = isinstance(e, Top | Bottom | Named | OneOf) or (isinstance(e, Not) and isinstance(e.of, Named))
     return text if simple else f"({text})"
-
-
-def _role(p: Property, name: Name) -> str:
-    return f"inverse {name(p.iri)}" if p.inverse else name(p.iri)
-
-
-def _data(range: DataRange, name: Name, signs: Mapping[str, str]) -> str:
-    limits = ", ".join(f"{signs[facet]} {to_term(limit, name)}" for facet, limit in range.facets)
-    return name(range.datatype) + (f"[{limits}]" if limits else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from rdflib import BNode, Graph, Literal, URIRef
@@ -15,6 +15,7 @@ from mrag.cel.syntax.expressions import (
     AtLeast,
     AtMost,
     Bottom,
+    Cardinality,
     DataOnly,
     DataRange,
     DataSome,
@@ -41,9 +42,10 @@ _FACETS: Mapping[str, Facet] = {
     str(XSD.minInclusive): "minInclusive", str(XSD.maxInclusive): "maxInclusive",
     str(XSD.minExclusive): "minExclusive", str(XSD.maxExclusive): "maxExclusive",
 }  # fmt: skip
-_WORDS: Mapping[type, str] = {AtLeast: "min", AtMost: "max", Exactly: ""}
-_COUNTS: Mapping[Callable[[int, Property, Expression], Expression], str] = {
-    AtLeast: "min", AtMost: "max", Exactly: "",
+_CARDINALITIES: Mapping[type[Cardinality], str] = {AtLeast: "min", AtMost: "max", Exactly: ""}
+_PREDICATES: Mapping[type[Expression], URIRef] = {
+    And: OWL.intersectionOf, Or: OWL.unionOf, Some: OWL.someValuesFrom, Only: OWL.allValuesFrom,
+    DataSome: OWL.someValuesFrom, DataOnly: OWL.allValuesFrom,
 }  # fmt: skip
 
 
@@ -92,28 +94,22 @@ def to_graph(expression: Expression, graph: Graph) -> _Resource:
             return URIRef(iri)
         case Not(of):
             return _class(graph, OWL.complementOf, to_graph(of, graph))
-        case And(parts):
-            return _class(graph, OWL.intersectionOf, _list(graph, [to_graph(p, graph) for p in parts]))
-        case Or(parts):
-            return _class(graph, OWL.unionOf, _list(graph, [to_graph(p, graph) for p in parts]))
+        case And(parts) | Or(parts):
+            items = _list(graph, [to_graph(p, graph) for p in parts])
+            return _class(graph, _PREDICATES[type(expression)], items)
         case OneOf(members):
             return _class(graph, OWL.oneOf, _list(graph, [URIRef(m) for m in members]))
-        case Some(p, filler):
-            return _restriction(graph, p, OWL.someValuesFrom, to_graph(filler, graph))
-        case Only(p, filler):
-            return _restriction(graph, p, OWL.allValuesFrom, to_graph(filler, graph))
+        case Some(p, filler) | Only(p, filler):
+            return _restriction(graph, p, _PREDICATES[type(expression)], to_graph(filler, graph))
         case Value(p, value):
             term = value if isinstance(value, Literal) else URIRef(value)
             return _restriction(graph, p, OWL.hasValue, term)
-        case DataSome(p, range):
-            return _restriction(graph, p, OWL.someValuesFrom, _range(graph, range))
-        case DataOnly(p, range):
-            return _restriction(graph, p, OWL.allValuesFrom, _range(graph, range))
+        case DataSome(p, range) | DataOnly(p, range):
+            return _restriction(graph, p, _PREDICATES[type(expression)], _range(graph, range))
         case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
-            word = _WORDS[type(expression)]
             count = Literal(n, datatype=XSD.nonNegativeInteger)
-            name = f"{word}QualifiedCardinality" if word else "qualifiedCardinality"
-            node = _restriction(graph, p, OWL[name], count)
+            predicate = _cardinality(_CARDINALITIES[type(expression)] + "QualifiedCardinality")
+            node = _restriction(graph, p, predicate, count)
             graph.add((node, OWL.onClass, to_graph(filler, graph)))
             return node
 
@@ -159,27 +155,27 @@ def _read(graph: Graph, node: Node, deep: int) -> Expression:
 
 
 def _restricted(graph: Graph, node: Node, p: Property, deep: int) -> Expression:
-    filler = graph.value(node, OWL.someValuesFrom)
-    if filler is not None:
-        range = _data(graph, filler)
-        return Some(p, _read(graph, filler, deep + 1)) if range is None else DataSome(p, range)
-    filler = graph.value(node, OWL.allValuesFrom)
-    if filler is not None:
-        range = _data(graph, filler)
-        return Only(p, _read(graph, filler, deep + 1)) if range is None else DataOnly(p, range)
+    quantified: Sequence[tuple[URIRef, type[Some] | type[Only], type[DataSome] | type[DataOnly]]]
+    quantified = ((OWL.someValuesFrom, Some, DataSome), (OWL.allValuesFrom, Only, DataOnly))
+    for predicate, of_class, of_data in quantified:
+        filler = graph.value(node, predicate)
+        if filler is not None:
+            range = _data(graph, filler)
+            return of_class(p, _read(graph, filler, deep + 1)) if range is None else of_data(p, range)
     value = graph.value(node, OWL.hasValue)
     if value is not None:
         return Value(p, value if isinstance(value, Literal) else str(value))
-    for kind, word in _COUNTS.items():
-        qualified: URIRef = OWL[f"{word}QualifiedCardinality" if word else "qualifiedCardinality"]
-        n = graph.value(node, qualified)
-        if n is not None:
-            on = graph.value(node, OWL.onClass)
-            return kind(int(str(n)), p, Top() if on is None else _read(graph, on, deep + 1))
-        n = graph.value(node, OWL[f"{word}Cardinality" if word else "cardinality"])
-        if n is not None:
-            return kind(int(str(n)), p, Top())
+    for kind, word in _CARDINALITIES.items():
+        for name in ("QualifiedCardinality", "Cardinality"):
+            n = graph.value(node, _cardinality(word + name))
+            if n is not None:
+                on = graph.value(node, OWL.onClass)
+                return kind(int(str(n)), p, Top() if on is None else _read(graph, on, deep + 1))
     raise ConfigError("This restriction is not of this language.", term=str(node))
+
+
+def _cardinality(name: str) -> URIRef:
+    return OWL[name[0].lower() + name[1:]]
 
 
 def _property(graph: Graph, node: Node) -> Property:

@@ -17,19 +17,21 @@ Example:
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal as OneOfText
 from typing import TypeAlias
 
 from rdflib import Literal
 
-from mrag.cel.problem import Counts, Hypothesis
+from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.cel.syntax.expressions import (
     And,
     AtLeast,
     AtMost,
     Bottom,
+    Cardinality,
     DataOnly,
     DataRange,
     DataSome,
@@ -41,6 +43,7 @@ from mrag.cel.syntax.expressions import (
     Only,
     Or,
     Property,
+    Restriction,
     Some,
     Top,
     Value,
@@ -50,6 +53,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.labels import fetch_labels
 from mrag.rdf.terms import XSD, curie, to_ox
+from mrag.text.names import name_parts
 
 Language: TypeAlias = OneOfText["en", "de"]
 Name: TypeAlias = Callable[[str], str]
@@ -59,7 +63,6 @@ _RESERVED = frozenset(
     "a an and anything at but exactly is least most not nothing of one only or some something than that "
     "the thing things value whatever".split()
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+|-+")
 _KINDS = {
     "en": {"integer": "whole number", "decimal": "decimal number", "double": "number",
            "boolean": "truth value", "float": "short number", "date": "date", "dateTime": "time",
@@ -73,20 +76,25 @@ _LIMITS = {
     "de": {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "über", "maxExclusive": "unter"},
 }  # fmt: skip
 
+_COUNTS: Mapping[Language, Mapping[type[Cardinality], str]] = {
+    "en": {AtLeast: "at least", AtMost: "at most", Exactly: "exactly"},
+    "de": {AtLeast: "mindestens", AtMost: "höchstens", Exactly: "genau"},
+}
+
 
 def verbalise(expression: Expression, name: Name, language: Language = "en") -> str:
-    """Say what an expression holds, as the end of a sentence.
+    """Return what an expression holds, as the end of a sentence.
 
     Args:
-        expression: The expression; its normal form is what is said.
+        expression: The expression; its normal form is verbalised.
         name: Names classes, properties and individuals by their IRIs.
         language: `en` or `de`.
 
     Returns:
         English after "Whatever …", German after „Alles, was …“.
     """
-    said = normal(expression)
-    return _English(name).clause(said) if language == "en" else _German(name).clause(said)
+    language_class = _English if language == "en" else _German
+    return language_class(name).clause(normal(expression))
 
 
 def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: Language | None = None) -> Name:
@@ -118,7 +126,7 @@ def sentence(
     *,
     noun: str | None = None,
 ) -> str:
-    """Say in one sentence what a concept holds and, of a hypothesis, which examples.
+    """Return in one sentence what a concept holds and, of a hypothesis, which examples.
 
     Args:
         kg: The knowledge graph, for labels.
@@ -128,17 +136,17 @@ def sentence(
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
     start = "Whatever" if language == "en" else "Alles, was"
-    said = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
+    text = f"{start} {verbalise(e, names_of(kg, [e], language), language)}"
     if isinstance(concept, Hypothesis):
-        said += f": {counted(concept.counts, language, noun=noun)}"
-    return f"{said}."
+        text += f": {counts_in_words(concept.counts, language, noun=noun)}"
+    return f"{text}."
 
 
-def counted(counts: Counts, language: Language = "en", *, noun: str | None = None) -> str:
-    """Say how many examples are held.
+def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: str | None = None) -> str:
+    """Return how many examples are held, in words.
 
     Example:
-        >>> counted(Counts(9, 1, 10, 40), noun="images")
+        >>> counts_in_words(ExampleCounts(9, 1, 10, 40), noun="images")
         '9 of your 10 images, 1 of 40 others'
     """
     c = counts
@@ -147,10 +155,33 @@ def counted(counts: Counts, language: Language = "en", *, noun: str | None = Non
     return f"{c.tp} von Ihren {c.positives} {noun or 'Beispielen'}, {c.fp} von {c.negatives} anderen"
 
 
-class _English:
+class _Clauses(ABC):
+    """Makes the clauses of one language.
+
+    Args:
+        name: Names classes, properties and individuals by their IRIs.
+    """
+
     def __init__(self, name: Name) -> None:
         self.name = name
 
+    @abstractmethod
+    def clause(self, e: Expression) -> str:
+        """Return the clause of a normal form."""
+
+    @abstractmethod
+    def value(self, value: str | Literal) -> str:
+        """Return the name of an individual, or a literal."""
+
+    def joined(self, parts: Sequence[Expression], word: str) -> str:
+        clauses = [f"({self.clause(p)})" if isinstance(p, And | Or) else self.clause(p) for p in parts]
+        return f"{', '.join(clauses[:-1])} {word} {clauses[-1]}"
+
+    def listed(self, names: OneOf) -> str:
+        return f"({', '.join(map(self.value, names.members))})"
+
+
+class _English(_Clauses):
     def clause(self, e: Expression) -> str:
         match e:
             case Top():
@@ -163,31 +194,27 @@ class _English:
                 return f"is not {self.noun(iri)}"
             case Not(of):
                 return f"is nothing that ({self.clause(of)})"
-            case And(parts):
-                return _listed([self.part(p) for p in parts], "and")
-            case Or(parts):
-                return _listed([self.part(p) for p in parts], "or")
+            case And(parts) | Or(parts):
+                return self.joined(parts, "and" if isinstance(e, And) else "or")
             case OneOf(members):
-                return f"is one of {', '.join(self.value(m) for m in members)}"
-            case Value(p, value):
-                return f"{self.role(p)} {self.value(value)}"
-            case Some(p, filler):
-                return f"{self.role(p)} {self.some(filler)}"
-            case Only(p, filler):
-                return f"{self.role(p)} nothing{'' if filler == Bottom() else f' but {self.what(filler)}'}"
-            case AtLeast(n, p, filler):
-                return f"{self.role(p)} at least {self.things(n, filler)}"
-            case AtMost(n, p, filler):
-                return f"{self.role(p)} at most {self.things(n, filler)}"
-            case Exactly(n, p, filler):
-                return f"{self.role(p)} exactly {self.things(n, filler)}"
-            case DataSome(p, range):
-                return f"{self.role(p)} some {_range(range, 'en')}"
-            case DataOnly(p, range):
-                return f"{self.role(p)} nothing but some {_range(range, 'en')}"
+                return f"is one of {', '.join(map(self.value, members))}"
+        return f"{self.role(e.property)} {self.restricted(e)}"
 
-    def part(self, e: Expression) -> str:
-        return f"({self.clause(e)})" if isinstance(e, And | Or) else self.clause(e)
+    def restricted(self, e: Restriction) -> str:
+        """Return what follows the name of a property."""
+        match e:
+            case Value(_, value):
+                return self.value(value)
+            case Some(_, filler):
+                return self.some(filler)
+            case Only(_, filler):
+                return f"nothing{'' if filler == Bottom() else f' but {self.what(filler)}'}"
+            case AtLeast(n, _, filler) | AtMost(n, _, filler) | Exactly(n, _, filler):
+                return f"{_COUNTS['en'][type(e)]} {self.things(n, filler)}"
+            case DataSome(_, range):
+                return f"some {_range(range, 'en')}"
+            case DataOnly(_, range):
+                return f"nothing but some {_range(range, 'en')}"
 
     def some(self, filler: Expression) -> str:
         if isinstance(filler, Named):
@@ -204,9 +231,6 @@ class _English:
             return f"{n} of {self.listed(filler)}"
         things = f"{n} thing" if n == 1 else f"{n} things"
         return things if isinstance(filler, Top) else f"{things} that ({self.clause(filler)})"
-
-    def listed(self, names: OneOf) -> str:
-        return f"({', '.join(self.value(m) for m in names.members)})"
 
     def noun(self, iri: str) -> str:
         word = self.plain(iri)
@@ -226,11 +250,8 @@ class _English:
         return f"“{_escaped(self.name(value))}”"
 
 
-class _German:
+class _German(_Clauses):
     """Subordinate clauses, with the verb at their end."""
-
-    def __init__(self, name: Name) -> None:
-        self.name = name
 
     def clause(self, e: Expression) -> str:
         match e:
@@ -239,43 +260,42 @@ class _German:
             case Bottom():
                 return "es nicht gibt"
             case Named(iri):
-                return f"zu {self.quoted(iri)} gehört"
+                return f"zu {self.value(iri)} gehört"
             case Not(Named(iri)):
-                return f"nicht zu {self.quoted(iri)} gehört"
+                return f"nicht zu {self.value(iri)} gehört"
             case Not(of):
                 return f"nicht erfüllt: ({self.clause(of)})"
-            case And(parts):
-                return _listed([self.part(p) for p in parts], "und")
-            case Or(parts):
-                return _listed([self.part(p) for p in parts], "oder")
+            case And(parts) | Or(parts):
+                return self.joined(parts, "und" if isinstance(e, And) else "oder")
             case OneOf(members):
-                return f"eines ist von {', '.join(map(self.quoted, members))}"
-            case Value(p, value):
-                text = _literal(value, "de") if isinstance(value, Literal) else self.quoted(value)
-                return f"{self.role(p)} {text} hat"
-            case Some(p, Named(iri)):
-                return f"{self.role(p)} etwas aus {self.quoted(iri)} hat"
-            case Some(p, OneOf() as names):
-                return f"{self.role(p)} eines von {self.listed(names)} hat"
-            case Some(p, filler):
-                return f"{self.role(p)} etwas hat{self.that(filler)}"
-            case Only(p, Bottom()):
-                return f"{self.role(p)} nichts hat"
-            case Only(p, filler):
-                return f"{self.role(p)} nur hat, was ({self.clause(filler)})"
-            case AtLeast(n, p, filler):
-                return f"{self.role(p)} mindestens {self.times(n, filler)}"
-            case AtMost(n, p, filler):
-                return f"{self.role(p)} höchstens {self.times(n, filler)}"
-            case Exactly(n, p, filler):
-                return f"{self.role(p)} genau {self.times(n, filler)}"
-            case DataSome(p, range):
-                return f"{self.role(p)} einen Wert hat: {_range(range, 'de')}"
-            case DataOnly(p, range):
-                return f"{self.role(p)} nur solche Werte hat: {_range(range, 'de')}"
+                return f"eines ist von {', '.join(map(self.value, members))}"
+        p = e.property
+        return f"{'umgekehrt ' if p.inverse else ''}bei {self.value(p.iri)} {self.restricted(e)}"
 
-    def part(self, e: Expression) -> str:
-        return f"({self.clause(e)})" if isinstance(e, And | Or) else self.clause(e)
+    def restricted(self, e: Restriction) -> str:
+        """Return what follows the name of a property."""
+        match e:
+            case Value(_, value):
+                return f"{self.value(value)} hat"
+            case Some(_, filler):
+                return self.some(filler)
+            case Only(_, Bottom()):
+                return "nichts hat"
+            case Only(_, filler):
+                return f"nur hat, was ({self.clause(filler)})"
+            case AtLeast(n, _, filler) | AtMost(n, _, filler) | Exactly(n, _, filler):
+                return f"{_COUNTS['de'][type(e)]} {self.times(n, filler)}"
+            case DataSome(_, range):
+                return f"einen Wert hat: {_range(range, 'de')}"
+            case DataOnly(_, range):
+                return f"nur solche Werte hat: {_range(range, 'de')}"
+
+    def some(self, filler: Expression) -> str:
+        if isinstance(filler, Named):
+            return f"etwas aus {self.value(filler.iri)} hat"
+        if isinstance(filler, OneOf):
+            return f"eines von {self.listed(filler)} hat"
+        return f"etwas hat{self.that(filler)}"
 
     def that(self, filler: Expression) -> str:
         return "" if isinstance(filler, Top) else f", das ({self.clause(filler)})"
@@ -285,18 +305,8 @@ class _German:
             return f"{n} von {self.listed(filler)} hat"
         return f"{n}-mal etwas hat{self.that(filler)}"
 
-    def listed(self, names: OneOf) -> str:
-        return f"({', '.join(map(self.quoted, names.members))})"
-
-    def role(self, p: Property) -> str:
-        return f"umgekehrt bei {self.quoted(p.iri)}" if p.inverse else f"bei {self.quoted(p.iri)}"
-
-    def quoted(self, iri: str) -> str:
-        return f"„{_escaped(self.name(iri))}“"
-
-
-def _listed(parts: list[str], word: str) -> str:
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+    def value(self, value: str | Literal) -> str:
+        return _literal(value, "de") if isinstance(value, Literal) else f"„{_escaped(self.name(value))}“"
 
 
 def _range(range: DataRange, language: Language) -> str:
@@ -314,7 +324,7 @@ def _literal(value: Literal, language: Language) -> str:
 
 
 def _bare(value: Literal, datatype: str) -> str:
-    """Print a literal without its datatype if that has been said."""
+    """Print a literal without its datatype if that is given before it."""
     return str(value) if str(value.datatype) == datatype and " " not in str(value) else str(to_ox(value))
 
 
@@ -333,18 +343,13 @@ def _iris(expression: Expression) -> Iterable[str]:
                 yield iri
             case OneOf(members):
                 yield from members
-            case Value(p, value):
-                yield p.iri
-                if not isinstance(value, Literal):
-                    yield value
-            case (
-                Some(p, _) | Only(p, _) | DataSome(p, _) | DataOnly(p, _)
-                | AtLeast(_, p, _) | AtMost(_, p, _) | Exactly(_, p, _)
-            ):  # fmt: skip
-                yield p.iri
+            case Value(_, str() as value) if not isinstance(value, Literal):
+                yield value
+        if isinstance(e, Restriction):
+            yield e.property.iri
 
 
 def _local(iri: str) -> str:
     """Return the last part of an IRI in words."""
     tail = re.split(r"[#/:]", iri.rstrip("#/:"))[-1]
-    return " ".join(_CAMEL.sub(" ", tail).split()) or iri
+    return " ".join(name_parts(tail)) or iri

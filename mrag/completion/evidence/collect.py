@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from mrag.completion.evidence.linking import NAMESPACE, Linked, link, new_iri
+from mrag.completion.evidence.linking import NAMESPACE, LinkedTerm, link, new_iri
 from mrag.completion.evidence.passages import PassageSource
-from mrag.completion.evidence.reading import Finding, Reader, Sought, checked, sought
+from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.evidence.relation_words import instructs
-from mrag.completion.evidence.rule_reader import PlainReader
+from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.plan.patterns import CompletedTriple, EvidenceRef, IncompleteTriple, Unknown, is_text
 from mrag.completion.plan.relations import Relations
 from mrag.graph.kg import KnowledgeGraph
@@ -25,14 +25,14 @@ class EvidenceSettings:
     Attributes:
         namespace: Where the IRIs of new entities begin.
         new_names: Whether names that the graph does not know may become new entities.
-        least_confidence: What is less sure is left out.
-        most_values: Most values of one triple, the surest first.
+        min_confidence: What is less sure is left out.
+        max_values: Most values of one triple, the surest first.
     """
 
     namespace: str = NAMESPACE
     new_names: bool = True
-    least_confidence: float = 0.5
-    most_values: int = 50
+    min_confidence: float = 0.5
+    max_values: int = 50
 
 
 class Evidence:
@@ -71,7 +71,7 @@ class Evidence:
         self.source = source
         self.settings = settings or EvidenceSettings()
         taught = getattr(source, "all", ())  # a source that knows all of its passages can teach from them
-        self.reader: Reader = reader or PlainReader(taught, new_names=self.settings.new_names)
+        self.reader: Reader = reader or RuleReader(taught, new_names=self.settings.new_names)
         self.names: dict[str, str] = {}
         self._on_read = on_read or (lambda words, passages: None)
 
@@ -100,12 +100,12 @@ class Evidence:
             return []
         return self._linked(kg, asked, self._findings(asked, self.reader.read(kg, asked, passages)))
 
-    def _findings(self, asked: Sought, given: Iterable[Finding]) -> list[Finding]:
+    def _findings(self, asked: SoughtTriple, given: Iterable[Extraction]) -> list[Extraction]:
         kept = [fine for one in given if (fine := checked(one, asked, _states)) is not None]
         return [one for one in kept if one.place == asked.place]
 
     def _linked(
-        self, kg: KnowledgeGraph, asked: Sought, findings: Iterable[Finding]
+        self, kg: KnowledgeGraph, asked: SoughtTriple, findings: Iterable[Extraction]
     ) -> list[CompletedTriple]:
         found: dict[tuple[Term, Term, Term], CompletedTriple] = {}
         new: dict[str, str] = {}
@@ -125,26 +125,26 @@ class Evidence:
                 sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
                 more = (*known.evidence, ref)
                 found[terms] = CompletedTriple(*terms, "completed", more, round(sure, 4))
-        least = self.settings.least_confidence
+        least = self.settings.min_confidence
         ranked = sorted(
             (t for t in found.values() if t.confidence >= least),
             key=lambda t: (-t.confidence, [term.n3() for term in t.terms]),
-        )[: self.settings.most_values]
+        )[: self.settings.max_values]
         used = {str(term) for t in ranked for term in t.terms}
         self.names.update({iri: name for iri, name in new.items() if iri in used})
         return ranked
 
-    def _term(self, kg: KnowledgeGraph, asked: Sought, one: Finding) -> Linked | None:
+    def _term(self, kg: KnowledgeGraph, asked: SoughtTriple, one: Extraction) -> LinkedTerm | None:
         if one.place == "predicate":
-            return Linked(one.term) if one.term is not None and _is_relation(kg, one.term) else None
+            return LinkedTerm(one.term) if one.term is not None and _is_relation(kg, one.term) else None
         if one.term is not None:
-            return Linked(one.term)
+            return LinkedTerm(one.term)
         s = self.settings
         predicate = str(asked.triple.predicate)
         return link(kg, one.text, one.place, predicate, namespace=s.namespace, new_names=s.new_names)
 
     def _filled(
-        self, asked: Sought, place: str, linked: Linked, new: dict[str, str]
+        self, asked: SoughtTriple, place: str, linked: LinkedTerm, new: dict[str, str]
     ) -> tuple[Term, Term, Term] | None:
         terms: list[Term] = []
         for name, slot in zip(("subject", "predicate", "object"), asked.triple.slots, strict=True):

@@ -18,9 +18,9 @@ from mrag.completion.evidence.passages import Passage
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.enrich import describe
-from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Progress
+from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
 from mrag.images.files.folder import part_of
-from mrag.images.graph import EX, Vocabulary, file_names, image_texts
+from mrag.images.graph import EX, ImageVocabulary, file_names, image_texts
 from mrag.loaders.snippets import title_of
 from mrag.rdf.terms import RDFS, Triple
 
@@ -36,18 +36,18 @@ PROMPT: Final = (
 )
 
 
-def pictures_name(kg: KnowledgeGraph) -> str:
+def image_graph_name(kg: KnowledgeGraph) -> str:
     """Return the name of the knowledge graph of images that belongs to another."""
     return f"{kg.name[:55]}-pictures"
 
 
-def keep_pictures(
+def describe_folder(
     kg: KnowledgeGraph,
     folder: Path | str,
     model: ModelSpec | None = None,
     *,
     settings: EnrichSettings | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[EnrichProgress], None] | None = None,
     **options: Any,
 ) -> EnrichReport:
     """Describe the images of a folder that have no description yet, and parts of each.
@@ -84,7 +84,7 @@ def keep_pictures(
     return describe(side, model, folder=root, settings=settings, on_progress=on_progress, **options)
 
 
-def picture_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
+def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
     """Return what was said of images and of parts of them, as passages.
 
     Args:
@@ -96,22 +96,22 @@ def picture_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
     for graph in graphs:
         files = file_names(graph)
         labels = graph.labels(files)
-        for texts in image_texts(graph, Vocabulary()):
+        for texts in image_texts(graph, ImageVocabulary()):
             name = files.get(texts.image, texts.image)
             title = labels.get(texts.image) or _title(Path(name))
             for text in (*texts.sentences, *texts.generated):
                 found.append(Passage(texts.image, text, name, title, "image"))
             for fragment, text in texts.regions:
                 found.append(Passage(part_of(texts.image, fragment), text, name, title, "region"))
-    return in_one(list(dict.fromkeys(found)))
+    return joined_by_node(list(dict.fromkeys(found)))
 
 
-def in_one(passages: Sequence[Passage]) -> list[Passage]:
+def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:
     """Put what was said of one node together, since a search gives each node once.
 
     Example:
         >>> a, b = (Passage("urn:i", text, "i.png", "i", "image") for text in ("A sign.", "A street."))
-        >>> [p.text for p in in_one([a, b])]
+        >>> [p.text for p in joined_by_node([a, b])]
         ['A sign. A street.']
     """
     groups: dict[str, list[Passage]] = {}
@@ -125,7 +125,7 @@ def in_one(passages: Sequence[Passage]) -> list[Passage]:
 
 def _side(kg: KnowledgeGraph) -> KnowledgeGraph:
     """Open the knowledge graph of images beside another, in the same store."""
-    return KnowledgeGraph(kg.store, pictures_name(kg))
+    return KnowledgeGraph(kg.store, image_graph_name(kg))
 
 
 def _title(path: Path) -> str:

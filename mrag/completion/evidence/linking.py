@@ -15,18 +15,19 @@ from typing import Final
 
 from rdflib import Literal, URIRef
 
-from mrag.completion.plan.names import Names, normalised
-from mrag.completion.plan.roles import End, Roles
+from mrag.completion.plan.names import EntityNames
+from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.writeback.schema import SchemaFacts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDFS, XSD, Term, to_ox
+from mrag.text.folding import normalised
 
 NAMESPACE: Final = "urn:mrag:entity:"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedTerm:
     """What some words mean.
 
     Attributes:
@@ -46,7 +47,7 @@ def link(
     *,
     namespace: str = NAMESPACE,
     new_names: bool = True,
-) -> Linked | None:
+) -> LinkedTerm | None:
     """Return what some words mean at an end of a property.
 
     Args:
@@ -69,19 +70,19 @@ def link(
         rdflib.term.URIRef('urn:mrag:entity:rolf-de-heer-49e5e64d')
         >>> kg.close()
     """
-    roles = Roles.of(kg)
+    roles = PropertyEnds.of(kg)
     text = " ".join(text.split())
     if end == "object" and (kinds := _literals(kg, predicate, roles)) is not None:
         value = _literal(text, kinds)
-        return None if value is None else Linked(value)
-    meant = [URIRef(str(c.term)) for c in Names.of(kg).exact(text)]
+        return None if value is None else LinkedTerm(value)
+    meant = [URIRef(str(c.term)) for c in EntityNames.of(kg).exact(text)]
     roles.learn(end, [predicate], map(str, meant))
     there = [e for e in meant if roles.has(end, predicate, str(e))]
     if len(there) == 1 or (not there and len(meant) == 1):
-        return Linked((there or meant)[0])
+        return LinkedTerm((there or meant)[0])
     if meant or not new_names or not any(c.isalnum() for c in text):
         return None
-    return Linked(URIRef(new_iri(text, namespace)), text)
+    return LinkedTerm(URIRef(new_iri(text, namespace)), text)
 
 
 def new_iri(name: str, namespace: str = NAMESPACE) -> str:
@@ -104,7 +105,7 @@ def new_iri(name: str, namespace: str = NAMESPACE) -> str:
     return made
 
 
-def _literals(kg: KnowledgeGraph, predicate: str, roles: Roles) -> tuple[str, ...] | None:
+def _literals(kg: KnowledgeGraph, predicate: str, roles: PropertyEnds) -> tuple[str, ...] | None:
     """Return the datatypes of a property's values, None where its values are entities."""
     facts = SchemaFacts(kg)
     facts.read_properties([predicate])

@@ -7,10 +7,9 @@ orders can at most make it quote itself.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,13 +17,14 @@ from rdflib import URIRef
 
 from mrag import untrusted
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import PLACES, Finding, Sought, locate
-from mrag.completion.plan.names import normalised
-from mrag.completion.plan.relations import Relation, Relations
+from mrag.completion.evidence.reading import PLACES, Extraction, SoughtTriple, locate
+from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.completion.plan.spans import mentioned
 from mrag.completion.writeback.schema import SCHEMA as SCHEMA_TERMS
-from mrag.errors import ModelError, MragError
+from mrag.errors import ModelError
+from mrag.generation.models.calls import invoke, invoke_json, json_values, model_name, repair_messages
 from mrag.graph.kg import KnowledgeGraph
+from mrag.text.folding import normalised
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -85,10 +85,8 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The form of an answer, for models whose servers can be held to one."""
 
-_MOST_CHARACTERS: Final = 6000
-_COMMA: Final = re.compile(r",\s*(?=[}\]])")
+_MAX_CHARACTERS: Final = 6000
 _HOLE: Final = re.compile(r"\{(passages|subject|predicate|object)\}")
-_START: Final = re.compile(r"[{\[]")
 _NOTHING: Final = re.compile(
     r"\b(?:no evidence|none of the passages|not (?:stated|mentioned))\b", re.IGNORECASE
 )
@@ -117,11 +115,9 @@ class ModelReader:
     @property
     def name(self) -> str:
         """Return the name of the model, for provenance."""
-        from mrag.generation.answer import model_name
-
         return self.model if isinstance(self.model, str) else model_name(self.model) or "model"
 
-    def read(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[Finding]:
+    def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
         """Return what the model finds in the passages, each with its quote.
 
         An answer that cannot be used is asked for once more, with what was wrong; what is wrong then is left
@@ -138,18 +134,17 @@ class ModelReader:
         text, value = self._ask(messages)
         findings, problem = _read(sought, some, relations, text, value, self.confidence)
         if problem:
-            from langchain_core.messages import AIMessage, HumanMessage
-
             told = REPAIR.replace("{error}", untrusted.one_line(problem))
-            again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
-            text, value = self._ask(again)
+            text, value = self._ask(repair_messages(messages, text, told))
             better, problem = _read(sought, some, relations, text, value, self.confidence)
             findings = better or findings
             if problem:
                 logger.info("after one repair the model's answer is still wrong: %s", problem)
         return findings
 
-    def _messages(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[BaseMessage]:
+    def _messages(
+        self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]
+    ) -> list[BaseMessage]:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         shown = "\n".join(
@@ -166,25 +161,9 @@ class ModelReader:
         return [SystemMessage(SYSTEM), HumanMessage(text)]
 
     def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:
-        """Return what the model said, as text and, where it was held to the form, as a value."""
-        model = self._model()
         if self.structured:
-            try:
-                held = model.with_structured_output(SCHEMA, include_raw=True)
-                given = cast("dict[str, Any]", held.invoke(messages))
-                return str(given["raw"].text), given.get("parsed")
-            except Exception as error:  # not to be had, or cut off by the limit of tokens: asked as text then
-                logger.debug("no structured output: %s", error)
-        try:
-            return str(model.invoke(messages).text), None
-        except MragError:
-            raise
-        except Exception as error:  # each client has its own errors; all mean that there is no answer
-            what = " ".join(str(error).split())[:200]
-            raise ModelError(
-                f"The language model {self.name} gave no answer: {what}",
-                hint="Run `mrag doctor` to see which models can be had.",
-            ) from error
+            return invoke_json(self._model(), messages, SCHEMA)
+        return invoke(self._model(), messages), None
 
     def _model(self) -> BaseChatModel:
         if self._opened is None:
@@ -202,13 +181,13 @@ def _fitting(passages: Sequence[Passage]) -> list[Passage]:
     size = 0
     for passage in passages:
         size += len(passage.text)
-        if kept and size > _MOST_CHARACTERS:
+        if kept and size > _MAX_CHARACTERS:
             break
         kept.append(passage)
     return kept
 
 
-def _frequent(kg: KnowledgeGraph) -> list[Relation]:
+def _frequent(kg: KnowledgeGraph) -> list[NamedRelation]:
     """Return the relations that a model may choose from, the most frequent ones first."""
     counts = kg.profile().predicates
     every = [r for r in Relations.of(kg).all if not str(r.iri).startswith(SCHEMA_TERMS)]
@@ -216,20 +195,22 @@ def _frequent(kg: KnowledgeGraph) -> list[Relation]:
 
 
 def _read(
-    sought: Sought,
+    sought: SoughtTriple,
     passages: Sequence[Passage],
     relations: dict[str, URIRef],
     text: str,
     value: Any,
     confidence: float,
-) -> tuple[list[Finding], str]:
+) -> tuple[list[Extraction], str]:
     """Return what can be used of an answer, and what is wrong with the rest, in words."""
     rows = _rows(value) if value is not None else None
     if rows is None:
-        rows = next((found for one in _json_values(text) if (found := _rows(one)) is not None), None)
+        rows = next(
+            (found for one in json_values(text, quotes=True) if (found := _rows(one)) is not None), None
+        )
     if rows is None:
         return ([], "") if _NOTHING.search(text) else ([], "it is not JSON of the form asked for.")
-    findings: list[Finding] = []
+    findings: list[Extraction] = []
     problem = ""
     for row in rows:
         finding, wrong = _finding(sought, passages, relations, row, confidence)
@@ -240,12 +221,12 @@ def _read(
 
 
 def _finding(
-    sought: Sought,
+    sought: SoughtTriple,
     passages: Sequence[Passage],
     relations: dict[str, URIRef],
     row: dict[str, Any],
     confidence: float,
-) -> tuple[Finding | None, str]:
+) -> tuple[Extraction | None, str]:
     said, quote = str(row.get("value") or "").strip(" \"'“”[]()"), str(row.get("quote") or "").strip()
     if not said or normalised(said) in ("unknown", "none", "n a"):
         return None, ""
@@ -260,10 +241,10 @@ def _finding(
         relation = relations.get(normalised(said))
         if relation is None:
             return None, f"{said!r} is none of the relations."
-        return Finding("predicate", str(relation), passage, quote, confidence, relation), ""
+        return Extraction("predicate", str(relation), passage, quote, confidence, relation), ""
     if not mentioned(quote, [[said]]):
         return None, f"the value {said!r} does not stand in its quote."
-    return Finding(sought.place, said, passage, quote, confidence), ""
+    return Extraction(sought.place, said, passage, quote, confidence), ""
 
 
 def _rows(value: Any) -> list[dict[str, Any]] | None:
@@ -281,18 +262,3 @@ def _rows(value: Any) -> list[dict[str, Any]] | None:
         return None
     rows = [cast(dict[str, Any], row) for row in value if isinstance(row, dict) and "value" in row]
     return rows if rows or not value else None
-
-
-def _json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and lists in a text, whatever stands around them."""
-    plain = _COMMA.sub("", text.replace("“", '"').replace("”", '"'))
-    for source in (text, plain):
-        at = 0
-        while (found := _START.search(source, at)) is not None:
-            try:
-                value, end = json.JSONDecoder().raw_decode(source, found.start())
-            except (ValueError, RecursionError):
-                at = found.start() + 1
-                continue
-            yield value
-            at = end

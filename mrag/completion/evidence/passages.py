@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from rdflib import URIRef
 
 from mrag.completion.plan.spans import mentioned
-from mrag.completion.writeback.runs import DCTERMS
+from mrag.completion.writeback.run_store import DCTERMS
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
@@ -78,7 +78,7 @@ class PassageSource(Protocol):
 
 
 @dataclass(frozen=True)
-class Kept:
+class CollectionReport:
     """What keeping texts did: numbers of documents.
 
     Attributes:
@@ -110,7 +110,7 @@ def collection_of(folder: Path | str) -> str:
     return "urn:mrag:collection:" + hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def keep_folder(kg: KnowledgeGraph, snippets: Snippets) -> tuple[str, Kept]:
+def store_folder(kg: KnowledgeGraph, snippets: Snippets) -> tuple[str, CollectionReport]:
     """Bring the passages of a folder into the store, and take out of its collection what is gone.
 
     Cut off in between, the next call does the rest.
@@ -123,17 +123,17 @@ def keep_folder(kg: KnowledgeGraph, snippets: Snippets) -> tuple[str, Kept]:
         IRI of the collection, and what was done.
     """
     collection = collection_of(snippets.folder)
-    return collection, keep_documents(kg, collection, snippets.documents(), snippets.cutting)
+    return collection, store_documents(kg, collection, snippets.documents(), snippets.cutting)
 
 
-def keep_documents(
+def store_documents(
     kg: KnowledgeGraph,
     collection: str,
     documents: Iterable[Document],
     cutting: Cutting | None = None,
     *,
     whole: bool = True,
-) -> Kept:
+) -> CollectionReport:
     """Bring texts into the store as a collection.
 
     Args:
@@ -175,7 +175,7 @@ def keep_documents(
         rows = [(URIRef(graph), URIRef(d), part, URIRef(collection)) for d in gone[start : start + 200]]
         update = queries.get("update/change").bind(graph_subject_predicate_object=rows, g_s_p_o=[])
         store.update(update)
-    return Kept(added, len(gone), len(now | (there if not whole else set())), passages)
+    return CollectionReport(added, len(gone), len(now | (there if not whole else set())), passages)
 
 
 def from_langchain(documents: Iterable[LangChainDocument]) -> list[Document]:
@@ -296,7 +296,7 @@ class RetrievedPassages:
         """Return what the retriever gives for a text, where it names each known entity."""
         given = from_langchain(self.retriever.invoke(query))
         wanted = [d for d in given if mentioned(f"{d.title}\n{d.text}", names)][:k]
-        keep_documents(self.kg, self.collection, wanted, Cutting(1 << 20), whole=False)
+        store_documents(self.kg, self.collection, wanted, Cutting(1 << 20), whole=False)
         found = []
         for document in wanted:
             whole = Snippet(document, 0, len(document.text))
@@ -305,7 +305,7 @@ class RetrievedPassages:
         return found[:k]
 
 
-class Several:
+class CombinedPassages:
     """Several sources of passages as one; they take turns."""
 
     def __init__(self, sources: Sequence[PassageSource]) -> None:

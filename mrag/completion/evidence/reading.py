@@ -17,14 +17,14 @@ from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term
-from mrag.text.tokens import split_identifier
+from mrag.text.names import split_identifier
 
 Place = Literal["subject", "predicate", "object"]
 PLACES: tuple[Place, Place, Place] = ("subject", "predicate", "object")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Extraction:
     """What a reader found in a passage.
 
     Attributes:
@@ -45,7 +45,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Sought:
+class SoughtTriple:
     """An incomplete triple as a reader gets it.
 
     Attributes:
@@ -73,7 +73,7 @@ class Reader(Protocol):
     def name(self) -> str:
         """Return what it is called in provenance."""
 
-    def read(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[Finding]:
+    def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
         """Return what the passages say; an empty list means that there is no evidence.
 
         Raises:
@@ -81,7 +81,7 @@ class Reader(Protocol):
         """
 
 
-def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> Sought | None:
+def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
     """Put a triple in words; None where not exactly one place is unknown.
 
     Example:
@@ -108,10 +108,10 @@ def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> Sought | None:
     if any(not several for several in names.values()):
         return None
     words = " ".join(names[place][0] if place in names else "?" for place in PLACES)
-    return Sought(triple, unknown[0], names, words)
+    return SoughtTriple(triple, unknown[0], names, words)
 
 
-def checked(found: Finding, sought: Sought, states: Callable[[str], bool]) -> Finding | None:
+def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], bool]) -> Extraction | None:
     """Return a finding whose quote stands in its passage and holds what was found; else None.
 
     White space and typographic quotes may differ; the quote becomes what the passage has.
@@ -132,7 +132,7 @@ def checked(found: Finding, sought: Sought, states: Callable[[str], bool]) -> Fi
         return None
     if found.place != "predicate" and not mentioned(quote, [[found.text]]):
         return None
-    return Finding(found.place, found.text, passage, quote, found.confidence, found.term)
+    return Extraction(found.place, found.text, passage, quote, found.confidence, found.term)
 
 
 def locate(text: str, quote: str) -> tuple[int, int] | None:

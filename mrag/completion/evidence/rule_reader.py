@@ -16,12 +16,12 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.evidence.reading import Finding, Place, Sought
-from mrag.completion.evidence.relation_words import Cues, around, asserts
-from mrag.completion.plan.names import Names
+from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
+from mrag.completion.evidence.relation_words import RelationWords, around, asserts
+from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
-from mrag.completion.plan.roles import End, Roles
-from mrag.completion.plan.spans import Span, Word, all_names, find, said, words_of
+from mrag.completion.plan.roles import End, PropertyEnds
+from mrag.completion.plan.spans import Span, TextWord, all_names, find, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import sentence_spans
 
@@ -47,7 +47,7 @@ class _Sentence:
     """
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[TextWord, ...]
     names: tuple[Span, ...]
     carried: str
     before: int
@@ -59,7 +59,7 @@ class _Sentence:
         return passage.text[self.before if carried else self.start : self.end]
 
 
-class PlainReader:
+class RuleReader:
     """Reads without a language model.
 
     Args:
@@ -73,26 +73,28 @@ class PlainReader:
         self.corpus = tuple(corpus)
         self.new_names = new_names
 
-    def read(self, kg: KnowledgeGraph, sought: Sought, passages: Sequence[Passage]) -> list[Finding]:
+    def read(self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]) -> list[Extraction]:
         """Return what the passages say, in their order."""
-        task = _Reading(kg, sought, Cues.of(kg, self.corpus), self.new_names)
+        task = _Reading(kg, sought, RelationWords.of(kg, self.corpus), self.new_names)
         return [finding for passage in passages for finding in task.passage(passage)]
 
 
 class _Reading:
-    def __init__(self, kg: KnowledgeGraph, sought: Sought, cues: Cues, new_names: bool) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, sought: SoughtTriple, cues: RelationWords, new_names: bool
+    ) -> None:
         self.sought = sought
         self.cues = cues
         self.new_names = new_names
-        self.names = Names.of(kg)
-        self.roles = Roles.of(kg)
+        self.names = EntityNames.of(kg)
+        self.roles = PropertyEnds.of(kg)
         self.said_as = {str(r.iri): r.names for r in Relations.of(kg).all}
         self.predicate = str(sought.triple.predicate)
         place = sought.place
         # Values of which there are few, such as genres, are known in small letters too.
         self.few = frozenset() if place == "predicate" else self.roles.few(place, self.predicate)
 
-    def passage(self, passage: Passage) -> Iterator[Finding]:
+    def passage(self, passage: Passage) -> Iterator[Extraction]:
         for sentence in self._sentences(passage):
             if not asserts(sentence.text, sentence.names):
                 continue
@@ -103,7 +105,7 @@ class _Reading:
 
     # -- one value unknown -------------------------------------------------------------------------
 
-    def _values(self, passage: Passage, sentence: _Sentence) -> Iterator[Finding]:
+    def _values(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
         place = self.sought.place
         known: Place = "object" if place == "subject" else "subject"
         for at, sure in self._known(sentence, self.sought.names[known]):
@@ -113,11 +115,11 @@ class _Reading:
                 best = self._says(sentence, at, candidate).get(self.predicate)
                 if best is None or not self._order(best[1], known == "subject", at, candidate):
                     continue
-                text = said(sentence.text, sentence.words, candidate)
+                text = text_of(sentence.text, sentence.words, candidate)
                 term, fit = self._fits("object" if place == "object" else "subject", text)
                 if fit:
                     quote = sentence.quote(passage, sure < 1)
-                    yield Finding(place, text, passage, quote, round(best[0] * sure * fit, 4), term)
+                    yield Extraction(place, text, passage, quote, round(best[0] * sure * fit, 4), term)
 
     def _fits(self, end: End, text: str) -> tuple[URIRef | None, float]:
         """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
@@ -135,7 +137,7 @@ class _Reading:
 
     # -- the relation unknown ----------------------------------------------------------------------
 
-    def _relations(self, passage: Passage, sentence: _Sentence) -> Iterator[Finding]:
+    def _relations(self, passage: Passage, sentence: _Sentence) -> Iterator[Extraction]:
         names = self.sought.names
         for s, sure in self._known(sentence, names["subject"]):
             for o, surer in self._known(sentence, names["object"]):
@@ -146,7 +148,7 @@ class _Reading:
                     if self._order(cue, True, s, o):
                         confidence = round(score * min(sure, surer), 4)
                         quote = sentence.quote(passage, min(sure, surer) < 1)
-                        yield Finding("predicate", relation, passage, quote, confidence, URIRef(relation))
+                        yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
 
     # -- what a sentence says ----------------------------------------------------------------------
 
@@ -170,7 +172,7 @@ class _Reading:
 
     def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, tuple[float, str]]:
         """Return what "X is a C" says, where C is one of the few values of a relation, and of no other."""
-        text = said(sentence.text, sentence.words, candidate)
+        text = text_of(sentence.text, sentence.words, candidate)
         meant = [str(c.term) for c in self.names.exact(text)]
         few = self.roles.shape("object", self.predicate).whole
         if not few or len(meant) != 1 or not self.roles.has("object", self.predicate, meant[0]):
@@ -181,7 +183,7 @@ class _Reading:
         return {self.predicate: (0.7, "")} if alone else {}
 
     def _order(self, cue: str, known_is_subject: bool, at: Span, candidate: Span) -> bool:
-        """Tell whether subject and object stand in the order that the cue asks for, where it matters."""
+        """Return whether subject and object stand in the order that the cue asks for, where it matters."""
         learnt = self.cues.forward.get((cue, self.predicate))
         first = (at.first < candidate.first) == known_is_subject
         if not self._one_kind():
@@ -193,7 +195,7 @@ class _Reading:
         return first == (passive == cue.endswith("+by")) if cue else first
 
     def _one_kind(self) -> bool:
-        """Tell whether what stands at one end of the relation may also stand at the other."""
+        """Return whether what stands at one end of the relation may also stand at the other."""
         known = self.sought.triple.object if self.sought.place == "subject" else self.sought.triple.subject
         other: End = "subject" if self.sought.place == "subject" else "object"
         if self.sought.place == "predicate" or not isinstance(known, URIRef):
@@ -225,12 +227,12 @@ class _Reading:
             yield _Sentence(text, words, names, carried, begins if carried else start, start, end)
             last = end
             if not carried:
-                subject = said(text, words, names[0]) if names else ""
+                subject = text_of(text, words, names[0]) if names else ""
                 begins = start
 
 
 def _reaches(sentence: _Sentence, cue: int, candidate: Span) -> bool:
-    """Tell whether a cue goes for a candidate behind other names too: those are listed with it, or none."""
+    """Return whether a cue goes for a candidate behind other names too: those are listed with it, or none."""
     low, high = (cue + 1, candidate.first) if cue < candidate.first else (candidate.last, cue)
     names = [span for span in sentence.names if low <= span.first and span.last <= high]
     if not names:
@@ -240,8 +242,8 @@ def _reaches(sentence: _Sentence, cue: int, candidate: Span) -> bool:
     return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
 
 
-def _refers(words: Sequence[Word]) -> bool:
-    """Tell whether a sentence begins with a pronoun, or with "the" and a common noun."""
+def _refers(words: Sequence[TextWord]) -> bool:
+    """Return whether a sentence begins with a pronoun, or with "the" and a common noun."""
     if words[0].key in _PRONOUNS:
         return True
     # "The film was", but not "The cast of The Long Road was".

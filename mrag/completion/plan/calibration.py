@@ -170,8 +170,8 @@ def learn(
     known: Iterable[str],
     rounds: int = 6,
     rate: float = 0.3,
-    least: int = 2,
-    sure: float = 0.99,
+    min_count: int = 2,
+    confident: float = 0.99,
 ) -> Weights:
     """Fit weights to questions of which the right choice is known.
 
@@ -181,13 +181,13 @@ def learn(
         known: Words of the questions, what they name left out.
         rounds: How often all questions are gone through, in the order given.
         rate: Step size.
-        least: In how many questions a run of words must occur to have weights.
-        sure: Probability of the right choice from which a question is passed over.
+        min_count: In how many questions a run of words must occur to have weights.
+        confident: Probability of the right choice from which a question is passed over.
     """
     usable = [choices for choices in questions if any(c.right >= 0 for c in choices)]
     right = [c for choices in usable for c in choices if c.right >= 0]
     counts = Counter(gram for c in right for gram in set(grams_of(c.rest)))
-    grams = {g: at for at, g in enumerate(sorted(g for g, n in counts.items() if n >= least))}
+    grams = {g: at for at, g in enumerate(sorted(g for g, n in counts.items() if n >= min_count))}
     parts = table.parts()
     numbers = {part: at for at, part in enumerate(sorted({p for c in right for p in parts[c.right]}))}
     matrix = np.zeros((len(numbers), len(grams)))
@@ -195,7 +195,7 @@ def learn(
     learner = _Learner(weights, table, rate)
     for _ in range(rounds):
         for choices in usable:
-            learner.see(choices, sure)
+            learner.see(choices, confident)
     return weights
 
 
@@ -207,7 +207,7 @@ class _Learner:
         self.squares = np.full(weights.matrix.shape, 1e-6)
         self.base_squares = np.full(len(weights.base), 1e-6)
 
-    def see(self, choices: Sequence[Choice], sure: float) -> None:
+    def see(self, choices: Sequence[Choice], confident: float) -> None:
         """Take one step towards the right choice, unless it is likely enough."""
         weights = self.weights
         features = [choice.features(self.table, self.novel) for choice in choices]
@@ -216,7 +216,7 @@ class _Learner:
         wrong = softmax([f @ weights.base + weights.learnt(c, self.parts) for f, c in pairs])
         right = [(at, choice.right) for at, choice in enumerate(choices) if choice.right >= 0]
         likely = sum(float(wrong[at][path]) for at, path in right)
-        if likely >= sure:
+        if likely >= confident:
             return
         for at, path in right:
             wrong[at][path] -= 1.0 / len(right)

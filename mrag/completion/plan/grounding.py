@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.plan.names import NEARLY, Names, ranked
+from mrag.completion.plan.names import NEARLY, EntityNames, ranked
 from mrag.completion.plan.paths import NO_STEPS
-from mrag.completion.plan.patterns import Candidate, Grounded, Plan, Role, with_slots, with_terms
+from mrag.completion.plan.patterns import GroundedPlan, Plan, Role, TermCandidate, with_slots, with_terms
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.graph.kg import KnowledgeGraph
@@ -45,7 +45,7 @@ class GroundingSettings:
         entity: Least similarity of an entity's name, from 0 to 1; .9 as in CoMuS-KG.
         relation: The same for a relation; .8 as there.
         margin: How far behind the best a candidate may be and still be kept.
-        keep: Most candidates of one text.
+        max_candidates: Most candidates of one text.
         model: Embedding model for likeness of meaning: a name, an object, or None for writing alone.
         index: Similarity index that entities of like meaning are sought in; without one of that name
             entities are found by their writing alone.
@@ -58,7 +58,7 @@ class GroundingSettings:
     entity: float = 0.9
     relation: float = 0.8
     margin: float = 0.05
-    keep: int = 5
+    max_candidates: int = 5
     model: str | Embedder | None = "minilm"
     index: str = "main"
     pool: int = 10
@@ -69,7 +69,7 @@ class GroundingSettings:
                 raise ConfigError(f"{name} is from 0 to 1, not {getattr(self, name)}.")
 
 
-def ground(kg: KnowledgeGraph, plan: Plan, settings: GroundingSettings | None = None) -> Grounded:
+def ground(kg: KnowledgeGraph, plan: Plan, settings: GroundingSettings | None = None) -> GroundedPlan:
     """Link the texts of a plan to terms of the graph.
 
     Args:
@@ -100,30 +100,30 @@ class Grounder:
         self.settings = settings or GroundingSettings()
         self._model: Embedder | None = None
 
-    def ground(self, plan: Plan) -> Grounded:
+    def ground(self, plan: Plan) -> GroundedPlan:
         """Link the texts of a plan."""
         plan = self._checked(plan)
-        candidates: dict[tuple[str, Role], tuple[Candidate, ...]] = {}
+        candidates: dict[tuple[str, Role], tuple[TermCandidate, ...]] = {}
         for text, role in plan.texts():
             candidates[text, role] = tuple(self.entities(text) if role == "entity" else self.relations(text))
         best = {key: kept[0].term for key, kept in candidates.items() if kept}
         ungrounded = tuple(key for key, kept in candidates.items() if not kept)
-        return Grounded(with_terms(plan, best), candidates, ungrounded, plan)
+        return GroundedPlan(with_terms(plan, best), candidates, ungrounded, plan)
 
-    def entities(self, text: str) -> list[Candidate]:
+    def entities(self, text: str) -> list[TermCandidate]:
         """Return the entities and literals that a text may mean, best first."""
         if not text.strip():
             return []
         if given := self._written(text, "entity"):
             return [given]
-        names, settings = Names.of(self.kg), self.settings
+        names, settings = EntityNames.of(self.kg), self.settings
         found = [*names.exact(text), *self._literals(text)]
         if not found:
             found = names.fuzzy(text, settings.pool, settings.entity)
             found += self._meaning(text, names) if not found else []
         return self._kept(found)
 
-    def relations(self, text: str) -> list[Candidate]:
+    def relations(self, text: str) -> list[TermCandidate]:
         """Return the relations that a text may mean, best first."""
         if not text.strip():
             return []
@@ -143,15 +143,15 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/present").bind(term=wanted))
         return {term for term in rows.column("term") if term is not None}
 
-    def _kept(self, found: Sequence[Candidate]) -> list[Candidate]:
-        best: dict[str, Candidate] = {}
+    def _kept(self, found: Sequence[TermCandidate]) -> list[TermCandidate]:
+        best: dict[str, TermCandidate] = {}
         for candidate in found:
             key = candidate.term.n3()
             if key not in best or candidate.score > best[key].score:
                 best[key] = candidate
         order = ranked(best)
         least = order[0].score - self.settings.margin if order else 0.0
-        return [c for c in order if c.score >= least][: self.settings.keep]
+        return [c for c in order if c.score >= least][: self.settings.max_candidates]
 
     def _checked(self, plan: Plan) -> Plan:
         """Put back into words what a planner wrote as a term and the graph does not have."""
@@ -166,7 +166,7 @@ class Grounder:
         # A term that is absent is words again, which may name something or nothing.
         return with_slots(plan, lambda slot, _: str(slot) if slot in absent else slot)
 
-    def _written(self, text: str, role: Role) -> Candidate | None:
+    def _written(self, text: str, role: Role) -> TermCandidate | None:
         """Take an IRI, or a CURIE of a known prefix, that is in the graph."""
         if ":" not in text or any(c.isspace() for c in text.strip()):
             return None
@@ -178,9 +178,9 @@ class Grounder:
             there = str(term) in self.kg.profile().predicates
         else:
             there = term in self.present([term])
-        return Candidate(term, 1.0, text, "given") if there else None
+        return TermCandidate(term, 1.0, text, "given") if there else None
 
-    def _literals(self, text: str) -> list[Candidate]:
+    def _literals(self, text: str) -> list[TermCandidate]:
         """Return the literals of the graph that are written so, of whatever datatype or language."""
         bare = text.strip()
         forms = [Literal(bare), *(Literal(bare, lang=tag) for tag in self.kg.languages if tag)]
@@ -189,9 +189,9 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/values").bind(value=forms))
         # A name is not a value: whoever says it means what it names.
         there = {value.n3() for value, p in rows if value is not None and str(p) not in NO_STEPS}
-        return [Candidate(form, NEARLY, bare, "exact") for form in forms if form.n3() in there]
+        return [TermCandidate(form, NEARLY, bare, "exact") for form in forms if form.n3() in there]
 
-    def _meaning(self, text: str, names: Names) -> list[Candidate]:
+    def _meaning(self, text: str, names: EntityNames) -> list[TermCandidate]:
         """Return entities that the similarity index finds and whose names are near enough in meaning."""
         model = self._embedder()
         try:
@@ -208,7 +208,7 @@ class Grounder:
         cosines = model.embed_documents([label for _, label in named]) @ model.embed_query(text)
         pairs = zip(named, cosines.tolist(), strict=True)
         best = {
-            iri: Candidate(URIRef(iri), min(score, NEARLY), label, "dense")
+            iri: TermCandidate(URIRef(iri), min(score, NEARLY), label, "dense")
             for (iri, label), score in pairs
             if score >= self.settings.entity
         }
@@ -216,7 +216,9 @@ class Grounder:
             # A description that means the same names its entity as well as a label does.
             score = m.dense_score or 0.0
             if score >= self.settings.entity and index.files.embedder_name == model.name:
-                best.setdefault(m.doc_id, Candidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense"))
+                best.setdefault(
+                    m.doc_id, TermCandidate(URIRef(m.doc_id), score, labels[m.doc_id] or "", "dense")
+                )
         return ranked(best)
 
     def _embedder(self) -> Embedder | None:

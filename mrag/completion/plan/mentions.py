@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrag.completion.plan.names import Names, normalised
-from mrag.completion.plan.patterns import Candidate
+from mrag.completion.plan.names import EntityNames
+from mrag.completion.plan.patterns import TermCandidate
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword, keys, stem
 
 _WORD = re.compile(r"\w+")
@@ -35,7 +36,7 @@ class Mention:
     start: int
     end: int
     text: str
-    entity: Candidate | None
+    entity: TermCandidate | None
     features: tuple[float, ...]
 
     def rest(self, question: str) -> str:
@@ -43,8 +44,8 @@ class Mention:
         return f"{question[: self.start]}{HOLE}{question[self.end :]}"
 
 
-def mentions(
-    question: str, names: Names, common: frozenset[str], known: frozenset[str] = frozenset()
+def find_mentions(
+    question: str, names: EntityNames, common: frozenset[str], known: frozenset[str] = frozenset()
 ) -> list[Mention]:
     """Return the spans of a question that may name an entity, in order of place.
 
@@ -55,8 +56,8 @@ def mentions(
         known: Words of questions that were seen before, with what they named left out.
 
     Example:
-        >>> names = Names([("urn:x", "Beau Geste"), ("urn:y", "Genre")])
-        >>> found = mentions("what genre is Beau Geste in", names, frozenset())
+        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "Genre")])
+        >>> found = find_mentions("what genre is Beau Geste in", names, frozenset())
         >>> [(m.text, str(m.entity.term)) for m in found if m.entity]
         [('genre', 'urn:y'), ('Beau Geste', 'urn:x')]
     """
@@ -88,7 +89,7 @@ def _key(question: str, start: int, end: int) -> str:
     return normalised(question[start:end])
 
 
-def _as_written(question: str, start: int, end: int, names: Names) -> tuple[int, str]:
+def _as_written(question: str, start: int, end: int, names: EntityNames) -> tuple[int, str]:
     """Return a span with the signs around it that belong to a name, as in `Hush!` or `$9.99`."""
     best = start, question[start:end]
     for candidate in names.exact(question[start:end]):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from mrag import untrusted
 from mrag.completion.plan.patterns import Plan
 from mrag.completion.plan.plan_parser import plan_of, read_plan
-from mrag.errors import ModelError, MragError
+from mrag.errors import ModelError
+from mrag.generation.models.calls import invoke, invoke_json, repair_messages
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
-
-logger = logging.getLogger(__name__)
 
 SYSTEM = """\
 Turn a question into a plan over a knowledge graph.
@@ -108,16 +106,13 @@ class ModelPlanner:
             ModelError: If the model cannot be reached, or gave no plan twice.
         """
         messages = self._messages(question)
-        value, text = self._ask(messages)
+        text, value = self._ask(messages)
         try:
             return self._read(question, value, text)
         except ModelError as error:
-            from langchain_core.messages import AIMessage, HumanMessage
-
             told = " ".join(part for part in (error.message, error.term or "", error.hint or "") if part)
-            repair = HumanMessage(REPAIR.replace("{error}", untrusted.one_line(told)))
-            again = [*messages, AIMessage(untrusted.lines(text) or "…"), repair]
-        value, text = self._ask(again)
+        told = REPAIR.replace("{error}", untrusted.one_line(told))
+        text, value = self._ask(repair_messages(messages, text, told))
         try:
             return self._read(question, value, text)
         except ModelError as error:
@@ -137,24 +132,10 @@ class ModelPlanner:
             shown += [HumanMessage(f"Question: {asked}"), AIMessage(plan)]
         return [*shown, HumanMessage(f"Question: {untrusted.one_line(question)}")]
 
-    def _ask(self, messages: list[BaseMessage]) -> tuple[Any, str]:
-        """Return what the server made of the answer, if it can, and the answer's text."""
+    def _ask(self, messages: list[BaseMessage]) -> tuple[str, Any]:
         if self.form == "json":
-            try:
-                held = self.model.with_structured_output(SCHEMA, include_raw=True)
-                given = cast("dict[str, Any]", held.invoke(messages))
-                return given.get("parsed"), str(given["raw"].text)
-            except Exception as error:  # not to be had, or cut off by the limit of tokens: asked as text then
-                logger.debug("no structured output: %s", error)
-        try:
-            return None, str(self.model.invoke(messages).text)
-        except MragError:
-            raise
-        except Exception as error:  # each client has its own errors; all mean that the model gave no answer
-            raise ModelError(
-                f"The language model did not answer: {error}",
-                hint="Run `mrag doctor` to see which models can be had.",
-            ) from error
+            return invoke_json(self.model, messages, SCHEMA)
+        return invoke(self.model, messages), None
 
     def _read(self, question: str, value: Any, text: str) -> Plan:
         if value is not None:

@@ -6,19 +6,17 @@ nearly right is found by the trigrams it shares and by its edit similarity.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
-from typing import cast
 
 from rdflib import URIRef
 
-from mrag.completion.plan.patterns import Candidate
+from mrag.completion.plan.patterns import TermCandidate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
+from mrag.text.folding import normalised
 
 ALTERNATIVE: tuple[str, ...] = (
     "http://www.w3.org/2004/02/skos/core#altLabel",
@@ -33,32 +31,17 @@ ALTERNATIVE: tuple[str, ...] = (
 NEARLY = 0.98
 """Score of a name that differs in case, accents or punctuation alone."""
 
-_WORD = re.compile(r"\w+")
 _POOL = 50
 
 
-def normalised(text: str) -> str:
-    """Reduce a name to what spellings of it share: no case, accents, punctuation or spare spaces.
-
-    A name of punctuation alone stays as it is.
-
-    Example:
-        >>> normalised("  WebProtégé,  the Editor!"), normalised("$")
-        ('webprotege the editor', '$')
-    """
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(c for c in folded if not unicodedata.combining(c))
-    return " ".join(_WORD.findall(bare)) or " ".join(bare.split())
-
-
-class Names:
+class EntityNames:
     """Names and what they name.
 
     Args:
         pairs: IRI and name of each.
 
     Example:
-        >>> names = Names([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
+        >>> names = EntityNames([("urn:x", "Beau Geste"), ("urn:y", "beau geste")])
         >>> [(str(c.term), c.score) for c in names.exact("Beau Geste")]
         [('urn:x', 1.0), ('urn:y', 0.98)]
         >>> [(str(c.term), c.found) for c in names.fuzzy("Bau Geste", 1)]
@@ -76,37 +59,33 @@ class Names:
         self._sizes: list[int] = []
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph) -> Names:
+    def of(cls, kg: KnowledgeGraph) -> EntityNames:
         """Return the names of a knowledge graph, read once for each state of it."""
-        known = kg.cache.get("completion names")
-        if known is None:
-            properties = [p for p in (*kg.profile().labels, *ALTERNATIVE) if p in kg.profile().predicates]
-            known = kg.cache["completion names"] = cls(_read(kg, properties) if properties else ())
-        return cast(Names, known)
+        return kg.cached("completion names", lambda: cls(_read(kg)))
 
     def __len__(self) -> int:
         return len(self._names)
 
     def has(self, key: str) -> bool:
-        """Tell whether a normalised text is a name."""
+        """Return whether a normalised text is a name."""
         return key in self._names
 
-    def exact(self, text: str) -> list[Candidate]:
+    def exact(self, text: str) -> list[TermCandidate]:
         """Return what a text names, as written first, then as normalised; ties in order of IRI."""
-        best: dict[str, Candidate] = {}
+        best: dict[str, TermCandidate] = {}
         for entity, name in self._names.get(normalised(text), ()):
             score = 1.0 if name.strip() == text.strip() else NEARLY
             if entity not in best or score > best[entity].score:
-                best[entity] = Candidate(URIRef(entity), score, name, "exact")
+                best[entity] = TermCandidate(URIRef(entity), score, name, "exact")
         return ranked(best)
 
-    def fuzzy(self, text: str, k: int, least: float = 0.0) -> list[Candidate]:
+    def fuzzy(self, text: str, k: int, min_score: float = 0.0) -> list[TermCandidate]:
         """Return what names similar to a text name, most similar first, ties in order of IRI.
 
         Args:
             text: A name, perhaps misspelt.
             k: Most candidates.
-            least: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
+            min_score: Least similarity, from 0 to 1: twice the characters in matching blocks, in order, over
                 those of both (Ratcliff and Obershelp, 1988).
         """
         key = normalised(text)
@@ -116,14 +95,14 @@ class Names:
         postings = self._postings()
         shared = Counter(at for gram in grams for at in postings.get(gram, ()))
         pool = sorted(shared, key=lambda at: (-shared[at] / (len(grams) + self._sizes[at]), at))[:_POOL]
-        best: dict[str, Candidate] = {}
+        best: dict[str, TermCandidate] = {}
         for at in pool:
             score = SequenceMatcher(None, key, self._keys[at], autojunk=False).ratio()
-            if score < least:
+            if score < min_score:
                 continue
             for entity, name in self._names[self._keys[at]]:
                 if entity not in best or score > best[entity].score:
-                    best[entity] = Candidate(URIRef(entity), min(score, NEARLY), name, "fuzzy")
+                    best[entity] = TermCandidate(URIRef(entity), min(score, NEARLY), name, "fuzzy")
         return ranked(best)[:k]
 
     def _postings(self) -> Mapping[str, list[int]]:
@@ -139,12 +118,15 @@ class Names:
         return self._trigrams
 
 
-def ranked(best: Mapping[str, Candidate]) -> list[Candidate]:
+def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
     """Return candidates best first, ties in order of IRI."""
     return sorted(best.values(), key=lambda c: (-c.score, str(c.term)))
 
 
-def _read(kg: KnowledgeGraph, properties: list[str]) -> Iterable[tuple[str, str]]:
+def _read(kg: KnowledgeGraph) -> Iterable[tuple[str, str]]:
+    properties = [p for p in (*kg.profile().labels, *ALTERNATIVE) if p in kg.profile().predicates]
+    if not properties:
+        return
     for entity, name in kg.select(queries.get("completion/names").bind(property=properties)):
         if not str(entity).startswith(SKOLEM):
             yield str(entity), str(name)

@@ -18,10 +18,10 @@ from rdflib import URIRef
 from mrag.completion.graph import CompletionSettings, complete_from_graph
 from mrag.completion.plan.calibration import Weights, learn, softmax, unseen, words_of
 from mrag.completion.plan.choices import Choice, Numbers, Vector
-from mrag.completion.plan.mentions import HOLE, Mention, mentions
-from mrag.completion.plan.names import Names
-from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, Step, near
-from mrag.completion.plan.patterns import Grounded, IncompleteTriple, Plan, Slot, Unknown
+from mrag.completion.plan.mentions import HOLE, Mention, find_mentions
+from mrag.completion.plan.names import EntityNames
+from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, Step, steps_from
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Slot, Unknown
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -95,7 +95,7 @@ class PathPlanner:
         for plan in plans:
             if np.log(plan.score) < np.log(first.score) - self.slack:
                 break
-            if complete_from_graph(self.kg, Grounded(plan), settings=_GLANCE).answers:
+            if complete_from_graph(self.kg, GroundedPlan(plan), settings=_GLANCE).answers:
                 return plan
         return first
 
@@ -156,7 +156,7 @@ class PathPlanner:
 
     def _mentions(self, question: str, table: PathTable, weights: Weights) -> list[Mention]:
         common = frozenset(stem for stems in table.stems for stem in stems)
-        found = mentions(question, Names.of(self.kg), common, weights.known)
+        found = find_mentions(question, EntityNames.of(self.kg), common, weights.known)
         if not found:
             return []
         worth = [float(np.dot(m.features, weights.base[: len(m.features)])) for m in found]
@@ -165,7 +165,7 @@ class PathPlanner:
 
     def _choices(self, question: str, found: Sequence[Mention], table: PathTable) -> list[Choice]:
         entities = [str(m.entity.term) for m in found if m.entity is not None]
-        steps = near(self.kg, entities, table.number)
+        steps = steps_from(self.kg, entities, table.number)
         meaning = self._meaning(found[0].rest(question), table) if found else np.zeros(0)
         choices = []
         for mention in found:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from rdflib import URIRef
 
 from mrag.completion.plan.names import ALTERNATIVE
-from mrag.completion.plan.relations import Relation, Relations
+from mrag.completion.plan.relations import NamedRelation, Relations
 from mrag.errors import ConfigError
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
@@ -21,7 +21,6 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.tokens import content
 
-_BATCH = 500
 NO_STEPS = frozenset([*LABELS, *ALTERNATIVE, *DESCRIBING])
 """Predicates that name or describe, and lead nowhere."""
 
@@ -48,24 +47,24 @@ class PathSettings:
     Attributes:
         hops: Most steps of a path.
         sample: Entities at each end of a relation that are looked at to see which steps may follow.
-        share: Least share of these that a step must follow from; below it is taken for noise.
-        most: Most paths of one length; those over rare relations give way.
+        min_share: Least share of these that a step must follow from; below it is taken for noise.
+        max_paths: Most paths of one length; those over rare relations give way.
 
     Raises:
-        ConfigError: If one of the numbers is below 1, or the share not from 0 to 1.
+        ConfigError: If one of the numbers is below 1, or `min_share` not from 0 to 1.
     """
 
     hops: int = 3
     sample: int = 50
-    share: float = 0.02
-    most: int = 4096
+    min_share: float = 0.02
+    max_paths: int = 4096
 
     def __post_init__(self) -> None:
-        for name in ("hops", "sample", "most"):
+        for name in ("hops", "sample", "max_paths"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is at least 1, not {getattr(self, name)}.")
-        if not 0 <= self.share <= 1:
-            raise ConfigError(f"share is from 0 to 1, not {self.share}.")
+        if not 0 <= self.min_share <= 1:
+            raise ConfigError(f"min_share is from 0 to 1, not {self.min_share}.")
 
 
 class PathTable:
@@ -88,7 +87,7 @@ class PathTable:
         self,
         steps: Sequence[Step],
         following: Mapping[int, Sequence[int]],
-        relations: Sequence[Relation],
+        relations: Sequence[NamedRelation],
         settings: PathSettings,
         counts: Sequence[int],
     ) -> None:
@@ -100,9 +99,9 @@ class PathTable:
         rows = list(level)
         for _ in range(1, settings.hops):
             level = [(*path, after) for path in level for after in following.get(path[-1], ())]
-            if len(level) > settings.most:
+            if len(level) > settings.max_paths:
                 level.sort(key=lambda path: (-min(counts[at] for at in path), path))
-                level = sorted(level[: settings.most])
+                level = sorted(level[: settings.max_paths])
             rows += level
         self.lengths = np.array([len(row) for row in rows], np.int64)
         self.paths = np.full((len(rows), settings.hops), -1, np.int64)
@@ -114,12 +113,8 @@ class PathTable:
     @classmethod
     def of(cls, kg: KnowledgeGraph, settings: PathSettings | None = None) -> PathTable:
         """Return the table of a knowledge graph, made once for each state of it and settings."""
-        settings = settings or PathSettings()
-        key = f"completion paths {settings}"
-        known = kg.cache.get(key)
-        if known is None:
-            known = kg.cache[key] = _made(kg, settings)
-        return cast(PathTable, known)
+        chosen = settings or PathSettings()
+        return kg.cached(f"completion paths {chosen}", lambda: _build(kg, chosen))
 
     def path(self, at: int) -> RelationPath:
         """Return a path."""
@@ -163,7 +158,7 @@ def parts_of(path: RelationPath) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def near(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
+def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
     """Return the steps that lead away from each entity, by number.
 
     Args:
@@ -174,16 +169,15 @@ def near(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int])
     wanted = list(dict.fromkeys(map(str, entities)))
     found: dict[str, set[int]] = {entity: set() for entity in wanted}
     for name, forward in (("completion/leaving", True), ("completion/arriving", False)):
-        query = queries.get(name)
-        for start in range(0, len(wanted), _BATCH):
-            for entity, p in kg.select(query.bind(entity=wanted[start : start + _BATCH])):
+        for text in queries.get(name).batches("entity", wanted):
+            for entity, p in kg.select(text):
                 at = steps.get(Step(URIRef(str(p)), forward))
                 if at is not None:
                     found[str(entity)].add(at)
     return found
 
 
-def _made(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
+def _build(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
     counts = kg.profile().predicates
     relations = [r for r in Relations.of(kg).all if _is_step(str(r.iri))]
     steps = [Step(r.iri, forward) for r in relations for forward in (True, False)]
@@ -192,9 +186,9 @@ def _made(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
     for at, step in enumerate(steps if settings.hops > 1 else ()):
         query = queries.get("completion/ends" if step.forward else "completion/starts")
         ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
-        seen = near(kg, (str(end) for end in ends), number)
+        seen = steps_from(kg, (str(end) for end in ends), number)
         tally = np.bincount([n for after in seen.values() for n in after], minlength=len(steps))
-        following[at] = np.flatnonzero(tally >= max(1, settings.share * len(seen))).tolist()
+        following[at] = np.flatnonzero(tally >= max(1, settings.min_share * len(seen))).tolist()
     owners = [relation for relation in relations for _ in (True, False)]
     return PathTable(steps, following, owners, settings, [counts[str(s.predicate)] for s in steps])
 

@@ -42,7 +42,7 @@ Slot: TypeAlias = str | Term | Unknown
 
 
 def is_text(slot: Slot) -> TypeGuard[str]:
-    """Tell whether a slot is text that has not been grounded; rdflib's terms are strings too.
+    """Return whether a slot is text that has not been grounded; rdflib's terms are strings too.
 
     Example:
         >>> from rdflib import URIRef
@@ -123,7 +123,7 @@ ROLES: tuple[Role, Role, Role] = ("entity", "relation", "entity")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TermCandidate:
     """A term of the graph that a text may mean.
 
     Attributes:
@@ -140,7 +140,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Grounded:
+class GroundedPlan:
     """A plan whose texts have been linked to terms of the graph.
 
     Attributes:
@@ -151,7 +151,7 @@ class Grounded:
     """
 
     plan: Plan
-    candidates: Mapping[tuple[str, Role], tuple[Candidate, ...]] = field(default_factory=dict)
+    candidates: Mapping[tuple[str, Role], tuple[TermCandidate, ...]] = field(default_factory=dict)
     ungrounded: tuple[tuple[str, Role], ...] = ()
     source: Plan | None = None
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mrag.completion.plan.patterns import IncompleteTriple, Plan, Slot, Unknown, is_text
 from mrag.errors import ModelError
+from mrag.generation.models.calls import json_values
 
-MOST_TRIPLES = 12
+MAX_TRIPLES = 12
 """Triples of a plan after which it is refused: a model that repeats itself has no plan."""
 
 _LONGEST = 300
-_MOST_READ = 20_000
-_MOST_TRIED = 64
+_MAX_READ = 20_000
 _FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*\s*$", re.MULTILINE)
 _NUMBERING = re.compile(
     r"^\s*(?:[-*•+]|\(?\d+[.):]|\(?[a-zA-Z][.)]|(?:triples?|step)\s*\d*\s*[:.])\s*", re.IGNORECASE
@@ -47,8 +47,8 @@ def read_plan(question: str, text: str, planner: str) -> Plan:
         >>> plan.triples[0].subject, plan.triples[0].predicate, str(plan.answer)
         ('Crouching Tiger, Hidden Dragon', 'directed by', '?who')
     """
-    bare = _FENCE.sub("", text[:_MOST_READ])
-    values = list(_json_values(bare))
+    bare = _FENCE.sub("", text[:_MAX_READ])
+    values = list(json_values(bare))
     for value in values:
         if _holds_triples(value):
             return plan_of(question, value, planner)
@@ -118,31 +118,6 @@ def _row(triple: Any) -> tuple[str, str, str]:
         term=str(triple)[:80],
         hint='Write each as ["subject", "relation", "object"].',
     )
-
-
-def _json_values(text: str) -> Iterator[Any]:
-    """Yield the outermost JSON objects and lists that a text holds."""
-    decoder = json.JSONDecoder()
-    at = 0
-    for _ in range(_MOST_TRIED):
-        starts = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-        if not starts:
-            return
-        at = min(starts)
-        for form in (text[at:], _mended(text[at:])):
-            try:
-                value, used = decoder.raw_decode(form)
-            except (json.JSONDecodeError, RecursionError):
-                continue
-            yield value
-            at += max(used, 1) - 1
-            break
-        at += 1
-
-
-def _mended(text: str) -> str:
-    """Return JSON without the commas before closing brackets that models write."""
-    return re.sub(r",(\s*[\]}])", r"\1", text)
 
 
 def _holds_triples(value: Any) -> bool:
@@ -234,8 +209,8 @@ def _plan(
         raise ModelError(
             "There is no triple in it.", hint="Write at least one (subject, relation, ?unknown)."
         )
-    if len(triples) > MOST_TRIPLES:
-        raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MOST_TRIPLES}.")
+    if len(triples) > MAX_TRIPLES:
+        raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MAX_TRIPLES}.")
     unknowns = list(dict.fromkeys(u for triple in triples for u in triple.unknowns()))
     if not unknowns:
         raise ModelError(

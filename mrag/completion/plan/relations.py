@@ -10,22 +10,22 @@ from typing import Any, cast
 import numpy as np
 from rdflib import URIRef
 
-from mrag.completion.plan.names import ALTERNATIVE, NEARLY, normalised, ranked
-from mrag.completion.plan.patterns import Candidate
+from mrag.completion.plan.names import ALTERNATIVE, NEARLY, ranked
+from mrag.completion.plan.patterns import TermCandidate
 from mrag.context.display import Display
 from mrag.generation.verbalise import DESCRIBING
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.index.embedders import Embedder
 from mrag.rdf import queries
-from mrag.text.tokens import split_identifier
+from mrag.text.folding import normalised
+from mrag.text.names import split_identifier
 
 _DESCRIBING = tuple(sorted(DESCRIBING))
-_BATCH = 500
 
 
 @dataclass(frozen=True)
-class Relation:
+class NamedRelation:
     """A predicate of the graph in words.
 
     Attributes:
@@ -57,56 +57,53 @@ class Relations:
         >>> kg.close()
     """
 
-    def __init__(self, relations: Sequence[Relation]) -> None:
+    def __init__(self, relations: Sequence[NamedRelation]) -> None:
         self.all = tuple(sorted(relations, key=lambda r: str(r.iri)))
         self._vectors: dict[str, Any] = {}
 
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> Relations:
         """Return the relations of a knowledge graph, read once for each state of it."""
-        known = kg.cache.get("completion relations")
-        if known is None:
-            known = kg.cache["completion relations"] = cls(_read(kg))
-        return cast(Relations, known)
+        return kg.cached("completion relations", lambda: cls(_read(kg)))
 
-    def named(self, text: str) -> list[Candidate]:
+    def named(self, text: str) -> list[TermCandidate]:
         """Return the relations that a text names, as written or as normalised."""
         return [c for c in self.similar(text, NEARLY) if c.found == "exact"]
 
-    def similar(self, text: str, least: float) -> list[Candidate]:
+    def similar(self, text: str, min_score: float) -> list[TermCandidate]:
         """Return the relations with a name similar to a text in writing, most similar first.
 
         Args:
             text: What a planner called a relation.
-            least: Least similarity, from 0 to 1.
+            min_score: Least similarity, from 0 to 1.
         """
         key = normalised(split_identifier(text))
-        best: dict[str, Candidate] = {}
+        best: dict[str, TermCandidate] = {}
         for relation in self.all:
             for name in relation.names:
                 candidate = _compared(relation, name, text, key)
                 known = best.get(relation.iri)
-                if candidate.score >= least and (known is None or candidate.score > known.score):
+                if candidate.score >= min_score and (known is None or candidate.score > known.score):
                     best[relation.iri] = candidate
         return ranked(best)
 
-    def meaning(self, text: str, least: float, model: Embedder) -> list[Candidate]:
+    def meaning(self, text: str, min_score: float, model: Embedder) -> list[TermCandidate]:
         """Return the relations with a name or description near a text in meaning, nearest first.
 
         Args:
             text: What a planner called a relation.
-            least: Least cosine.
+            min_score: Least cosine.
             model: The embedding model.
         """
         if not self.all:
             return []
         owners, texts, vectors = self._embedded(model)
         cosines = vectors @ model.embed_query(split_identifier(text))
-        best: dict[str, Candidate] = {}
-        for at in np.flatnonzero(cosines >= least):
+        best: dict[str, TermCandidate] = {}
+        for at in np.flatnonzero(cosines >= min_score):
             relation, score = self.all[owners[at]], float(min(cosines[at], NEARLY))
             if relation.iri not in best or score > best[relation.iri].score:
-                best[relation.iri] = Candidate(relation.iri, score, texts[at], "dense")
+                best[relation.iri] = TermCandidate(relation.iri, score, texts[at], "dense")
         return ranked(best)
 
     def vectors(self, model: Embedder) -> np.ndarray:
@@ -123,21 +120,20 @@ class Relations:
         return cast("tuple[list[int], list[str], np.ndarray]", self._vectors[model.name])
 
 
-def _compared(relation: Relation, name: str, text: str, key: str) -> Candidate:
+def _compared(relation: NamedRelation, name: str, text: str, key: str) -> TermCandidate:
     other = normalised(split_identifier(name))
     if name.strip() == text.strip() or key == other:
-        return Candidate(relation.iri, 1.0 if name.strip() == text.strip() else NEARLY, name, "exact")
+        return TermCandidate(relation.iri, 1.0 if name.strip() == text.strip() else NEARLY, name, "exact")
     score = SequenceMatcher(None, key, other, autojunk=False).ratio()
-    return Candidate(relation.iri, min(score, NEARLY), name, "fuzzy")
+    return TermCandidate(relation.iri, min(score, NEARLY), name, "fuzzy")
 
 
-def _read(kg: KnowledgeGraph) -> list[Relation]:
+def _read(kg: KnowledgeGraph) -> list[NamedRelation]:
     iris = sorted(kg.profile().predicates)
     said: dict[str, list[tuple[str, str]]] = {iri: [] for iri in iris}
-    query = queries.get("label/labels")
     pairs = [(iri, p) for iri in iris for p in (*LABELS, *ALTERNATIVE, *_DESCRIBING)]
-    for start in range(0, len(pairs), _BATCH):
-        for entity, p, text in kg.select(query.bind(entity_property=pairs[start : start + _BATCH])):
+    for query in queries.get("label/labels").batches("entity_property", pairs):
+        for entity, p, text in kg.select(query):
             said[str(entity)].append((str(p), str(text)))
     kg.labels(iris)  # all at once
     display = Display(kg)
@@ -148,5 +144,5 @@ def _read(kg: KnowledgeGraph) -> list[Relation]:
         names = [text for p, text in said[iri] if p not in _DESCRIBING]
         descriptions = [text for p, text in said[iri] if p in _DESCRIBING]
         kept = tuple(dict.fromkeys([label, *names, local]))
-        found.append(Relation(URIRef(iri), label, kept, tuple(descriptions)))
+        found.append(NamedRelation(URIRef(iri), label, kept, tuple(descriptions)))
     return found

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag.completion.plan.names import ALTERNATIVE, normalised
+from mrag.completion.plan.names import ALTERNATIVE
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
 from mrag.rdf import queries
 from mrag.rdf.terms import XSD
+from mrag.text.folding import normalised
 
 End = Literal["subject", "object"]
-_BATCH: Final = 500
 _SAMPLE: Final = 300
 _KIND: Final = 100
 _PROPERTIES: Final = 50
@@ -24,7 +24,7 @@ _ALIKE: Final = 0.12
 
 
 @dataclass(frozen=True)
-class Shape:
+class NameShape:
     """How the names at one end of a property look, from a sample.
 
     Attributes:
@@ -44,10 +44,10 @@ class Shape:
     whole: bool = False
 
     def fits(self, name: str) -> bool:
-        """Tell whether a name that the graph does not know may stand there.
+        """Return whether a name that the graph does not know may stand there.
 
         Example:
-            >>> people = Shape(100, 0.0, 1.0, 0.0)
+            >>> people = NameShape(100, 0.0, 1.0, 0.0)
             >>> people.fits("Rolf de Heer"), people.fits("1994"), people.fits("somebody")
             (True, False, False)
         """
@@ -62,7 +62,7 @@ class Shape:
         return self.numbers < 0.9 and (self.capitals < 0.8 or text[0].isupper() or not text[0].isalpha())
 
 
-class Roles:
+class PropertyEnds:
     """The ends of a graph's properties, looked up when they are asked for and kept.
 
     Args:
@@ -72,35 +72,29 @@ class Roles:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
         self._ends: dict[tuple[End, str, str], bool] = {}
-        self._shapes: dict[tuple[End, str], Shape] = {}
+        self._shapes: dict[tuple[End, str], NameShape] = {}
         self._kinds: dict[tuple[End, str], dict[tuple[End, str], float]] = {}
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph) -> Roles:
+    def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
         """Return the roles of a knowledge graph, kept for each state of it."""
-        known = kg.cache.get("completion roles")
-        if known is None:
-            known = kg.cache["completion roles"] = cls(kg)
-        return cast(Roles, known)
+        return kg.cached("completion roles", lambda: cls(kg))
 
     def learn(self, end: End, properties: Iterable[str], entities: Iterable[str]) -> None:
         """Look up at once which entities stand at an end of which properties."""
         names = sorted(set(entities))
         pairs = [(p, e) for p in sorted(set(properties)) for e in names if (end, p, e) not in self._ends]
-        query = queries.get(f"completion/evidence-as-{end}")
-        for start in range(0, len(pairs), _BATCH):
-            some = pairs[start : start + _BATCH]
-            self._ends.update(((end, p, e), False) for p, e in some)
-            for p, e in self.kg.select(query.bind(property_entity=some)):
-                self._ends[end, str(p), str(e)] = True
+        self._ends.update(((end, p, e), False) for p, e in pairs)
+        for text in queries.get(f"completion/evidence-as-{end}").batches("property_entity", pairs):
+            self._ends.update(((end, str(p), str(e)), True) for p, e in self.kg.select(text))
 
     def has(self, end: End, property: str, entity: str) -> bool:
-        """Tell whether an entity stands at an end of a property."""
+        """Return whether an entity stands at an end of a property."""
         self.learn(end, [property], [entity])
         return self._ends[end, property, entity]
 
     def alike(self, end: End, property: str, entity: str) -> bool:
-        """Tell whether an entity is of the kind of those at an end of a property, by what else they do.
+        """Return whether an entity is of the kind of those at an end of a property, by what else they do.
 
         A kind is told by the other properties that its entities stand at an end of. What only ever is the
         subject of what the others are never the subject of is of another kind. Of an entity without any
@@ -116,8 +110,7 @@ class Roles:
         """Return how often the entities at an end of a property stand at each end of the others."""
         known = self._kinds.get((end, property))
         if known is None:
-            query = queries.get("completion/ends" if end == "object" else "completion/starts")
-            entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_KIND))]
+            entities = self._entities(end, property, _KIND)
             counts: dict[tuple[End, str], int] = {}
             for acts in self._acts(entities).values():
                 for act in acts:
@@ -139,22 +132,26 @@ class Roles:
                         found[e].add((end, p))
         return found
 
+    def _entities(self, end: End, property: str, limit: int) -> list[str]:
+        """Return some of the entities at an end of a property."""
+        query = queries.get("completion/ends" if end == "object" else "completion/starts")
+        return [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit))]
+
     def few(self, end: End, property: str) -> frozenset[str]:
         """Return the normalised names of the entities at an end of a property, where there are only few."""
         if not self.shape(end, property).whole:
             return frozenset()
-        query = queries.get("completion/ends" if end == "object" else "completion/starts")
-        entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_SAMPLE))]
+        entities = self._entities(end, property, _SAMPLE)
         return frozenset(normalised(label) for label in self.kg.labels(entities).values() if label)
 
-    def shape(self, end: End, property: str) -> Shape:
+    def shape(self, end: End, property: str) -> NameShape:
         """Return how the names at an end of a property look."""
         known = self._shapes.get((end, property))
         if known is None:
             known = self._shapes[end, property] = self._look(end, property)
         return known
 
-    def _look(self, end: End, property: str) -> Shape:
+    def _look(self, end: End, property: str) -> NameShape:
         texts: list[str] = []
         kinds: dict[str, int] = {}
         literals = 0
@@ -167,13 +164,12 @@ class Roles:
                     kind = "" if value.language or value.datatype is None else str(value.datatype)
                     kind = "" if kind == XSD + "string" else kind
                     kinds[kind] = kinds.get(kind, 0) + 1
-        query = queries.get("completion/ends" if end == "object" else "completion/starts")
-        entities = [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=_SAMPLE))]
+        entities = self._entities(end, property, _SAMPLE)
         texts += [label for label in self.kg.labels(entities).values() if label]
         numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
         words = [text for text in texts if text[:1].isalpha()]
         capitals = sum(text[0].isupper() for text in words)
-        return Shape(
+        return NameShape(
             len(texts),
             numbers / len(texts) if texts else 0.0,
             capitals / len(words) if words else 0.0,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mrag.completion.plan.names import Names, normalised
+from mrag.completion.plan.names import EntityNames
+from mrag.text.folding import normalised
 from mrag.text.tokens import is_stopword
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -22,7 +23,7 @@ _ROMAN = re.compile(r"(?:\d+|[IVX]+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TextWord:
     """A word of a text: as written, normalised, and where it stands."""
 
     text: str
@@ -39,12 +40,12 @@ class Span:
     last: int
 
     def overlaps(self, other: Span) -> bool:
-        """Tell whether two spans share a word."""
+        """Return whether two spans share a word."""
         return self.first < other.last and other.first < self.last
 
 
 @lru_cache(maxsize=20_000)
-def words_of(text: str) -> tuple[Word, ...]:
+def words_of(text: str) -> tuple[TextWord, ...]:
     """Return the words of a text; a possessive ending is no part of a word.
 
     Example:
@@ -56,7 +57,7 @@ def words_of(text: str) -> tuple[Word, ...]:
         word, end = match.group(), match.end()
         if word[-2:] in ("'s", "’s") and len(word) > 2:
             word, end = word[:-2], end - 2
-        found.append(Word(word, normalised(word), match.start(), end))
+        found.append(TextWord(word, normalised(word), match.start(), end))
     return tuple(found)
 
 
@@ -67,7 +68,7 @@ def key_of(name: str) -> tuple[str, ...]:
 
 
 def mentioned(text: str, names: Iterable[Sequence[str]]) -> bool:
-    """Tell whether a text has one of each group of names, word by word.
+    """Return whether a text has one of each group of names, word by word.
 
     Example:
         >>> mentioned("Ada Hill was born in Lund.", [["A. Hill", "ada hill"], ["Lund"]])
@@ -79,7 +80,7 @@ def mentioned(text: str, names: Iterable[Sequence[str]]) -> bool:
     return all(any(_places(keys, key_of(name)) for name in group) for group in names)
 
 
-def find(text: str, words: Sequence[Word], name: str, known: Names | None = None) -> list[Span]:
+def find(text: str, words: Sequence[TextWord], name: str, known: EntityNames | None = None) -> list[Span]:
     """Return where a name stands in a text as a name of its own, not as a part of a longer one.
 
     Args:
@@ -98,7 +99,9 @@ def find(text: str, words: Sequence[Word], name: str, known: Names | None = None
     return [span for span in spans if _alone(text, words, span, known)]
 
 
-def named(text: str, words: Sequence[Word], known: Names, skip: frozenset[str] = frozenset()) -> list[Span]:
+def known_names(
+    text: str, words: Sequence[TextWord], known: EntityNames, skip: frozenset[str] = frozenset()
+) -> list[Span]:
     """Return the longest names of the graph in a text, none within another, in order of place.
 
     What is written in small letters throughout is no name unless it stands in quotes: graphs name many
@@ -133,7 +136,7 @@ def named(text: str, words: Sequence[Word], known: Names, skip: frozenset[str] =
 
 
 def _is_name(
-    text: str, words: Sequence[Word], at: int, length: int, known: Names, skip: frozenset[str]
+    text: str, words: Sequence[TextWord], at: int, length: int, known: EntityNames, skip: frozenset[str]
 ) -> bool:
     key = normalised(text[words[at].start : words[at + length - 1].end])
     if key in skip or not known.has(key):
@@ -143,12 +146,13 @@ def _is_name(
     return _joined(text, words, at, length)
 
 
-def proper(text: str, words: Sequence[Word]) -> Iterator[Span]:
+def names_by_spelling(text: str, words: Sequence[TextWord]) -> Iterator[Span]:
     """Yield what looks like a name by how it is written: capitals, quotes, numbers.
 
     Example:
         >>> text = 'In 1994 Rolf de Heer made "bad boys" there.'
-        >>> [" ".join(w.text for w in words_of(text)[s.first : s.last]) for s in proper(text, words_of(text))]
+        >>> words = words_of(text)
+        >>> [" ".join(w.text for w in words[s.first : s.last]) for s in names_by_spelling(text, words)]
         ['bad boys', '1994', 'Rolf de Heer']
     """
     taken: list[Span] = []
@@ -171,8 +175,8 @@ def proper(text: str, words: Sequence[Word]) -> Iterator[Span]:
 
 def all_names(
     text: str,
-    words: Sequence[Word],
-    known: Names,
+    words: Sequence[TextWord],
+    known: EntityNames,
     skip: frozenset[str] = frozenset(),
     few: frozenset[str] = frozenset(),
 ) -> tuple[Span, ...]:
@@ -187,7 +191,7 @@ def all_names(
         skip: Normalised names that are passed over.
         few: Normalised names that count in small letters too.
     """
-    there = named(text, words, known, skip)
+    there = known_names(text, words, known, skip)
     small = [
         Span(at, at + n)
         for n in (1, 2, 3)
@@ -195,7 +199,7 @@ def all_names(
         if normalised(text[words[at].start : words[at + n - 1].end]) in few
     ]
     firm = {span for span in (*there, *small) if span.last - span.first > 1}
-    every = {*there, *small, *proper(text, words)}
+    every = {*there, *small, *names_by_spelling(text, words)}
     kept: list[Span] = []
     for span in sorted(every, key=lambda s: (s not in firm, s.first - s.last, s.first)):
         if not any(span.overlaps(other) for other in kept):
@@ -203,13 +207,13 @@ def all_names(
     return tuple(sorted(kept, key=lambda s: s.first))
 
 
-def said(text: str, words: Sequence[Word], span: Span) -> str:
+def text_of(text: str, words: Sequence[TextWord], span: Span) -> str:
     """Return the words of a span as they are written; initials keep their full stop."""
     start, end = words[span.first].start, words[span.last - 1].end
     return text[start:end]
 
 
-def _run(text: str, words: Sequence[Word], at: int) -> int:
+def _run(text: str, words: Sequence[TextWord], at: int) -> int:
     """Return where a run of capitalised words ends; the same place where none begins."""
     first = words[at].text
     if first[0].isdigit():
@@ -228,19 +232,19 @@ def _run(text: str, words: Sequence[Word], at: int) -> int:
     return last
 
 
-def _starts(text: str, words: Sequence[Word], at: int) -> bool:
-    """Tell whether a word begins a sentence, or what a colon leads to."""
+def _starts(text: str, words: Sequence[TextWord], at: int) -> bool:
+    """Return whether a word begins a sentence, or what a colon leads to."""
     return at == 0 or text[words[at - 1].end : words[at].start].strip()[:1] in tuple(".!?:#")
 
 
-def _close(text: str, words: Sequence[Word], at: int) -> bool:
+def _close(text: str, words: Sequence[TextWord], at: int) -> bool:
     between = text[words[at - 1].end : words[at].start]
     initial = between == ". " and len(words[at - 1].text) <= 2 and words[at - 1].text[0].isupper()
     return between in (" ", "-", ": ", "’", "'", ".", "'s ", "’s ", ".: ") or initial
 
 
-def _joined(text: str, words: Sequence[Word], at: int, length: int) -> bool:
-    """Tell whether no sentence ends within some words, apart from behind initials."""
+def _joined(text: str, words: Sequence[TextWord], at: int, length: int) -> bool:
+    """Return whether no sentence ends within some words, apart from behind initials."""
     for here in range(at + 1, at + length):
         between = text[words[here - 1].end : words[here].start]
         if "\n\n" in between or (between.strip() == "." and len(words[here - 1].text) > 3):
@@ -248,7 +252,7 @@ def _joined(text: str, words: Sequence[Word], at: int, length: int) -> bool:
     return True
 
 
-def _alone(text: str, words: Sequence[Word], span: Span, known: Names | None) -> bool:
+def _alone(text: str, words: Sequence[TextWord], span: Span, known: EntityNames | None) -> bool:
     if known is not None:
         for first in range(max(0, span.first - 5), span.first + 1):
             for last in range(span.last, min(len(words), span.last + 6) + 1):
@@ -268,8 +272,8 @@ def _alone(text: str, words: Sequence[Word], span: Span, known: Names | None) ->
     return True
 
 
-def _capitals(wider: Sequence[Word], inner: Sequence[Word]) -> bool:
-    """Tell whether a wider name is written as one: capitals, as far as the inner one has them."""
+def _capitals(wider: Sequence[TextWord], inner: Sequence[TextWord]) -> bool:
+    """Return whether a wider name is written as one: capitals, as far as the inner one has them."""
     if not any(w.text[0].isupper() for w in inner):
         return True
     return wider[0].text[0].isupper() and (wider[-1].text[0].isupper() or wider[-1].text[0].isdigit())

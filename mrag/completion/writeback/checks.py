@@ -14,7 +14,7 @@ from typing import Final
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.completion.writeback.consistency import clashing
+from mrag.completion.writeback.consistency import contradictions
 from mrag.completion.writeback.runs import Statement, Verdict
 from mrag.completion.writeback.schema import SCHEMA, SchemaFacts
 from mrag.errors import TermError
@@ -40,7 +40,7 @@ class CheckSettings:
     """The knobs of the checks.
 
     Attributes:
-        least_confidence: Below it a statement is refused.
+        min_confidence: Below it a statement is refused.
         functional: IRIs of properties that have one value at most, beside those that the ontology says so of.
         closed_types: Whether an entity whose classes are known must be of a property's domain or range, or of
             a class above it; without, only classes that are disjoint are refused.
@@ -49,7 +49,7 @@ class CheckSettings:
         shapes: A file of SHACL shapes that must hold where the statements touch (extra `completion`).
     """
 
-    least_confidence: float = 0.5
+    min_confidence: float = 0.5
     functional: tuple[str, ...] = ()
     closed_types: bool = True
     consistency: bool = True
@@ -106,11 +106,11 @@ def check(
     run = _Checks(kg, settings, known_new)
     done = run.go([best[key] for key in sorted(best)])
     if settings.shapes is not None:
-        from mrag.completion.writeback.shapes import violated
+        from mrag.completion.writeback.shapes import violations
 
-        done = _without(done, lambda fit: violated(kg, fit, Path(str(settings.shapes))))
+        done = _without(done, lambda fit: violations(kg, fit, Path(str(settings.shapes))))
     if settings.consistency:
-        done = _without(done, lambda fit: clashing(kg, fit))
+        done = _without(done, lambda fit: contradictions(kg, fit))
     return done
 
 
@@ -156,8 +156,8 @@ class _Checks:
             return refused(one, f"to be {self._name(one.object)} is a matter of the schema, not of texts")
         if not one.evidence:
             return refused(one, "there is no evidence for it")
-        if one.confidence < self.settings.least_confidence:
-            least = self.settings.least_confidence
+        if one.confidence < self.settings.min_confidence:
+            least = self.settings.min_confidence
             return refused(one, f"its confidence {one.confidence:.2f} is below {least:.2f}")
         return one
 

@@ -11,18 +11,20 @@ from typing import Final
 
 from rdflib import URIRef
 
-from mrag.completion.writeback.runs import Statement, ntriples
+from mrag.completion.writeback.runs import Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, Triple
-from mrag.reasoning.materialise import Clash, Closure, extend, materialise
+from mrag.rdf.terms import OWL, Triple, to_ntriples
+from mrag.reasoning.clashes import Clash
+from mrag.reasoning.materialise import extend, materialise
+from mrag.reasoning.rounds import Closure
 from mrag.stores.base import Dataset
 
 _SAME: Final = URIRef(OWL + "sameAs")
 Key = tuple[str, str, str]
 
 
-def clashing(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Key, str]:
+def contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[Key, str]:
     """Return why some statements cannot join the graph, by what they are sorted by.
 
     All are tried at once; where that leads to a contradiction they are tried one after the other, the most
@@ -67,7 +69,7 @@ def _tried(
     trial = f"{kg.iri}:trial:{record.revision + 1}"
     try:
         if statements:
-            store.insert(ntriples(one.triple for one in statements), trial)
+            store.insert(to_ntriples(one.triple for one in statements), trial)
         asserted = kg.dataset("asserted")
         if kg.reasoned and statements:
             closure = extend(

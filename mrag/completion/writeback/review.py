@@ -16,28 +16,22 @@ from rdflib import Literal, URIRef
 from mrag.completion.plan.patterns import CompletedTriple
 from mrag.completion.writeback.checks import CheckSettings, check
 from mrag.completion.writeback.refresh import catch_up
-from mrag.completion.writeback.runs import (
+from mrag.completion.writeback.run_store import (
     PROV,
-    Run,
-    State,
-    Statement,
+    datetime_literal,
     find_run,
-    heads,
-    moment,
-    new_run,
-    now,
-    ntriples,
+    run_heads,
     runs_graph,
-    stating,
+    runs_stating,
     triples_of,
-    written,
 )
-from mrag.completion.writeback.transaction import Quad, change, commit, completed_graphs, withdraw, writable
+from mrag.completion.writeback.runs import CompletionRun, State, Statement, new_run, now
+from mrag.completion.writeback.transaction import change, commit, withdraw
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDFS, Triple
+from mrag.rdf.terms import MRAG, RDFS, Quad, Triple, ntriples_terms, to_ntriples
 from mrag.stores.base import Dataset
 
 _STATE: Final = URIRef(MRAG + "runState")
@@ -57,18 +51,18 @@ class WriteReport:
         caught_up: Whether reasoning and indexes were brought up to date afterwards.
     """
 
-    run: Run
+    run: CompletionRun
     entered: tuple[Triple, ...] = ()
     removed: tuple[Triple, ...] = ()
     graph: str = ""
     caught_up: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report in types that JSON has."""
+        """Return the report as JSON values."""
         return {
             "run": self.run.to_json(),
-            "entered": [[written(term) for term in t] for t in self.entered],
-            "removed": [[written(term) for term in t] for t in self.removed],
+            "entered": [ntriples_terms(t) for t in self.entered],
+            "removed": [ntriples_terms(t) for t in self.removed],
             "graph": self.graph,
             "caught_up": self.caught_up,
         }
@@ -82,7 +76,7 @@ def propose(
     model: str = "",
     names: Mapping[str, str] | None = None,
     settings: CheckSettings | None = None,
-) -> Run | None:
+) -> CompletionRun | None:
     """Check what was read for a question, and describe it as a run that can be reviewed.
 
     Args:
@@ -100,7 +94,7 @@ def propose(
     Raises:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
-    writable(kg)
+    kg.require_writable()
     read = [t for t in triples if t.status == "completed"]
     labels = names or {}
     statements = [Statement(*t.terms, t.confidence, t.evidence) for t in read]
@@ -109,14 +103,18 @@ def propose(
     if not any(one.verdict != "known" for one in checked):
         return None
     run = new_run(question, model, checked)
-    if any(known.iri == run.iri for known in heads(kg)):
+    if any(known.iri == run.iri for known in run_heads(kg)):
         return find_run(kg, run.iri)
-    kg.store.insert(ntriples(triples_of(kg, run)), runs_graph(kg))
+    kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
     return run
 
 
 def accept(
-    kg: KnowledgeGraph, run: Run | str, *, settings: CheckSettings | None = None, update: bool = True
+    kg: KnowledgeGraph,
+    run: CompletionRun | str,
+    *,
+    settings: CheckSettings | None = None,
+    update: bool = True,
 ) -> WriteReport:
     """Put the triples of a run into the graph, all that pass the checks, in one transaction.
 
@@ -133,7 +131,7 @@ def accept(
     Raises:
         ConfigError: If there is no such run, or the graph cannot be written.
     """
-    writable(kg)
+    kg.require_writable()
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
         return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
@@ -154,12 +152,12 @@ def resume(kg: KnowledgeGraph) -> bool:
     """
     # Reasoning takes graphs out of `added`; one of completed triples there has been left behind.
     owed = any(status_of(graph) == "completed" for graph in kg.record.added)
-    if not owed and not any(run.state == "accepted" for run in heads(kg)):
+    if not owed and not any(run.state == "accepted" for run in run_heads(kg)):
         return False
     return catch_up(kg, owed)
 
 
-def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
+def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
     """Note that a run is not wanted; the same is not proposed again.
 
     Raises:
@@ -173,7 +171,7 @@ def reject(kg: KnowledgeGraph, run: Run | str) -> Run:
     return _run(kg, found.iri)
 
 
-def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> WriteReport:
+def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
     """Take the triples of an accepted run out of the graph, in one transaction.
 
     What another accepted run states too stays, and so does the label of an entity that others speak of. Of a
@@ -188,7 +186,7 @@ def rollback(kg: KnowledgeGraph, run: Run | str, *, update: bool = True) -> Writ
     Raises:
         ConfigError: If there is no such run, or it has not been accepted.
     """
-    writable(kg)
+    kg.require_writable()
     found = _run(kg, run, "accepted")
     if found.state == "rolled back":
         # What was inferred went out of sight with the run.
@@ -231,18 +229,18 @@ def _with_their_entities(checked: list[Statement], names: Mapping[str, str]) -> 
     ]
 
 
-def _state_rows(kg: KnowledgeGraph, run: Run, state: State) -> tuple[list[Quad], list[Quad]]:
+def _state_rows(kg: KnowledgeGraph, run: CompletionRun, state: State) -> tuple[list[Quad], list[Quad]]:
     graph, node = URIRef(runs_graph(kg)), URIRef(run.iri)
     out: list[Quad] = [(graph, node, _STATE, Literal(run.state))]
     if run.decided:
-        out.append((graph, node, _ENDED, moment(run.decided)))
-    return out, [(graph, node, _STATE, Literal(state)), (graph, node, _ENDED, moment(now()))]
+        out.append((graph, node, _ENDED, datetime_literal(run.decided)))
+    return out, [(graph, node, _STATE, Literal(state)), (graph, node, _ENDED, datetime_literal(now()))]
 
 
-def _only_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
+def _only_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
     """Return the triples of a run that no other accepted run states, labels that are still used left out."""
     mine = [s.triple for s in run.statements if s.verdict != "refused"]
-    by = stating(kg, mine)
+    by = runs_stating(kg, mine)
 
     def others(triple: Triple) -> bool:
         states = by.get(triple, {})
@@ -253,17 +251,15 @@ def _only_of(kg: KnowledgeGraph, run: Run) -> list[Triple]:
     used: set[str] = set()
     labelled: dict[str, Triple] = {}
     seen = Dataset((runs_graph(kg),))
-    for start in range(0, len(entities), 200):
-        text = queries.get("completion/run-mentioning").bind(entity=entities[start : start + 200])
+    for text in queries.get("completion/run-mentioning").batches("entity", entities, 200):
         for entity, other, state, verdict, predicate in kg.store.select(text, seen):
             live = str(state) == "accepted" and str(other) != run.iri and str(verdict) != "refused"
             if live and predicate != _LABEL:
                 used.add(str(entity))
-    values = queries.get("completion/check-values")
-    graphs = tuple(completed_graphs(kg))
-    for start in range(0, len(entities), 200) if graphs else ():
-        pairs = [(entity, _LABEL) for entity in entities[start : start + 200]]
-        for s, p, o in kg.store.select(values.bind(subject_predicate=pairs), Dataset(graphs)):
+    graphs = kg.graphs_of("completed")
+    pairs = [(entity, _LABEL) for entity in entities] if graphs else []
+    for text in queries.get("completion/check-values").batches("subject_predicate", pairs, 200):
+        for s, p, o in kg.store.select(text, Dataset(graphs)):
             if isinstance(s, URIRef) and isinstance(p, URIRef) and o is not None:
                 labelled[str(s)] = Triple(s, p, o)
     return [*gone, *(t for entity, t in sorted(labelled.items()) if entity not in used)]
@@ -273,6 +269,6 @@ def _was_reasoned(kg: KnowledgeGraph) -> bool:
     return kg.reasoned or bool(kg.record.inferred)
 
 
-def _run(kg: KnowledgeGraph, run: Run | str, state: State | None = None) -> Run:
+def _run(kg: KnowledgeGraph, run: CompletionRun | str, state: State | None = None) -> CompletionRun:
     """Return a run as the store has it; `last` is the newest of a state."""
-    return find_run(kg, run.iri if isinstance(run, Run) else run, state)
+    return find_run(kg, run.iri if isinstance(run, CompletionRun) else run, state)

@@ -11,7 +11,6 @@ from rdflib import Literal, URIRef
 from mrag.completion.writeback.runs import Statement
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.queries import Value
 from mrag.rdf.terms import MRAG, OWL, RDF, RDFS, SKOLEM, XSD, curie
 from mrag.stores.base import Row
 
@@ -24,8 +23,6 @@ _INHERITED: Final = frozenset(
     for kind in ("FunctionalProperty", "InverseFunctionalProperty", "ObjectProperty", "DatatypeProperty")
 )
 """Kinds that hold for a property where they hold for one above it."""
-
-_BATCH: Final = 200
 
 
 class SchemaFacts:
@@ -120,7 +117,7 @@ class SchemaFacts:
         return types - wider - {OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"} or types
 
     def used(self, predicate: str, literal: bool | None) -> bool:
-        """Tell whether the graph has a triple of a property whose value is a literal, or an entity."""
+        """Return whether the graph has a triple of a property whose value is a literal, or an entity."""
         kept = cast(dict[tuple[str, bool], bool], self.kg.cache.setdefault("completion used", {}))
         query = queries.get("completion/check-predicate")
         for kind in (True, False) if literal is None else (literal,):
@@ -133,7 +130,5 @@ class SchemaFacts:
 
     def rows(self, name: str, parameter: str, values: Sequence[object]) -> Iterable[Row]:
         """Yield the rows of a query of the catalogue for many values of its parameter, some at a time."""
-        query = queries.get(name)
-        for start in range(0, len(values), _BATCH):
-            some = cast(list[Value], list(values[start : start + _BATCH]))
-            yield from self.kg.select(query.bind(**{parameter: some}))
+        for text in queries.get(name).batches(parameter, values, 200):
+            yield from self.kg.select(text)

@@ -20,7 +20,7 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 
-_MOST: Final = 20_000
+_MAX_TRIPLES: Final = 20_000
 Key = tuple[str, str, str]
 
 
@@ -40,7 +40,7 @@ def read_shapes(path: Path) -> Graph:
         raise LoadError(f"The shapes cannot be read: {what}.", file=str(path)) from error
 
 
-def violated(kg: KnowledgeGraph, statements: Sequence[Statement], path: Path) -> dict[Key, str]:
+def violations(kg: KnowledgeGraph, statements: Sequence[Statement], path: Path) -> dict[Key, str]:
     """Return which statements break a shape, and how, by what they are sorted by.
 
     Args:
@@ -66,15 +66,6 @@ def violated(kg: KnowledgeGraph, statements: Sequence[Statement], path: Path) ->
     return faults
 
 
-def results(data: Graph, shapes: Graph) -> list[tuple[str, str]]:
-    """Return the violations of some shapes in some data: focus node and message, sorted.
-
-    Raises:
-        ConfigError: If pySHACL is not installed.
-    """
-    return sorted(_results(data, shapes))
-
-
 def _results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
     if find_spec("pyshacl") is None:
         raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
@@ -93,9 +84,8 @@ def _results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
 
 def _around(kg: KnowledgeGraph, entities: Sequence[str]) -> Graph:
     data = Graph()
-    for start in range(0, len(entities), 100):
-        some = entities[start : start + 100]
-        for s, p, o in kg.select(queries.get("completion/check-about").bind(entity=some, most=_MOST)):
+    for text in queries.get("completion/check-about").batches("entity", entities, 100, limit=_MAX_TRIPLES):
+        for s, p, o in kg.select(text):
             if s is not None and p is not None and o is not None:
                 data.add((s, p, o))
     classes = sorted({str(c) for c in data.objects(None, RDF.type) if isinstance(c, URIRef)})

@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 
 def check(path: str | Path) -> Path:
-    """Say whether a file can be served, before anything is loaded.
+    """Return whether a file can be served, before anything is loaded.
 
     Returns:
         The file's absolute path, links followed.
@@ -119,7 +119,7 @@ class LocalServer:
         return self._server is not None
 
     def chat_model(self, **options: Any) -> ChatOpenAI:
-        """Give a client of LangChain for the model.
+        """Return a client of LangChain for the model.
 
         Args:
             options: Settings of `ChatOpenAI`, beside or instead of temperature 0 and a fixed seed.
@@ -165,7 +165,7 @@ class LocalServer:
 
 
 def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding: bool = False) -> LocalServer:
-    """Give the server of a model file, starting it unless this process already runs it.
+    """Return the server of a model file, starting it unless this process already runs it.
 
     Args:
         path: A model in GGUF format.
@@ -185,7 +185,7 @@ def serve(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, embedding:
 
 
 def local_model(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, **options: Any) -> ChatOpenAI:
-    """Give a chat model for a model file, from the process-wide server of that file.
+    """Return a chat model for a model file, from the process-wide server of that file.
 
     Args:
         path: A model in GGUF format.

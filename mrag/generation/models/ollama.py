@@ -67,7 +67,7 @@ class ModelStatus:
 
 
 def ollama_host() -> str:
-    """Give the address of the Ollama server, from OLLAMA_HOST or by default on this machine.
+    """Return the address of the Ollama server, from OLLAMA_HOST or by default on this machine.
 
     Example:
         >>> from unittest.mock import patch
@@ -93,7 +93,7 @@ def ollama_host() -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Say whether a URL stays on this machine.
+    """Return whether a URL stays on this machine.
 
     Example:
         >>> is_loopback("http://127.0.0.1:11434"), is_loopback("https://ollama.com")
@@ -158,7 +158,7 @@ def _unreachable(error: Exception) -> ModelStatus:
 
 
 def any_ollama() -> ModelStatus:
-    """Say which chat model Ollama has, if it answers at once: a preferred one, else the first by name."""
+    """Return which chat model Ollama has, if it answers at once: a preferred one, else the first by name."""
     try:
         models = [m for m in _models(_QUICK) if not _is_remote(m)]
     except (OSError, ValueError) as error:
@@ -177,7 +177,7 @@ def any_ollama() -> ModelStatus:
 
 
 def ollama_model(name: str) -> ModelStatus:
-    """Say whether Ollama has a model."""
+    """Return whether Ollama has a model."""
     try:
         there = sorted(_name(model) for model in _models(_PATIENT))
     except (OSError, ValueError) as error:
@@ -196,7 +196,7 @@ def _ollama_found(name: str) -> ModelStatus:
 
 
 def chat_ollama(name: str, settings: Mapping[str, Any]) -> BaseChatModel:
-    """Give a client for a model of Ollama."""
+    """Return a client for a model of Ollama."""
     import httpx
     from langchain_ollama import ChatOllama
 

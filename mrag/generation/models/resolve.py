@@ -34,7 +34,7 @@ _REASONING = re.compile(r"(?:o\d|gpt-5)\b")  # of OpenAI's; they take no tempera
 
 
 def status(name: str | None = None) -> ModelStatus:
-    """Say what can be had under a name, without loading anything.
+    """Return what can be had under a name, without loading anything.
 
     Args:
         name: As for `resolve`.

@@ -19,14 +19,15 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import ContextLike, RecordedContext, RecordedLine
-from mrag.generation.support.claims import Said
+from mrag.context.render import Context, Line
+from mrag.generation.support.claims import Claim
 from mrag.generation.support.coverage import Coverage
-from mrag.generation.support.mentions import Names
+from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verbalise import describes
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import NEGATIONS, NO, PRONOUNS, YES
-from mrag.text.tokens import content, keys, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import content, keys, stem, tokens
 
 _TYPE = RDF + "type"
 _COPULAR = frozenset([_TYPE, RDFS + "subClassOf", RDFS + "subPropertyOf", OWL + "sameAs"])
@@ -44,7 +45,7 @@ class Support:
         subjects: What a pronoun in the next sentence may point back to.
     """
 
-    lines: tuple[RecordedLine, ...]
+    lines: tuple[Line, ...]
     supported: bool
     rejected: tuple[str, ...] = ()
     subjects: frozenset[Term] = frozenset()
@@ -62,19 +63,19 @@ class Citer:
         >>> from mrag.rdf.terms import Triple
         >>> e = "http://example.org/"
         >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
-        >>> line = RecordedLine("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
-        >>> citer = Citer("Who develops GraphDB?", RecordedContext((line,), ()))
+        >>> line = Line("t1", "…", triple, e, False, ("GraphDB", "developed by", "Ontotext"))
+        >>> citer = Citer("Who develops GraphDB?", Context((line,), ()))
         >>> [line.id for line in citer.support("Ontotext.").lines], citer.support("Neo4j.").supported
         (['t1'], False)
     """
 
-    def __init__(self, question: str, context: ContextLike) -> None:
-        self.context = RecordedContext.of(context)
-        every = self.context.lines
+    def __init__(self, question: str, context: Context) -> None:
+        self.context = context
+        every = context.lines
         self.lines = list(every)
-        self.names = Names(every)
+        self.names = ContextNames(every)
         self._order = {line.id: i for i, line in enumerate(every)}
-        self._touching: dict[Term, list[RecordedLine]] = {}
+        self._touching: dict[Term, list[Line]] = {}
         self._relations: dict[Term, frozenset[str]] = {}
         self._classes = self.names.classes
         for line in every:
@@ -82,7 +83,7 @@ class Citer:
             self._relations.setdefault(p, frozenset(content(split_identifier(line.labels[1]))))
             for term in {s, o}:
                 self._touching.setdefault(term, []).append(line)
-        self._asked = Said(question, self.names)
+        self._asked = Claim(question, self.names)
         self._coverage = Coverage(every, self.names, self._asked)
         self._asked_named = {
             term
@@ -92,7 +93,7 @@ class Citer:
         }
 
     def limited(self, ids: Collection[str]) -> Citer:
-        """Give a citer of the same names that may cite only some lines."""
+        """Return a citer of the same names that may cite only some lines."""
         other = copy(self)
         other.lines = [line for line in self.lines if line.id in ids]
         other._touching = {t: [x for x in lines if x.id in ids] for t, lines in self._touching.items()}
@@ -117,104 +118,116 @@ class Citer:
             lead: Whether it only leads in to a list or heads a part.
             items: How many items the list has that it leads in to: a number that it may give.
         """
-        said = Said(text, self.names)
-        asked = self._asked.here
-        told = [m for m in said.mentions if not self._coverage.is_common_noun(m)]
-        verbatim = [line for line in self.lines if line.text and line.text in text]
-        if verbatim and not tokens(_without(text, verbatim)):
+        claim = Claim(text, self.names)
+        settled = self._settled(claim, written, before)
+        if settled is not None:
+            return settled
+        if claim.first in YES and len(claim.words) == 1:
+            claim = self._asked
+        found, anchored = self._found(claim, before, lead)
+        focus = before | self._asked.here
+        kept = [line for line in self._written(written) if self._holds(line, claim, focus)]
+        names = {line.id.casefold() for line in kept}
+        rejected = tuple(one for one in written if one.casefold() not in names)
+        lines = self._best(found, kept, claim, anchored)
+        claim.counted = items or len({m.first for m in claim.mentions})
+        covered = not self._coverage.is_open(claim, lines, lead=lead)
+        supported = covered and (bool(lines) or (lead and not claim.denies))
+        subjects: frozenset[Term] = frozenset(line.triple.s for line in lines) | frozenset(
+            m for m in claim.here if m not in self._classes and not isinstance(m, Literal)
+        )
+        if claim.first in PRONOUNS or not subjects:
+            subjects |= before
+        return Support(lines, supported, rejected, subjects)
+
+    def _settled(self, claim: Claim, written: Sequence[str], before: frozenset[Term]) -> Support | None:
+        """Return the support of a sentence that no line has to be sought for; None of any other."""
+        verbatim = [line for line in self.lines if line.text and line.text in claim.text]
+        if verbatim and not tokens(_without(claim.text, verbatim)):
             # Before all else: a label may say "I don't know".
             quoted = {line.id.casefold() for line in verbatim}
             rejected = tuple(one for one in written if one.casefold() not in quoted)
             return Support(tuple(verbatim), True, rejected, frozenset(x.triple.s for x in verbatim))
-        if said.is_caveat or (said.refuses and all(self._coverage.from_question(m) for m in told)):
+        told = (m for m in claim.mentions if not self._coverage.is_common_noun(m))
+        if claim.is_caveat or (claim.refuses and all(self._coverage.from_question(m) for m in told)):
             return Support((), True, tuple(written), before)
-        if said.first in YES and len(said.words) == 1:
-            said = self._asked
-        elif said.first in NO and not said.text[said.words[0].end : said.words[0].end + 1].isspace():
+        if claim.first in NO and not claim.text[claim.words[0].end : claim.words[0].end + 1].isspace():
             return Support((), False, tuple(written), before)
+        return None
 
-        found = [line for line in self.lines if self._states(line, said, said.here, strict=True)]
+    def _found(self, claim: Claim, before: frozenset[Term], lead: bool) -> tuple[list[Line], bool]:
+        """Return the lines that say what a sentence says, and whether some fill in what it leaves unsaid."""
+        asked = self._asked.here
+        found = [line for line in self.lines if self._states(line, claim, claim.here, strict=True)]
         # Prose shares many words with everything; it counts where no plain fact says the same.
         plain = [line for line in found if not describes(line)]
-        found = plain if plain and not self._coverage.is_open(said, plain) else found
+        found = plain if plain and not self._coverage.is_open(claim, plain) else found
         anchored = False
-        if not found or self._coverage.is_open(said, found):
-            back = said.first in PRONOUNS and bool(before)
-            extra = self._anchored(said, before if back else asked, found, every=not back)
-            if extra is None and lead is False and not back and before:
-                extra = self._anchored(said, before, found, every=False)
+        if not found or self._coverage.is_open(claim, found):
+            back = claim.first in PRONOUNS and bool(before)
+            extra = self._anchored(claim, before if back else asked, found, every=not back)
+            if extra is None and not lead and not back and before:
+                extra = self._anchored(claim, before, found, every=False)
             if extra:
                 found, anchored = [*found, *extra], True
         if not found and not asked and not before:
-            found = [line for line in self.lines if self._object_and_relation(line, said)]
-        kept = [line for line in self._written(written) if self._holds(line, said, before | asked)]
-        names = {line.id.casefold() for line in kept}
-        rejected = tuple(one for one in written if one.casefold() not in names)
-        lines = self._best(found, kept, said, anchored)
-        said.counted = items or len({m.first for m in said.mentions})
-        covered = not self._coverage.is_open(said, lines, lead=lead)
-        supported = covered and (bool(lines) or (lead and not said.denies))
-        subjects: frozenset[Term] = frozenset(line.triple.s for line in lines) | frozenset(
-            m for m in said.here if m not in self._classes and not isinstance(m, Literal)
-        )
-        if said.first in PRONOUNS or not subjects:
-            subjects |= before
-        return Support(lines, supported, rejected, subjects)
+            found = [line for line in self.lines if self._object_and_relation(line, claim)]
+        return found, anchored
 
-    def _states(self, line: RecordedLine, said: Said, present: frozenset[Term], *, strict: bool) -> bool:
-        """Say whether a line says what the sentence says, given what counts as named."""
+    def _states(self, line: Line, claim: Claim, present: frozenset[Term], *, strict: bool) -> bool:
+        """Return whether a line says what the sentence says, given what counts as named."""
         s, _, o = line.triple
         if strict:
-            both = said.pair(s, o) or (s in said.here and self._value_overlaps(line, said))
+            both = claim.pair(s, o) or (s in claim.here and self._value_overlaps(line, claim))
         else:
             # Prose about what was asked does not tell of another thing that the sentence names.
-            others = any(t != s and self._is_thing(t) for t in said.here)
-            by_value = not others and self._value_overlaps(line, said)
-            both = (s in present and (o in said.here or by_value)) or (o in present and s in said.here)
-        return both and self._relation_fits(line, said) and self._polarity_fits(line, said)
+            others = any(t != s and self._is_thing(t) for t in claim.here)
+            by_value = not others and self._value_overlaps(line, claim)
+            both = (s in present and (o in claim.here or by_value)) or (o in present and s in claim.here)
+        return both and self._relation_fits(line, claim) and self._polarity_fits(line, claim)
 
     def _is_thing(self, term: Term) -> bool:
         common = term in self._classes or term in self.names.properties
         return not (common or isinstance(term, Literal))
 
-    def _relation_fits(self, line: RecordedLine, said: Said) -> bool:
+    def _relation_fits(self, line: Line, claim: Claim) -> bool:
         p = line.triple.p
         own = self._relations[p]
         if not own or str(p) in _COPULAR or describes(line):
             return True
-        if said.beside(line.triple.s, line.triple.o):
+        if claim.beside(line.triple.s, line.triple.o):
             return True  # "Sofia, Bulgaria"
-        for wording in (said.wording, self._asked.wording):
+        for wording in (claim.wording, self._asked.wording):
             if own & wording:
                 return True
             if any(r and r <= wording for r in self._relations.values()):
                 return False  # another relation is named, so this is not the one meant
         return True
 
-    def _polarity_fits(self, line: RecordedLine, said: Said) -> bool:
+    def _polarity_fits(self, line: Line, claim: Claim) -> bool:
         o = line.triple.o
         if isinstance(o, Literal) and o.datatype is not None and str(o.datatype) == XSD + "boolean":
-            return said.denies == (str(o).strip().casefold() in ("false", "0"))
-        if not said.denies or str(line.triple.p) in _DENYING:
+            return claim.denies == (str(o).strip().casefold() in ("false", "0"))
+        if not claim.denies or str(line.triple.p) in _DENYING:
             return True
         label = set(self._coverage.keys_of(line))
-        return any(k in label for k in (said.words[i].key for i in said.rest) if k in NEGATIONS)
+        return any(k in label for k in (claim.words[i].key for i in claim.rest) if k in NEGATIONS)
 
-    def _value_overlaps(self, line: RecordedLine, said: Said) -> bool:
-        """Say whether the sentence uses the object without naming it whole."""
+    def _value_overlaps(self, line: Line, claim: Claim) -> bool:
+        """Return whether the sentence uses the object without naming it whole."""
         o = line.triple.o
         if isinstance(o, Literal):
             if o.datatype is not None and str(o.datatype) == XSD + "boolean":
                 own = self._relations[line.triple.p]
-                return bool(own) and own <= said.wording
+                return bool(own) and own <= claim.wording
             value = set(content(str(o))) | set(content(line.labels[2]))
-            used = said.used(line)
+            used = claim.used(line)
             return len(value) > 6 and len(used) >= 2 and len(used & value) >= 0.6 * len(used)
-        return said.names_part(keys(line.labels[2]))
+        return claim.names_part(keys(line.labels[2]))
 
     def _anchored(
-        self, said: Said, anchors: frozenset[Term], found: list[RecordedLine], *, every: bool
-    ) -> list[RecordedLine] | None:
+        self, claim: Claim, anchors: frozenset[Term], found: list[Line], *, every: bool
+    ) -> list[Line] | None:
         """Find lines that join what the sentence names to what it leaves unsaid; None if some does not.
 
         With `every`, each thing named by the question must be joined to each new name, directly or over
@@ -222,71 +235,71 @@ class Citer:
         """
         if not anchors:
             return None
-        extra = [line for line in self.lines if self._states(line, said, anchors, strict=False)]
-        open_ = self._coverage.open_mentions(said, found)
+        extra = [line for line in self.lines if self._states(line, claim, anchors, strict=False)]
+        open_ = self._coverage.open_mentions(claim, found)
         covered = {term for line in found for term in (line.triple.s, line.triple.o)}
         named = [t for t in anchors if t in self._asked_named and t not in covered] if every else []
         for mention in open_:
             for group in self._groups(named):
                 if group & mention.terms or any(_joins(line, mention.terms, group) for line in extra):
                     continue
-                path = self._path(mention.terms, group, said)
+                path = self._path(mention.terms, group, claim)
                 if path is None:
                     return None
                 extra.extend(path)
         extra = [line for line in extra if line not in found]
-        return extra if extra and not self._coverage.is_open(said, [*found, *extra]) else None
+        return extra if extra and not self._coverage.is_open(claim, [*found, *extra]) else None
 
     def _groups(self, named: Iterable[Term]) -> list[frozenset[Term]]:
         """Group the question's terms by mention: of one name's several owners any will do."""
         wanted = set(named)
         return [m.terms for m in self._asked.mentions if m.terms & wanted]
 
-    def _path(self, start: frozenset[Term], goal: frozenset[Term], said: Said) -> list[RecordedLine] | None:
+    def _path(self, start: frozenset[Term], goal: frozenset[Term], claim: Claim) -> list[Line] | None:
         for ends, begins in ((start, goal), (goal, start)):
             for second in (x for t in sorted(ends, key=str) for x in self._touching.get(t, ())):
                 if second.triple.o not in ends or isinstance(second.triple.s, Literal):
                     continue
                 for first in self._touching.get(second.triple.s, ()):
-                    if first.triple.o == second.triple.s and first.triple.s in begins and not said.denies:
+                    if first.triple.o == second.triple.s and first.triple.s in begins and not claim.denies:
                         return [first, second]
         return None
 
-    def _object_and_relation(self, line: RecordedLine, said: Said) -> bool:
+    def _object_and_relation(self, line: Line, claim: Claim) -> bool:
         own = self._relations[line.triple.p]
         return (
-            line.triple.o in said.here
-            and bool(own & said.wording)
-            and self._relation_fits(line, said)
-            and self._polarity_fits(line, said)
+            line.triple.o in claim.here
+            and bool(own & claim.wording)
+            and self._relation_fits(line, claim)
+            and self._polarity_fits(line, claim)
         )
 
-    def _written(self, written: Sequence[str]) -> list[RecordedLine]:
+    def _written(self, written: Sequence[str]) -> list[Line]:
         wanted = {one.casefold() for one in written}
         return [line for line in self.lines if line.id.casefold() in wanted]
 
-    def _holds(self, line: RecordedLine, said: Said, focus: frozenset[Term]) -> bool:
-        """Say whether an id that the model wrote may stay: its line's words must be in the sentence."""
+    def _holds(self, line: Line, claim: Claim, focus: frozenset[Term]) -> bool:
+        """Return whether an id that the model wrote may stay: its line's words must be in the sentence."""
         s, p, o = line.triple
-        if not (self._relation_fits(line, said) and self._polarity_fits(line, said)):
+        if not (self._relation_fits(line, claim) and self._polarity_fits(line, claim)):
             return False
-        words = {stem(w.raw) for w in said.words}
+        words = {stem(w.raw) for w in claim.words}
         value = content(line.labels[2])
-        object_ = o in said.here or (value and len(words & set(value)) * 2 >= len(value))
-        if s in said.here:
-            return bool(object_) or self._value_overlaps(line, said)
+        object_ = o in claim.here or (value and len(words & set(value)) * 2 >= len(value))
+        if s in claim.here:
+            return bool(object_) or self._value_overlaps(line, claim)
         if s in focus:
             return bool(object_)
-        return bool(object_) and bool(self._relations[p] & said.wording) and not focus
+        return bool(object_) and bool(self._relations[p] & claim.wording) and not focus
 
     # --- The order ---------------------------------------------------------------------------------
 
     def _best(
-        self, found: Iterable[RecordedLine], kept: Sequence[RecordedLine], said: Said, anchored: bool
-    ) -> tuple[RecordedLine, ...]:
+        self, found: Iterable[Line], kept: Sequence[Line], claim: Claim, anchored: bool
+    ) -> tuple[Line, ...]:
         """Order lines, and of several between the same two things keep those that say it in its words."""
-        wording = said.wording | self._asked.wording if anchored or not said.wording else said.wording
-        scores: dict[str, tuple[float, RecordedLine]] = {}
+        wording = claim.wording | self._asked.wording if anchored or not claim.wording else claim.wording
+        scores: dict[str, tuple[float, Line]] = {}
         for line in [*kept, *found]:
             own = self._relations[line.triple.p]
             score = 2.0 * bool(own & wording) + 1.0 * (line in kept) + 0.5 * (not line.inferred)
@@ -303,12 +316,12 @@ class Citer:
         return tuple(line for _, line in sorted(best, key=lambda x: (-x[0], self._order[x[1].id])))
 
 
-def _without(text: str, lines: Sequence[RecordedLine]) -> str:
+def _without(text: str, lines: Sequence[Line]) -> str:
     for line in sorted(lines, key=lambda x: -len(x.text)):
         text = text.replace(line.text, " ")
     return text
 
 
-def _joins(line: RecordedLine, one: frozenset[Term], other: frozenset[Term]) -> bool:
+def _joins(line: Line, one: frozenset[Term], other: frozenset[Term]) -> bool:
     s, _, o = line.triple
     return (s in one and o in other) or (o in one and s in other)

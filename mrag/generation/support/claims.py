@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from mrag.generation.lines import Line
-from mrag.generation.support.mentions import Mention, Names
+from mrag.context.render import Line
+from mrag.generation.support.mentions import ContextNames, TermMention
 from mrag.rdf.terms import Term
 from mrag.text.english import GERMAN_MARKS, NEGATIONS
-from mrag.text.tokens import Token, content, is_stopword, stem, tokens
+from mrag.text.tokens import TextToken, content, is_stopword, stem, tokens
 
 _SOURCE = r"(?:context|facts?|lines?|information|(?:the|this|given) (?:knowledge )?graph)"
 _NOTHING_SAID = re.compile(
@@ -35,7 +35,7 @@ _CAVEAT = re.compile(
 _SAYING = frozenset(content("describe description comment state say define definition follow"))
 
 
-class Said:
+class Claim:
     """A sentence taken apart.
 
     Args:
@@ -56,10 +56,10 @@ class Said:
         german: Whether it looks German, where every noun has a capital.
     """
 
-    def __init__(self, text: str, names: Names) -> None:
+    def __init__(self, text: str, names: ContextNames) -> None:
         self.text = text
-        self.words: list[Token] = tokens(text)
-        self.mentions: list[Mention] = names.find(text, self.words)
+        self.words: list[TextToken] = tokens(text)
+        self.mentions: list[TermMention] = names.find(text, self.words)
         things = [m for m in self.mentions if not m.terms <= names.properties]
         inside = {i for m in things for i in range(max(m.first, 0), m.last)}
         self.rest = [i for i in range(len(self.words)) if i not in inside]
@@ -79,30 +79,30 @@ class Said:
         self.german = len(bare & GERMAN_MARKS) > 0
 
     def pair(self, a: Term, b: Term) -> bool:
-        """Say whether two different places name the two terms."""
+        """Return whether two different places name the two terms."""
         places_a = [m.first for m in self.mentions if a in m.terms]
         places_b = [m.first for m in self.mentions if b in m.terms]
         return any(x != y for x in places_a for y in places_b)
 
     def beside(self, a: Term, b: Term) -> bool:
-        """Say whether the two terms are named one directly behind the other."""
+        """Return whether the two terms are named one directly behind the other."""
         firsts = {m.first for m in self.mentions if a in m.terms or b in m.terms}
         return any(
             m.last in firsts and not m.terms >= {a, b} for m in self.mentions if a in m.terms or b in m.terms
         )
 
     def used(self, line: Line) -> set[str]:
-        """Give the stems of what the sentence says, without the name of a line's subject."""
+        """Return the stems of what the sentence says, without the name of a line's subject."""
         subject = {i for m in self.mentions if line.triple.s in m.terms for i in range(m.first, m.last)}
         rest = (w for i, w in enumerate(self.words) if i not in subject and not is_stopword(w.key))
         return {stem(w.raw) for w in rest} - _SAYING
 
-    def starts_quote(self, word: Token) -> bool:
-        """Say whether a quotation, and so perhaps a capital, begins with the word."""
+    def starts_quote(self, word: TextToken) -> bool:
+        """Return whether a quotation, and so perhaps a capital, begins with the word."""
         return word.start > 0 and self.text[word.start - 1] in "\"'“‘«„(*_"
 
     def names_part(self, label: tuple[str, ...]) -> bool:
-        """Say whether the sentence uses the head or the beginning of a label, standing alone.
+        """Return whether the sentence uses the head or the beginning of a label, standing alone.
 
         "a database" for "graph database", "supports RDF." for "RDF storage"; but not "vector database" for
         "graph database", where the word before belongs to another name.

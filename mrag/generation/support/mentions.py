@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
-from mrag.generation.lines import Line
+from mrag.context.render import Line
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.text.english import LEGAL_FORMS, PERSON_WORDS
-from mrag.text.tokens import Token, is_stopword, keys, split_identifier, stem, tokens
+from mrag.text.names import split_identifier
+from mrag.text.tokens import TextToken, is_stopword, keys, stem, tokens
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _SCHEMA = ("http://schema.org/", "https://schema.org/")
@@ -50,7 +51,7 @@ _LONGEST = 12  # a literal of more words is a description, not a name
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TermMention:
     """A place in a text that names something: word positions from `first` up to, not with, `last`."""
 
     first: int
@@ -60,7 +61,7 @@ class Mention:
 
 
 def is_person(lines: Sequence[Line]) -> bool:
-    """Say whether lines of one subject show it to be a person."""
+    """Return whether lines of one subject show it to be a person."""
     for line in lines:
         if (
             str(line.triple.p) == RDF + "type"
@@ -88,7 +89,7 @@ def value_forms(literal: Literal) -> Iterator[str]:
             yield from (f"{day} {month} {year}", f"{month} {day} {year}", f"{month} {day}, {year}", year)
 
 
-class Names:
+class ContextNames:
     """The names of everything in some lines, ready to be looked for in texts.
 
     Args:
@@ -108,52 +109,70 @@ class Names:
         self._exact: dict[str, set[Term]] = {}
         self.properties: set[Term] = set()
         self.classes: set[Term] = set()
-        singles: dict[str, set[Term]] = {}
-        plain: set[str] = set()
-        subjects: dict[Term, list[Line]] = {}
-        short: dict[tuple[str, ...], set[Term]] = {}
-        for line in lines:
-            s, p, o = line.triple
-            subjects.setdefault(s, []).append(line)
-            self.properties.add(p)
-            if str(p) in _OF_PROPERTIES:
+        every = list(lines)
+        for line in every:
+            self._sort(line)
+            self._add_labels(line)
+        self._add_short(every)
+        self._parts = self._parts_of_people(every)
+
+    def _sort(self, line: Line) -> None:
+        """Note which terms of a line are properties, and which are classes."""
+        s, p, o = line.triple
+        predicate = str(p)
+        self.properties.add(p)
+        if predicate in _OF_PROPERTIES:
+            self.properties.add(s)
+            (self.classes if predicate in (RDFS + "domain", RDFS + "range") else self.properties).add(o)
+        if predicate in _OF_CLASSES:
+            self.classes.update((s, o))
+        elif predicate == RDF + "type":
+            self.classes.add(o)
+            if str(o) in META and str(o).endswith("Property"):
                 self.properties.add(s)
-                (self.classes if str(p) in (RDFS + "domain", RDFS + "range") else self.properties).add(o)
-            if str(p) in _OF_CLASSES:
-                self.classes.update((s, o))
-            elif str(p) == RDF + "type" and str(o) in META:
-                self.classes.add(o)
-                if str(o).endswith("Property"):
-                    self.properties.add(s)
-                elif str(o).endswith("Class"):
-                    self.classes.add(s)
-            elif str(p) == RDF + "type":
-                self.classes.add(o)
-            self._add(line.labels[0], s)
-            if isinstance(o, Literal):
-                for written in (line.labels[2], *value_forms(o)):
-                    self._add(written, o, limit=_LONGEST)
-                if str(p) in NAMING:
-                    self._add(str(o), s, limit=_LONGEST)
-            else:
-                self._add(line.labels[2], o)
-            for label, term in ((line.labels[0], s), (line.labels[2], o)):
-                if isinstance(term, Literal):
-                    continue
-                for form in _short_forms(label):
-                    short.setdefault(form, set()).add(term)
-                words = tokens(label)
-                for word in words:
-                    singles.setdefault(word.key, set()).add(term)
-                    if word.raw[:1].islower() or len(words) == 1:
-                        plain.add(word.key)
+            elif str(o) in META and str(o).endswith("Class"):
+                self.classes.add(s)
+
+    def _add_labels(self, line: Line) -> None:
+        s, p, o = line.triple
+        self._add(line.labels[0], s)
+        if not isinstance(o, Literal):
+            self._add(line.labels[2], o)
+            return
+        for written in (line.labels[2], *value_forms(o)):
+            self._add(written, o, limit=_LONGEST)
+        if str(p) in NAMING:
+            self._add(str(o), s, limit=_LONGEST)
+
+    def _add_short(self, lines: Iterable[Line]) -> None:
+        """Add short forms of labels where one thing alone has them."""
+        short: dict[tuple[str, ...], set[Term]] = {}
+        for label, term in _named_things(lines):
+            for form in _short_forms(label):
+                short.setdefault(form, set()).add(term)
         for form, terms in sorted(short.items()):
             if form not in self._forms and len(terms) == 1:
                 self._put(form, frozenset(), next(iter(terms)))
 
-        # "Luke" for "Luke Skywalker": a part of one person's name only, read where it has its capital.
+    @staticmethod
+    def _parts_of_people(lines: Iterable[Line]) -> dict[str, Term]:
+        """Return the words of one person's name alone, as "Luke" of "Luke Skywalker".
+
+        They are read where they have their capital.
+        """
+        subjects: dict[Term, list[Line]] = {}
+        for line in lines:
+            subjects.setdefault(line.triple.s, []).append(line)
         people = {s for s, about in subjects.items() if is_person(about)}
-        self._parts = {
+        singles: dict[str, set[Term]] = {}
+        plain: set[str] = set()
+        for label, term in _named_things(lines):
+            words = tokens(label)
+            for word in words:
+                singles.setdefault(word.key, set()).add(term)
+                if word.raw[:1].islower() or len(words) == 1:
+                    plain.add(word.key)
+        return {
             key: next(iter(terms))
             for key, terms in singles.items()
             if len(terms) == 1 and terms <= people and key not in plain and len(key) > 3 and key.isalpha()
@@ -174,7 +193,7 @@ class Names:
         self._breaks[form] = self._breaks.get(form, frozenset()) | breaks
         self._longest[form[0]] = max(self._longest.get(form[0], 0), len(form))
 
-    def find(self, text: str, words: list[Token] | None = None) -> list[Mention]:
+    def find(self, text: str, words: list[TextToken] | None = None) -> list[TermMention]:
         """Find the mentions in a text, from left to right, the longest at each place.
 
         Args:
@@ -194,7 +213,7 @@ class Names:
         found.extend(self._exactly(text, words))
         return found
 
-    def _at(self, text: str, words: list[Token], first: int) -> Mention | None:
+    def _at(self, text: str, words: list[TextToken], first: int) -> TermMention | None:
         longest = min(self._longest.get(words[first].key, 0), len(words) - first)
         for length in range(longest, 0, -1):
             form = tuple(word.key for word in words[first : first + length])
@@ -202,13 +221,13 @@ class Names:
                 continue
             gaps = "".join(text[words[i].end : words[i + 1].start] for i in range(first, first + length - 1))
             if frozenset(gaps) & _BREAKS <= self._breaks[form]:
-                return Mention(first, first + length, form, frozenset(self._forms[form]))
+                return TermMention(first, first + length, form, frozenset(self._forms[form]))
         word = words[first]
         if word.key in self._parts and (word.raw[:1].isupper() or text == text.lower()):
-            return Mention(first, first + 1, (word.key,), frozenset([self._parts[word.key]]))
+            return TermMention(first, first + 1, (word.key,), frozenset([self._parts[word.key]]))
         return None
 
-    def _exactly(self, text: str, words: list[Token]) -> Iterator[Mention]:
+    def _exactly(self, text: str, words: list[TextToken]) -> Iterator[TermMention]:
         for label in sorted(self._exact):
             terms = frozenset(self._exact[label])
             form = keys(label)
@@ -217,10 +236,18 @@ class Names:
                 end = start + len(label)
                 inside = [i for i, word in enumerate(words) if start <= word.start and word.end <= end]
                 if not form:
-                    yield Mention(-1 - start, -1 - start, form, terms)
+                    yield TermMention(-1 - start, -1 - start, form, terms)
                 elif len(inside) == len(form) and (inside[0] > 0 or len(form) > 1):
-                    yield Mention(inside[0], inside[-1] + 1, form, terms)
+                    yield TermMention(inside[0], inside[-1] + 1, form, terms)
                 start = text.find(label, end)
+
+
+def _named_things(lines: Iterable[Line]) -> Iterator[tuple[str, Term]]:
+    """Yield the subjects and objects of lines with their labels, literals left out."""
+    for line in lines:
+        for label, term in ((line.labels[0], line.triple.s), (line.labels[2], line.triple.o)):
+            if not isinstance(term, Literal):
+                yield label, term
 
 
 def _short_forms(label: str) -> Iterator[tuple[str, ...]]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexMismatch, ModelError
 from mrag.generative.index.clue_index import ClueIndex, Start
-from mrag.generative.index.cursor import Cursor, Restriction
+from mrag.generative.index.cursor import ClueCursor, Restriction
 from mrag.generative.models.resolve import Beams, LanguageModel, LogProbabilities, PictureModel
 from mrag.generative.models.tokens import clue_text
 
@@ -110,7 +110,7 @@ class _Beam:
     """A clue in the making; `row` is the model's row that it grew from, `number` its document once done."""
 
     tokens: tuple[int, ...]
-    cursor: Cursor
+    cursor: ClueCursor
     log_probability: float
     score: float
     row: int = 0
@@ -198,7 +198,7 @@ def _start(model: LanguageModel, prompt: str | Sequence[int], picture: Path | No
 
 
 def _search(
-    root: Cursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings
+    root: ClueCursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings
 ) -> dict[tuple[int, ...], _Beam]:
     width = knobs.beams // knobs.groups
     groups = [_Group(width, [_Beam((), root, 0.0, 0.0)], knobs) for _ in range(knobs.groups)]
@@ -278,9 +278,9 @@ class _Group:
                 place = int(np.searchsorted(allowed, token))
                 if place < len(allowed) and allowed[place] == token:
                     chosen_by[place] -= knobs.diversity * times
-        most = 4 * self.width
-        if len(allowed) > most:
-            edge = np.partition(chosen_by, len(allowed) - most)[len(allowed) - most]
+        limit = 4 * self.width
+        if len(allowed) > limit:
+            edge = np.partition(chosen_by, len(allowed) - limit)[len(allowed) - limit]
             best = np.flatnonzero(chosen_by >= edge)
         else:
             best = np.arange(len(allowed))
@@ -304,7 +304,7 @@ class _Group:
         return _Beam(tokens, cursor, log_probability, score, parent.row)
 
     def _settled(self, live: list[_Beam]) -> bool:
-        """Say whether no beam can be better than the clues that are done.
+        """Return whether no beam can be better than the clues that are done.
 
         Scores fall with each token, but for the share of the prior, for which this is a good guess.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rdflib import URIRef
 
-from mrag.cel.concepts.registry import concept_iri, find
+from mrag.cel.concepts.registry import concept_iri, find_concept
 from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import Expression, Named
 from mrag.cel.syntax.parsing import from_dl, from_manchester
@@ -72,7 +72,7 @@ def read_concept(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Express
     if not isinstance(concept, str):
         return concept, to_dl(concept, kg.prefixes)
     try:
-        kept = find(kg, concept)
+        kept = find_concept(kg, concept)
     except (ConfigError, TermError):
         kept = None  # no name at all
     if kept is not None:

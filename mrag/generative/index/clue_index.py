@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mrag.generative.index.cursor import Cursor, Restriction
+from mrag.generative.index.cursor import ClueCursor, Restriction
 from mrag.generative.index.files import ClueFolder, ClueManifest
 from mrag.generative.index.intake import Intake, take_batch
-from mrag.generative.index.segments import SEGMENT_TOKENS, Segment
+from mrag.generative.index.segments import SEGMENT_TOKENS, ClueSegment
 
 __all__ = ["ClueIndex", "Start"]
 
@@ -43,14 +43,14 @@ class ClueIndex:
     """
 
     def __init__(
-        self, segments: Sequence[Segment], manifest: ClueManifest, folder: ClueFolder | None = None
+        self, segments: Sequence[ClueSegment], manifest: ClueManifest, folder: ClueFolder | None = None
     ) -> None:
         self.segments = tuple(segments)
         self.manifest = manifest
         self.folder = folder
         sizes = [len(segment) for segment in self.segments]
         self.bases = [0, *np.cumsum(sizes).tolist()] if sizes else [0]
-        self._roots: dict[Start, Cursor] = {}
+        self._roots: dict[Start, ClueCursor] = {}
 
     @classmethod
     def build(
@@ -164,7 +164,7 @@ class ClueIndex:
     def __len__(self) -> int:
         return self.bases[-1]
 
-    def cursor(self, *, start: Start = "anywhere", restriction: Restriction | None = None) -> Cursor:
+    def cursor(self, *, start: Start = "anywhere", restriction: Restriction | None = None) -> ClueCursor:
         """Return a cursor at the empty clue, to be extended token by token.
 
         Args:
@@ -172,15 +172,15 @@ class ClueIndex:
             restriction: Documents in which clues must occur; all when None.
         """
         if restriction is not None:
-            return Cursor.root(self, start, restriction)
+            return ClueCursor.root(self, start, restriction)
         root = self._roots.get(start)
         if root is None:
-            root = self._roots[start] = Cursor.root(self, start, None)
+            root = self._roots[start] = ClueCursor.root(self, start, None)
         return root
 
     def at(
         self, clue: Iterable[int], *, start: Start = "anywhere", restriction: Restriction | None = None
-    ) -> Cursor:
+    ) -> ClueCursor:
         """Return the cursor at a clue; it is dead if the clue does not occur."""
         return self.cursor(start=start, restriction=restriction).follow(_listed(clue))
 
@@ -205,7 +205,7 @@ class ClueIndex:
         return self.at(prefix).count()
 
     def is_unique(self, prefix: Iterable[int]) -> bool:
-        """Say whether a prefix occurs in exactly one document, however often."""
+        """Return whether a prefix occurs in exactly one document, however often."""
         return self.at(prefix).is_unique()
 
     def matches(self, clue: Iterable[int]) -> list[tuple[str, ...]]:
@@ -241,15 +241,15 @@ class ClueIndex:
             known.update(segment.names[int(at)] for at in np.flatnonzero(here))
         return Restriction(self, mask, frozenset(known))
 
-    def _grown(self, documents: Documents, place: ClueFolder | None, most: int) -> ClueIndex:
+    def _grown(self, documents: Documents, place: ClueFolder | None, max_tokens: int) -> ClueIndex:
         segments = list(self.segments)
         written = dict(self.manifest.segments) if place else {}
         number = place.next_generation() if place else 0
         base = len(self)
         stream = Intake(documents, self.vocabulary, self.end)
         while stream.more():
-            batch, names = take_batch(stream, segments, base, most)
-            segment = Segment.build(batch, names, base)
+            batch, names = take_batch(stream, segments, base, max_tokens)
+            segment = ClueSegment.build(batch, names, base)
             segments.append(segment)
             base += len(batch)
             if place:

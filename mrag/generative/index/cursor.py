@@ -14,7 +14,7 @@ from mrag.generative.index.suffix_view import SuffixView
 if TYPE_CHECKING:
     from mrag.generative.index.clue_index import ClueIndex, Start
 
-__all__ = ["Cursor", "Restriction"]
+__all__ = ["ClueCursor", "Restriction"]
 
 _NONE: Final = np.empty(0, np.int64)
 _FEW: Final = 64
@@ -57,7 +57,7 @@ class Restriction:
         return found
 
 
-class Cursor:
+class ClueCursor:
     """A clue and where it occurs; false if it occurs nowhere.
 
     `extend` gives a new cursor, so that beams can share one. Uniqueness and documents always refer to
@@ -86,7 +86,7 @@ class Cursor:
         self.depth = depth
 
     @classmethod
-    def root(cls, index: ClueIndex, start: Start, restriction: Restriction | None) -> Cursor:
+    def root(cls, index: ClueIndex, start: Start, restriction: Restriction | None) -> ClueCursor:
         """Return the cursor at the empty clue."""
         if restriction is not None:
             views = restriction.views(start)
@@ -103,11 +103,11 @@ class Cursor:
     def __bool__(self) -> bool:
         return bool(self._guide)
 
-    def extend(self, token: int) -> Cursor:
+    def extend(self, token: int) -> ClueCursor:
         """Return the cursor at the clue with one token more."""
         return self.follow((token,))
 
-    def follow(self, tokens: Sequence[int]) -> Cursor:
+    def follow(self, tokens: Sequence[int]) -> ClueCursor:
         """Return the cursor at the clue with some tokens more; quicker than one after the other."""
         segments, depth = self._index.segments, self.depth
         guide: list[Span] = []
@@ -123,7 +123,9 @@ class Cursor:
                 if low < high:
                     found.append((n, low, high))
             whole = tuple(found)
-        return Cursor(self._index, self._views, tuple(guide), whole, depth + len(tokens), self._restriction)
+        return ClueCursor(
+            self._index, self._views, tuple(guide), whole, depth + len(tokens), self._restriction
+        )
 
     def next_tokens(self) -> npt.NDArray[np.int64]:
         """Return the tokens that can follow, ascending, each once; none at the end of documents."""
@@ -142,7 +144,7 @@ class Cursor:
         return sum(len(segments[n].documents_in(low, high)) for n, low, high in self._everywhere())
 
     def is_unique(self) -> bool:
-        """Say whether the clue occurs in exactly one document of the index."""
+        """Return whether the clue occurs in exactly one document of the index."""
         return self.document() is not None
 
     def document(self) -> int | None:

@@ -119,7 +119,7 @@ def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None, strict: bool =
 
 
 def is_stale(kg: KnowledgeGraph, index: ClueIndex) -> bool:
-    """Tell whether the graph, or the queries of the documents, have changed since an index was built."""
+    """Return whether the graph, or the queries of the documents, have changed since an index was built."""
     extra = index.extra
     if extra.get("revision") != kg.revision or extra.get("kg") != kg.iri:
         return True

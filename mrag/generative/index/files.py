@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mrag.generative.index.segments import Segment
-from mrag.storage.files import Entry
-from mrag.storage.folder import Committed, Folder, Kind
+from mrag.generative.index.segments import ClueSegment
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed, Kind
+from mrag.storage.segments import SegmentFolder
 
 __all__ = ["KIND", "ClueFolder", "ClueManifest"]
 
@@ -31,11 +32,11 @@ class ClueManifest:
     generation: int
     vocabulary: int
     end: int | None
-    segments: Mapping[str, Entry] = field(default_factory=dict)
+    segments: Mapping[str, FileEntry] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ClueFolder(Folder):
+class ClueFolder(SegmentFolder[ClueSegment]):
     """Reads and writes the files of a clue index.
 
     Args:
@@ -43,9 +44,9 @@ class ClueFolder(Folder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND)
+        super().__init__(path, KIND, "clues", ClueSegment)
 
-    def read(self) -> tuple[ClueManifest, list[Segment]]:
+    def read(self) -> tuple[ClueManifest, list[ClueSegment]]:
         """Read the manifest and the segments that it names.
 
         Raises:
@@ -55,17 +56,12 @@ class ClueFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[ClueManifest, list[Segment]]:
+    def _read(self, committed: Committed) -> tuple[ClueManifest, list[ClueSegment]]:
         about = committed.about
         manifest = ClueManifest(
             committed.generation, about["vocabulary"], about["end"], committed.files, about["extra"]
         )
-        return manifest, [Segment(self.opened(name, committed)) for name in committed.files]
-
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
-        """Write a segment, sync it to disk, and return the name of its file and what is known of it."""
-        name = f"clues-{generation:08d}.seg"
-        return name, self.write(name, segment.arrays())
+        return manifest, [self.segment(name, committed) for name in committed.files]
 
     def put(self, manifest: ClueManifest) -> None:
         """Put a manifest in place, whose files have all been written, and sweep other files away."""

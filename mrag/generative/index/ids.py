@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Names"]
+__all__ = ["DocumentIds"]
 
 _BLOCK: Final = 128
 
 
-class Names:
+class DocumentIds:
     """Strings in compressed blocks.
 
     Args:
@@ -24,7 +24,7 @@ class Names:
         size: Number of strings.
 
     Example:
-        >>> names = Names.of(["urn:a", "urn:b"])
+        >>> names = DocumentIds.of(["urn:a", "urn:b"])
         >>> len(names), names[1], list(names)
         (2, 'urn:b', ['urn:a', 'urn:b'])
     """
@@ -34,7 +34,7 @@ class Names:
         self._last: tuple[int, list[str]] = (-1, [])
 
     @classmethod
-    def of(cls, strings: Iterable[str]) -> Names:
+    def of(cls, strings: Iterable[str]) -> DocumentIds:
         """Pack strings in the order given."""
         kept = list(strings)
         packed = [

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.generative.index.segments import Segment
+from mrag.generative.index.segments import ClueSegment
 
 __all__ = ["Intake", "take_batch"]
 
@@ -34,7 +34,7 @@ class Intake:
         self._next: tuple[str, npt.NDArray[np.int64]] | None = None
 
     def more(self) -> bool:
-        """Say whether there is a document."""
+        """Return whether there is a document."""
         while self._next is None:
             found = next(self._rest, None)
             if found is None:
@@ -63,7 +63,7 @@ class Intake:
 
 
 def take_batch(
-    stream: Intake, earlier: Sequence[Segment], base: int, most: int
+    stream: Intake, earlier: Sequence[ClueSegment], base: int, max_tokens: int
 ) -> tuple[list[npt.NDArray[np.int64]], list[tuple[int, str]]]:
     """Take documents until no more fit in a segment; one at least."""
     batch: list[npt.NDArray[np.int64]] = []
@@ -77,7 +77,7 @@ def take_batch(
         if owner is None:
             owner = _known(earlier, tokens)
         if owner is None:
-            if batch and size + len(tokens) + 1 > most:
+            if batch and size + len(tokens) + 1 > max_tokens:
                 break
             owner = seen[key] = base + len(batch)
             batch.append(tokens)
@@ -87,7 +87,7 @@ def take_batch(
     return batch, names
 
 
-def _known(segments: Sequence[Segment], tokens: npt.NDArray[np.int64]) -> int | None:
+def _known(segments: Sequence[ClueSegment], tokens: npt.NDArray[np.int64]) -> int | None:
     """Return the number of an equal document of earlier segments."""
     base = 0
     listed = tokens.tolist() if segments else []

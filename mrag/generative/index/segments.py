@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mrag.generative.index.ids import Names
+from mrag.generative.index.ids import DocumentIds
 from mrag.generative.index.suffix_view import Places, SuffixView, find_hubs
 from mrag.generative.index.suffixes import sort_suffixes
 from mrag.storage.arrays import Arrays
 
-__all__ = ["SEGMENT_TOKENS", "Segment"]
+__all__ = ["SEGMENT_TOKENS", "ClueSegment"]
 
 SEGMENT_TOKENS: Final = (1 << 24) - 1
 """Most tokens of a segment, ends of documents counted: places then fit in three bytes."""
@@ -22,14 +22,14 @@ SEGMENT_TOKENS: Final = (1 << 24) - 1
 _RUN: Final = 1 << 19
 
 
-class Segment:
+class ClueSegment:
     """Documents, sorted by their tokens, with what finds clues in them.
 
     Token ids are kept as numbers from 1 in the order of the ids that occur, which fit in two bytes for
     nearly every text, whatever the tokeniser's vocabulary is; 0 ends a document.
 
     Args:
-        arrays: What `arrays` gives.
+        arrays: What `arrays` returns.
     """
 
     def __init__(self, arrays: Arrays) -> None:
@@ -39,7 +39,7 @@ class Segment:
         self.text = arrays["text"]
         self.starts = arrays["starts"]
         self.owners = arrays["owners"]
-        self.names = Names(arrays["name_blocks"], arrays["name_offsets"], len(self.owners))
+        self.names = DocumentIds(arrays["name_blocks"], arrays["name_offsets"], len(self.owners))
         self._starts = self.starts.data
         self._numbers: dict[int, int] = {t: n for n, t in enumerate(self.alphabet.tolist(), start=1)}
         # The end of a document must not look like any token that someone asks for.
@@ -64,7 +64,7 @@ class Segment:
         base: int = 0,
         *,
         fast: bool | None = None,
-    ) -> Segment:
+    ) -> ClueSegment:
         """Build a segment.
 
         Args:
@@ -75,7 +75,7 @@ class Segment:
             fast: As for `sort_suffixes`.
 
         Example:
-            >>> segment = Segment.build([np.array([7, 9, 9])], [(0, "urn:a")])
+            >>> segment = ClueSegment.build([np.array([7, 9, 9])], [(0, "urn:a")])
             >>> segment.document(0).tolist(), segment.tokens
             ([7, 9, 9], 3)
         """
@@ -90,7 +90,7 @@ class Segment:
         moved = np.empty(len(documents), np.int64)
         moved[order] = np.arange(len(documents)) + base
         owned = sorted((int(moved[o - base]) if o >= base else o, name) for o, name in names)
-        packed = Names.of(name for _, name in owned)
+        packed = DocumentIds.of(name for _, name in owned)
         places = Places.of(sort_suffixes(text, fast=fast))
         arrays: dict[str, npt.NDArray[Any]] = {
             "alphabet": alphabet,

@@ -199,7 +199,7 @@ class GgufModel:
         return self._free.pop()
 
     def give(self, sequence: int) -> None:
-        """Give a sequence back."""
+        """Return a sequence back."""
         if self._end.alive:
             self.lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
             self._free.append(sequence)
@@ -303,7 +303,7 @@ class GgufBeams:
             return self.log_probabilities
 
     def close(self) -> None:
-        """Give the sequences back; harmless when it has been done."""
+        """Return the sequences back; harmless when it has been done."""
         with self._model._lock:
             while self._sequences:
                 self._model.give(self._sequences.pop())

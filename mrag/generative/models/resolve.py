@@ -41,7 +41,7 @@ class Beams(Protocol):
         """
 
     def close(self) -> None:
-        """Give back what the beams hold; harmless when it has been done."""
+        """Free what the beams hold; harmless when it has been done."""
 
 
 @runtime_checkable

@@ -60,7 +60,7 @@ class ByteTokeniser:
 
 
 def spaced(text: str) -> str:
-    """Give a text as it is indexed: white space joined, and one space before it.
+    """Return a text as it is indexed: white space joined, and one space before it.
 
     A word at the beginning of a text and the same word after a space are different tokens for most
     tokenisers. With the space a document's first words are the tokens that a model writes after a prompt

@@ -130,10 +130,10 @@ class TransformersModel:
             raise ModelError("The prompt is empty.", hint="Give one token at least.")
         if any(not 0 <= t < self.tokeniser.vocabulary for t in tokens):
             raise ModelError(f"The prompt has tokens that {self.name} lacks.", hint="Use its own tokeniser.")
-        most = getattr(self.model.config, "max_position_embeddings", None)
-        if most is not None and len(tokens) >= most:
+        limit = getattr(self.model.config, "max_position_embeddings", None)
+        if limit is not None and len(tokens) >= limit:
             raise ModelError(
-                f"The prompt has {len(tokens)} tokens, and {self.name} reads {most} at most.",
+                f"The prompt has {len(tokens)} tokens, and {self.name} reads {limit} at most.",
                 hint="Shorten the prompt.",
             )
         torch = self._torch

@@ -14,14 +14,23 @@ from mrag.errors import ConfigError, LoadError
 from mrag.generative.models.tokens import Tokeniser
 from mrag.generative.training.sampling import ClueSampling, sample_clues
 
-__all__ = ["INSTRUCTION", "Asked", "Pair", "batches", "digest", "make_pairs", "prompt", "read_questions"]
+__all__ = [
+    "INSTRUCTION",
+    "TrainingPair",
+    "TrainingQuestion",
+    "batches",
+    "digest",
+    "make_pairs",
+    "prompt",
+    "read_questions",
+]
 
 INSTRUCTION: Final = "Question: {question}\nWords from the text that answers it:"
 """The one format of instructions, in training and in use. It ends without a space: clues begin with one."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrainingQuestion:
     """A question and the document that answers it.
 
     Args:
@@ -36,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Pair:
+class TrainingPair:
     """What a model is shown at a time.
 
     Args:
@@ -64,11 +73,11 @@ def prompt(question: str) -> str:
 
 
 def make_pairs(
-    asked: Iterable[Asked],
+    asked: Iterable[TrainingQuestion],
     documents: Mapping[str, Sequence[int]],
     tokeniser: Tokeniser,
     sampling: ClueSampling | None = None,
-) -> list[Pair]:
+) -> list[TrainingPair]:
     """Draw the clues of questions.
 
     Args:
@@ -83,7 +92,7 @@ def make_pairs(
     Raises:
         ConfigError: If a question's document is not there.
     """
-    pairs: list[Pair] = []
+    pairs: list[TrainingPair] = []
     for one in asked:
         tokens = documents.get(one.document)
         if tokens is None:
@@ -94,15 +103,15 @@ def make_pairs(
         ahead = tuple(tokeniser.encode(prompt(one.question)))
         key = f"{one.question}\0{one.document}"
         clues = sample_clues(one.question, tokens, tokeniser, sampling, key=key)
-        pairs += [Pair(ahead, clue, one.document, one.picture) for clue in clues]
+        pairs += [TrainingPair(ahead, clue, one.document, one.picture) for clue in clues]
     return pairs
 
 
-def batches(pairs: Sequence[Pair], size: int, epoch: int, seed: int) -> Iterator[list[Pair]]:
+def batches(pairs: Sequence[TrainingPair], size: int, epoch: int, seed: int) -> Iterator[list[TrainingPair]]:
     """Yield the pairs of an epoch in a random order that seed and epoch decide, the last batch shorter.
 
     Example:
-        >>> pairs = [Pair((1,), (n,)) for n in range(5)]
+        >>> pairs = [TrainingPair((1,), (n,)) for n in range(5)]
         >>> [len(batch) for batch in batches(pairs, 2, 0, 0)]
         [2, 2, 1]
     """
@@ -112,7 +121,7 @@ def batches(pairs: Sequence[Pair], size: int, epoch: int, seed: int) -> Iterator
         yield [pairs[i] for i in order[at : at + size]]
 
 
-def digest(pairs: Iterable[Pair]) -> str:
+def digest(pairs: Iterable[TrainingPair]) -> str:
     """Return a fingerprint of pairs in their order."""
     known = hashlib.blake2b(digest_size=16)
     for pair in pairs:
@@ -120,7 +129,7 @@ def digest(pairs: Iterable[Pair]) -> str:
     return known.hexdigest()
 
 
-def read_questions(path: Path) -> list[Asked]:
+def read_questions(path: Path) -> list[TrainingQuestion]:
     """Read questions from JSON lines with `question`, `document` and, where there is one, `picture`.
 
     A relative path of a picture is taken from the file's folder.
@@ -128,7 +137,7 @@ def read_questions(path: Path) -> list[Asked]:
     Raises:
         LoadError: If the file cannot be read or a line is of another form.
     """
-    found: list[Asked] = []
+    found: list[TrainingQuestion] = []
     try:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
@@ -141,7 +150,7 @@ def read_questions(path: Path) -> list[Asked]:
     return found
 
 
-def _asked(line: str, number: int, path: Path) -> Asked:
+def _asked(line: str, number: int, path: Path) -> TrainingQuestion:
     try:
         given = json.loads(line)
     except ValueError:
@@ -160,4 +169,4 @@ def _asked(line: str, number: int, path: Path) -> Asked:
             file=str(path),
             line=number,
         )
-    return Asked(question, document, path.parent / picture if picture else None)
+    return TrainingQuestion(question, document, path.parent / picture if picture else None)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
-from mrag.generative.training.data import Pair
+from mrag.generative.training.data import TrainingPair
 
 __all__ = ["LoraLearner", "LoraSettings", "clue_loss", "merged", "padded"]
 
@@ -84,7 +84,7 @@ class LoraLearner:
         """Return the torch modules, which are put on the device and into training mode."""
         return [self.model]
 
-    def loss(self, pairs: Sequence[Pair]) -> Any:
+    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
         """Return the mean loss of the clues' tokens, as a tensor."""
         return clue_loss(self.model, pairs)
 
@@ -94,7 +94,7 @@ class LoraLearner:
             self.model.save_pretrained(str(folder), save_embedding_layers=False)
 
 
-def padded(pairs: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
+def padded(pairs: Sequence[TrainingPair]) -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
     """Lay pairs side by side, so that the clues begin at one column.
 
     Returns:
@@ -102,7 +102,7 @@ def padded(pairs: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]], lis
         -100 does not count.
 
     Example:
-        >>> padded([Pair((1, 2), (3,)), Pair((4,), (5, 6))])
+        >>> padded([TrainingPair((1, 2), (3,)), TrainingPair((4,), (5, 6))])
         ([[1, 2, 3, 0], [0, 4, 5, 6]], [[1, 1, 1, 0], [0, 1, 1, 1]], [[3, -100], [5, 6]], 2)
     """
     ahead = max(len(pair.prompt) for pair in pairs)
@@ -116,7 +116,7 @@ def padded(pairs: Sequence[Pair]) -> tuple[list[list[int]], list[list[int]], lis
     return ids, mask, targets, ahead
 
 
-def clue_loss(model: Any, pairs: Sequence[Pair], prefix: Any = None, prefix_mask: Any = None) -> Any:
+def clue_loss(model: Any, pairs: Sequence[TrainingPair], prefix: Any = None, prefix_mask: Any = None) -> Any:
     """Return the mean loss of the clues' tokens under a model.
 
     Args:

@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
-from mrag.generative.training.data import Pair
+from mrag.generative.training.data import TrainingPair
 from mrag.generative.training.lora import clue_loss, quiet
 from mrag.storage.saving import saved_text
 
@@ -177,7 +177,7 @@ class PrefixLearner:
         """Return the torch modules."""
         return [self.prefix.learnt, self.prefix.vision, self.language]
 
-    def loss(self, pairs: Sequence[Pair]) -> Any:
+    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
         """Return the mean loss of the clues' tokens, as a tensor.
 
         Raises:

@@ -16,16 +16,16 @@ from typing import Any, Protocol
 
 from mrag.errors import ConfigError, ModelError
 from mrag.generative.training.backbone import library
-from mrag.generative.training.data import Pair, batches, digest
+from mrag.generative.training.data import TrainingPair, batches, digest
 from mrag.storage.saving import saved_text
 
-__all__ = ["Learner", "Outcome", "TrainSettings", "train"]
+__all__ = ["ClueLearner", "TrainingReport", "TrainingSettings", "train"]
 
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
 
 
-class Learner(Protocol):
+class ClueLearner(Protocol):
     """What is trained: parts that are frozen and parts that learn."""
 
     @property
@@ -35,7 +35,7 @@ class Learner(Protocol):
     def modules(self) -> list[Any]:
         """Return the torch modules; parameters that require a gradient learn."""
 
-    def loss(self, pairs: Sequence[Pair]) -> Any:
+    def loss(self, pairs: Sequence[TrainingPair]) -> Any:
         """Return the mean loss of a batch, as a tensor."""
 
     def save(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class Learner(Protocol):
 
 
 @dataclass(frozen=True)
-class TrainSettings:
+class TrainingSettings:
     """The knobs of training.
 
     Args:
@@ -84,7 +84,7 @@ class TrainSettings:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingReport:
     """What training came to.
 
     Attributes:
@@ -103,13 +103,13 @@ class Outcome:
 
 
 def train(
-    learner: Learner,
-    pairs: Sequence[Pair],
+    learner: ClueLearner,
+    pairs: Sequence[TrainingPair],
     folder: Path,
-    settings: TrainSettings | None = None,
+    settings: TrainingSettings | None = None,
     *,
     on_step: Callable[[int, int, float], None] | None = None,
-) -> Outcome:
+) -> TrainingReport:
     """Train, going on from the checkpoint in the folder if there is one.
 
     A run that is stopped and gone on with gives the same losses as one that is not. Ctrl-C or SIGTERM
@@ -127,7 +127,7 @@ def train(
         ConfigError: If there are no pairs, or the checkpoint is of other pairs, settings or parts.
         ModelError: If the loss is no longer a number, or torch is missing.
     """
-    settings = settings or TrainSettings()
+    settings = settings or TrainingSettings()
     if not pairs:
         raise ConfigError("There is nothing to learn from.", hint="Give questions with their documents.")
     torch = library("torch")
@@ -193,10 +193,12 @@ def train(
         _keep(torch, folder, about, named, optimiser, losses)
     learner.save(folder)
     seconds = time.perf_counter() - started
-    return Outcome(len(losses), total, tuple(losses), seconds, len(losses) < total)
+    return TrainingReport(len(losses), total, tuple(losses), seconds, len(losses) < total)
 
 
-def _steps(pairs: Sequence[Pair], settings: TrainSettings, done: int) -> Iterator[tuple[int, list[Pair]]]:
+def _steps(
+    pairs: Sequence[TrainingPair], settings: TrainingSettings, done: int
+) -> Iterator[tuple[int, list[TrainingPair]]]:
     step = 0
     for epoch in range(settings.epochs):
         for batch in batches(pairs, settings.batch, epoch, settings.seed):
@@ -258,7 +260,7 @@ def _cut(log: Path, steps: int) -> None:
 
 @contextmanager
 def _stopping() -> Iterator[threading.Event]:
-    """Tell whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
+    """Return whether Ctrl-C was pressed or SIGTERM sent, instead of ending a step half-way."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked

@@ -6,8 +6,8 @@ from typing import Final
 
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.nouns import Nouns
-from mrag.graphcodes.extract.parsed import Sentence
-from mrag.graphcodes.extract.things import Kind, Reading
+from mrag.graphcodes.extract.parsed import ParsedSentence
+from mrag.graphcodes.extract.things import Kind, SentenceReading
 
 __all__ = ["read"]
 
@@ -17,21 +17,21 @@ _PARTICIPLE: Final = ("ed", "en", "t", "ung", "ound", "uck", "awn", "own")
 _PLACING: Final = frozenset(("next", "close", "full"))
 
 
-def read(sentence: Sentence) -> Reading:
+def read(sentence: ParsedSentence) -> SentenceReading:
     """Read a parsed sentence.
 
     Example:
-        >>> from mrag.graphcodes.extract.parsed import Word
-        >>> man = Word("man", "man", "NN", "nsubj", 1)
-        >>> rides = Word("rides", "ride", "VBZ", "ROOT", 1)
-        >>> read(Sentence([man, rides, Word("bikes", "bike", "NNS", "dobj", 1)])).relations
-        [Relation(subject=0, words='ride', kind='verb', object=2)]
+        >>> from mrag.graphcodes.extract.parsed import ParsedWord
+        >>> man = ParsedWord("man", "man", "NN", "nsubj", 1)
+        >>> rides = ParsedWord("rides", "ride", "VBZ", "ROOT", 1)
+        >>> read(ParsedSentence([man, rides, ParsedWord("bikes", "bike", "NNS", "dobj", 1)])).relations
+        [ThingRelation(subject=0, words='ride', kind='verb', object=2)]
     """
     return _Clauses(sentence).read()
 
 
 class _Clauses(Nouns):
-    def read(self) -> Reading:
+    def read(self) -> SentenceReading:
         self.found.things += [at for at in range(len(self.s)) if self.is_thing(at)]
         for at in self.found.things:
             self.noun(at)

@@ -113,9 +113,6 @@ EMPTY_ATTRIBUTES: Final = frozenset(
 )
 """Adjectives that count or point and describe nothing."""
 
-LIGHT_VERBS: Final = frozenset("seem appear begin start try attempt prepare get go come keep".split())
-"""Verbs that hand their subject to the verb that follows them."""
-
 COVERING: Final = frozenset("cover surround line".split())
 """Verbs whose passive has its agent after `by`, `with` or `in`."""
 
@@ -215,7 +212,7 @@ AFTER_PREPOSITIONS: Final = BEFORE_THINGS | frozenset("top front back side betwe
 
 
 def preposition(words: str) -> str:
-    """Give a preposition as scene graphs write it.
+    """Return a preposition as scene graphs write it.
 
     Example:
         >>> preposition("underneath"), preposition("in middle of")
@@ -225,7 +222,7 @@ def preposition(words: str) -> str:
 
 
 def spelled(word: str) -> str:
-    """Give an attribute in the spelling that is used here.
+    """Return an attribute in the spelling that is used here.
 
     Example:
         >>> spelled("gray"), spelled("tall")

@@ -34,7 +34,7 @@ class NeighbourhoodSettings:
         directions: `out` for links from an entity, `in` for links to it.
         allowed: IRIs of the only properties that are edges; all but types and names of sources if empty.
         denied: IRIs of properties that are no edges.
-        most: Most links of one entity and direction, first by property and then by the other end.
+        max_links: Most links of one entity and direction, first by property and then by the other end.
         layer: Which triples are read: `all`, `asserted` or `inferred`.
 
     Raises:
@@ -45,11 +45,11 @@ class NeighbourhoodSettings:
     directions: tuple[Direction, ...] = ("out", "in")
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
-    most: int = 64
+    max_links: int = 64
     layer: Layer = "all"
 
     def __post_init__(self) -> None:
-        if self.hops not in (1, 2) or self.most < 1:
+        if self.hops not in (1, 2) or self.max_links < 1:
             raise ConfigError("A code has links over 1 or 2 hops, and at least 1 of them.")
         if not self.directions or not set(self.directions) <= set(get_args(Direction)):
             raise ConfigError(f"Links go {' or '.join(get_args(Direction))}, not {self.directions!r}.")
@@ -132,12 +132,12 @@ def _directed(
 ) -> dict[str, list[_Link]]:
     query = queries.get(f"graphcodes/{direction}")
     # Room for what is no edge, such as types: filtered here, where the same rule holds for every store.
-    most = (settings.most + 16) * max(1, len(batch))
+    limit = (settings.max_links + 16) * max(1, len(batch))
     rows = [
         (str(e), str(p), str(o))
-        for e, p, o in kg.select(query.bind(entity=batch, limit=most), settings.layer)
+        for e, p, o in kg.select(query.bind(entity=batch, limit=limit), settings.layer)
     ]
-    if len(rows) == most and len(batch) > 1:
+    if len(rows) == limit and len(batch) > 1:
         # A hub took the room of others.
         half = len(batch) // 2
         return {
@@ -149,7 +149,7 @@ def _directed(
         wanted = relation in settings.allowed if settings.allowed else relation not in _NO_LINKS
         if not wanted or relation in settings.denied or other.startswith(SKOLEM):
             continue
-        if len(found[entity]) < settings.most:
+        if len(found[entity]) < settings.max_links:
             ends = (entity, relation, other) if direction == "out" else (other, relation, entity)
             found[entity].append((entity, *ends))
     return found

@@ -61,7 +61,7 @@ class Nouns(Things):
             self.relation(subject, words, "preposition", other)
 
     def _sharing(self, head: int, prep: int, at: int) -> list[int]:
-        """Give the nouns that a preposition after a list of nouns is about."""
+        """Return the nouns that a preposition after a list of nouns is about."""
         subjects = [at]
         word, here = self.s[head], head
         while word.dep == "conj" and self.s[word.head].noun:
@@ -78,14 +78,14 @@ class Nouns(Things):
     # -- what points back --------------------------------------------------------------------------
 
     def _pointing_back(self, prep: int) -> int | None:
-        """Give the table for `on it` in `table with figurines on it`."""
+        """Return the table for `on it` in `table with figurines on it`."""
         s = self.s
         if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
             return None
         return self._holder(s[prep].head)
 
     def _holder(self, at: int) -> int | None:
-        """Give the thing that has a noun, or comes with it."""
+        """Return the thing that has a noun, or comes with it."""
         s = self.s
         head = s[at].head
         if s[at].dep == "conj" and head != at:
@@ -99,7 +99,7 @@ class Nouns(Things):
         return next(iter(self.subjects(head)), None) if s[head].verb else None
 
     def turned(self, at: int) -> bool:
-        """Tell whether a noun's own preposition says where it is on the thing that has it."""
+        """Return whether a noun's own preposition says where it is on the thing that has it."""
         return any(self._pointing_back(p) is not None for p in self.s.children(at, "prep"))
 
     # -- modifiers ---------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Nouns(Things):
         return False
 
     def further(self, at: int) -> list[int]:
-        """Give the adjectives that are coordinated with one, or hang on it."""
+        """Return the adjectives that are coordinated with one, or hang on it."""
         found = []
         for child in self.s.children(at, "amod"):
             if self.s[child].text not in lexicon.SHADES:
@@ -161,7 +161,7 @@ class Nouns(Things):
         return found
 
     def quality(self, at: int) -> str:
-        """Give an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
+        """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""
         word = self.s[at]
         if word.text == "both":
             return "2"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ParsedWord:
     """A word of a parsed sentence.
 
     Attributes:
@@ -26,25 +26,25 @@ class Word:
 
     @property
     def noun(self) -> bool:
-        """Tell whether it is a common or proper noun."""
+        """Return whether it is a common or proper noun."""
         return self.tag.startswith("NN")
 
     @property
     def verb(self) -> bool:
-        """Tell whether it is a verb, auxiliaries included."""
+        """Return whether it is a verb, auxiliaries included."""
         return self.tag.startswith("VB")
 
 
-class Sentence:
+class ParsedSentence:
     """Words in order, with the children of each.
 
     Example:
-        >>> words = [Word("two", "two", "CD", "nummod", 1), Word("dogs", "dog", "NNS", "ROOT", 1)]
-        >>> Sentence(words).children(1, "nummod")
+        >>> words = [ParsedWord("two", "two", "CD", "nummod", 1), ParsedWord("dogs", "dog", "NNS", "ROOT", 1)]
+        >>> ParsedSentence(words).children(1, "nummod")
         [0]
     """
 
-    def __init__(self, words: Iterable[Word]) -> None:
+    def __init__(self, words: Iterable[ParsedWord]) -> None:
         self.words = tuple(words)
         self._children: list[list[int]] = [[] for _ in self.words]
         for at, word in enumerate(self.words):
@@ -54,10 +54,10 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __getitem__(self, at: int) -> Word:
+    def __getitem__(self, at: int) -> ParsedWord:
         return self.words[at]
 
     def children(self, at: int, *deps: str) -> list[int]:
-        """Give the positions of a word's children, in order; with labels, those of these labels."""
+        """Return the positions of a word's children, in order; with labels, those of these labels."""
         found = self._children[at]
         return [child for child in found if self.words[child].dep in deps] if deps else list(found)

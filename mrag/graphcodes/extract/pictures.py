@@ -58,7 +58,7 @@ class PictureExtractor:
         detector: Finds objects instead; relations are then those of their boxes.
         limits: What may be read and sent.
         structured: Whether the server is asked to hold the model to the form.
-        least: Score from which a detection counts.
+        min_score: Score from which a detection counts.
 
     Raises:
         ConfigError: If there is neither a model nor a detector, or both.
@@ -68,7 +68,7 @@ class PictureExtractor:
     detector: Detector | None = None
     limits: PictureLimits = field(default_factory=PictureLimits)
     structured: bool = True
-    least: float = 0.5
+    min_score: float = 0.5
 
     def __post_init__(self) -> None:
         if (self.model is None) == (self.detector is None):
@@ -91,7 +91,7 @@ class PictureExtractor:
         """
         picture = open_picture(Path(path), self.limits, box)
         if self.detector is not None:
-            found = [d for d in self.detector.detect(Path(path)) if d.score >= self.least]
+            found = [d for d in self.detector.detect(Path(path)) if d.score >= self.min_score]
             return from_detections(found)
         from langchain_core.messages import HumanMessage
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mrag.errors import ModelError, MragError
+from mrag.generation.models.calls import json_values
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 
 __all__ = ["SCHEMA", "code_of", "read_code"]
@@ -72,7 +72,9 @@ def read_code(text: str) -> GraphCode:
         mrag.errors.ModelError: There is no JSON object in the answer. Write {...}.
     """
     problem: ModelError | None = None
-    for value in _values(text):
+    for value in json_values(text):
+        if value == []:
+            continue
         try:
             return code_of(value)
         except ModelError as error:
@@ -115,23 +117,6 @@ def code_of(value: Any) -> GraphCode:
     if not code:
         raise ModelError("The code is empty.", hint=_FORM)
     return code
-
-
-def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and arrays in a text, outermost first."""
-    decoder = json.JSONDecoder()
-    at = 0
-    while at < len(text):
-        if text[at] in "{[":
-            try:
-                value, at = decoder.raw_decode(text, at)
-            except (json.JSONDecodeError, RecursionError):
-                at += 1
-                continue
-            if isinstance(value, dict) or (isinstance(value, list) and value):
-                yield value
-        else:
-            at += 1
 
 
 def _listed(value: Mapping[str, Any], keys: Sequence[str]) -> list[Any]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graphcodes.extract import lexicon
-from mrag.graphcodes.extract.parsed import Sentence, Word
+from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
 
 _LOOSE: Final = frozenset(("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos"))
 _NO_NOUNS: Final = frozenset("same other another each left right".split())
@@ -23,15 +23,15 @@ _ADVERBS: Final = frozenset(
 )
 
 
-def mend(words: list[Word]) -> Sentence:
-    """Give the sentence with the rules applied."""
+def mend(words: list[ParsedWord]) -> ParsedSentence:
+    """Return the sentence with the rules applied."""
     words = _colours(_nouns(_stands(_hyphens(words))))
     words = _beside(_first_noun(_heads(_lists(_having(words)))))
     words = _participles(words)
-    return Sentence(_after_with(_subjects(words)))
+    return ParsedSentence(_after_with(_subjects(words)))
 
 
-def _hyphens(words: list[Word]) -> list[Word]:
+def _hyphens(words: list[ParsedWord]) -> list[ParsedWord]:
     """Join what a tokenizer split at a hyphen, `double - decker`, into one word."""
     groups: list[list[int]] = []
     at = 0
@@ -53,11 +53,11 @@ def _hyphens(words: list[Word]) -> list[Word]:
         head = place[word.head]
         text = "".join(words[w].text for w in group)
         lemma = word.lemma if len(group) == 1 else text
-        joined.append(Word(text, lemma, word.tag, word.dep, head))
+        joined.append(ParsedWord(text, lemma, word.tag, word.dep, head))
     return joined
 
 
-def _nouns(words: list[Word]) -> list[Word]:
+def _nouns(words: list[ParsedWord]) -> list[ParsedWord]:
     """What a preposition or verb governs is a noun, whatever its tag; so is what an article begins."""
     mended = []
     for at, w in enumerate(words):
@@ -83,7 +83,7 @@ def _nouns(words: list[Word]) -> list[Word]:
     return mended
 
 
-def _having(words: list[Word]) -> list[Word]:
+def _having(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `the bird has beak` as having, not as a tense."""
     words = list(words)
     for at, word in enumerate(words):
@@ -108,7 +108,7 @@ def _having(words: list[Word]) -> list[Word]:
     return words
 
 
-def _lists(words: list[Word]) -> list[Word]:
+def _lists(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `grey and white sign` as one sign, not as a grey thing and a sign."""
     words = list(words)
     for at, word in enumerate(words):
@@ -152,7 +152,7 @@ def _lists(words: list[Word]) -> list[Word]:
     return words
 
 
-def _after_with(words: list[Word]) -> list[Word]:
+def _after_with(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `dog with head tilted up` as saying of the head that it is tilted."""
     words = list(words)
     for at in range(2, len(words)):
@@ -170,7 +170,7 @@ def _after_with(words: list[Word]) -> list[Word]:
     return words
 
 
-def _heads(words: list[Word]) -> list[Word]:
+def _heads(words: list[ParsedWord]) -> list[ParsedWord]:
     """A finite verb after a noun, without object or adverbs, is a noun too: `the horses head`."""
     words = list(words)
     for at in range(1, len(words)):
@@ -192,7 +192,7 @@ def _heads(words: list[Word]) -> list[Word]:
     return words
 
 
-def _beside(words: list[Word]) -> list[Word]:
+def _beside(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `next to train` as a preposition with a noun, not as an infinitive."""
     words = list(words)
     for at in range(1, len(words) - 1):
@@ -211,7 +211,7 @@ def _beside(words: list[Word]) -> list[Word]:
     return words
 
 
-def _stands(words: list[Word]) -> list[Word]:
+def _stands(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `a woman stands behind a man` as a clause, not as a compound noun."""
     words = list(words)
     for at in range(1, len(words) - 1):
@@ -228,7 +228,7 @@ def _stands(words: list[Word]) -> list[Word]:
     return words
 
 
-def _colours(words: list[Word]) -> list[Word]:
+def _colours(words: list[ParsedWord]) -> list[ParsedWord]:
     """A colour or an adjective before a noun describes it, whatever its tag."""
     return [
         replace(w, tag="JJ", dep="amod")
@@ -239,7 +239,7 @@ def _colours(words: list[Word]) -> list[Word]:
     ]
 
 
-def _first_noun(words: list[Word]) -> list[Word]:
+def _first_noun(words: list[ParsedWord]) -> list[ParsedWord]:
     """A caption begins with a thing: `skateboard being ridden`, `grapefruit lying on a table`."""
     at = 0
     while at < len(words) and (words[at].dep in ("det", "amod", "nummod", "punct") or words[at].tag == "CD"):
@@ -264,7 +264,7 @@ def _first_noun(words: list[Word]) -> list[Word]:
     return words
 
 
-def _participles(words: list[Word]) -> list[Word]:
+def _participles(words: list[ParsedWord]) -> list[ParsedWord]:
     """Read `elephant holding grass` as a noun with a participle and its object, not as one noun phrase."""
     words = list(words)
     for at in range(1, len(words) - 1):
@@ -291,7 +291,7 @@ def _participles(words: list[Word]) -> list[Word]:
     return words
 
 
-def _subjects(words: list[Word]) -> list[Word]:
+def _subjects(words: list[ParsedWord]) -> list[ParsedWord]:
     """A noun that hangs loosely before a verb without a subject is its subject."""
     words = list(words)
     for at, word in enumerate(words):

@@ -54,7 +54,7 @@ def _labelled(code: GraphCode) -> GraphCode:
 
 
 def regions(kg: KnowledgeGraph) -> dict[str, str]:
-    """Give the regions of the images of a graph with a caption of each, empty where there is none.
+    """Return the regions of the images of a graph with a caption of each, empty where there is none.
 
     Args:
         kg: A graph that the loader of scene graphs has filled.

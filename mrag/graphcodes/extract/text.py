@@ -14,10 +14,10 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode
 from mrag.graphcodes.extract import lexicon
 from mrag.graphcodes.extract.clauses import read
-from mrag.graphcodes.extract.parsed import Sentence, Word
-from mrag.graphcodes.extract.plain import singular
+from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
 from mrag.graphcodes.extract.repair import mend
-from mrag.graphcodes.extract.things import Reading
+from mrag.graphcodes.extract.things import SentenceReading
+from mrag.text.plurals import singular
 
 __all__ = ["PIPELINES", "TextExtractor"]
 
@@ -75,7 +75,7 @@ class TextExtractor:
         for sentence in self.parse(texts):
             yield _code(sentence, read(sentence))
 
-    def parse(self, texts: Iterable[str]) -> Iterator[Sentence]:
+    def parse(self, texts: Iterable[str]) -> Iterator[ParsedSentence]:
         """Parse texts, in order."""
         nlp = self._parser
         doc = import_module("spacy.tokens").Doc
@@ -139,7 +139,7 @@ def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
     return whole, own
 
 
-def _words(parsed: Any, own: Sequence[bool]) -> list[Word]:
+def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
     place = {old: new for new, old in enumerate(at for at, mine in enumerate(own) if mine)}
     found = []
     for token in parsed:
@@ -151,11 +151,11 @@ def _words(parsed: Any, own: Sequence[bool]) -> list[Word]:
         here = place[token.i]
         above = place.get(head.i, here)
         dep = token.dep_ if above != here or token.head.i == token.i else "ROOT"
-        found.append(Word(token.lower_, token.lemma_.lower(), token.tag_, dep, above))
+        found.append(ParsedWord(token.lower_, token.lemma_.lower(), token.tag_, dep, above))
     return found
 
 
-def _code(sentence: Sentence, reading: Reading) -> GraphCode:
+def _code(sentence: ParsedSentence, reading: SentenceReading) -> GraphCode:
     twins = {-relation.object - 1 for relation in reading.relations if relation.object < 0}
     names: dict[int, str] = {}
 
@@ -182,7 +182,7 @@ def _code(sentence: Sentence, reading: Reading) -> GraphCode:
     return code.with_labels(again) if again else code
 
 
-def _name(sentence: Sentence, at: int, spoken_for: set[int], twin: bool) -> str:
+def _name(sentence: ParsedSentence, at: int, spoken_for: set[int], twin: bool) -> str:
     word = sentence[at]
     head = lexicon.PRONOUNS.get(word.text, "") if word.tag == "PRP" else ""
     head = head or lexicon.NAMES.get(word.text, word.text)

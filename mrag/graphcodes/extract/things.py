@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from mrag.graphcodes.extract import lexicon
-from mrag.graphcodes.extract.parsed import Sentence
+from mrag.graphcodes.extract.parsed import ParsedSentence
 
-__all__ = ["EACH_OTHER", "Kind", "Reading", "Relation", "Things"]
+__all__ = ["EACH_OTHER", "Kind", "SentenceReading", "ThingRelation", "Things"]
 
 Kind: TypeAlias = Literal["verb", "passive", "preposition"]
 
@@ -25,7 +25,7 @@ _STRANDED: Final = frozenset("on in off through under at down".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class ThingRelation:
     """A relation between two mentions.
 
     Attributes:
@@ -43,7 +43,7 @@ class Relation:
 
 
 @dataclass
-class Reading:
+class SentenceReading:
     """What a sentence says.
 
     Attributes:
@@ -57,7 +57,7 @@ class Reading:
     things: list[int] = field(default_factory=list)
     attributes: list[tuple[int, str]] = field(default_factory=list)
     parts: list[tuple[int, str, str]] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
+    relations: list[ThingRelation] = field(default_factory=list)
     spoken_for: set[int] = field(default_factory=set)
 
 
@@ -68,29 +68,29 @@ class Things:
         sentence: The sentence.
     """
 
-    def __init__(self, sentence: Sentence) -> None:
+    def __init__(self, sentence: ParsedSentence) -> None:
         self.s = sentence
-        self.found = Reading()
+        self.found = SentenceReading()
         self._said: set[tuple[int, str, int]] = set()
 
     def is_thing(self, at: int) -> bool:
-        """Tell whether a word names a thing that the sentence says to be there."""
+        """Return whether a word names a thing that the sentence says to be there."""
         word = self.s[at]
         if not word.noun or word.dep in _NO_THING:
             return False
         return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
 
     def is_denied(self, at: int) -> bool:
-        """Tell whether a noun says what is not there."""
+        """Return whether a noun says what is not there."""
         return any(self.s[child].text == "no" for child in self.s.children(at, "det"))
 
     def is_place(self, at: int) -> bool:
-        """Tell whether a noun belongs to a preposition, as `side` in `on the side of`."""
+        """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
         word = self.s[at]
         return word.text in lexicon.PARTS and word.dep == "pobj" and not self.s.children(at, "poss")
 
     def meant(self, at: int) -> int:
-        """Give the thing that a measure measures: for `bunch of bananas`, the bananas."""
+        """Return the thing that a measure measures: for `bunch of bananas`, the bananas."""
         if self.s[at].lemma in lexicon.MEASURES:
             for prep in self.s.children(at, "prep"):
                 if self.s[prep].text == "of":
@@ -100,7 +100,7 @@ class Things:
         return at
 
     def named(self, at: int) -> list[int]:
-        """Give a noun with those that are listed after it, each as what it means."""
+        """Return a noun with those that are listed after it, each as what it means."""
         word = self.s[at]
         found = []
         if word.noun and not self.is_place(at) and not self.is_denied(at):
@@ -113,7 +113,7 @@ class Things:
         return found
 
     def listed_before(self, at: int) -> list[int]:
-        """Give a noun with the nouns before it in the same list."""
+        """Return a noun with the nouns before it in the same list."""
         found = [self.meant(at)]
         word = self.s[at]
         while word.dep == "conj" and self.s[word.head].noun:
@@ -122,7 +122,7 @@ class Things:
         return found
 
     def subjects(self, at: int, seen: frozenset[int] = frozenset()) -> list[int]:
-        """Give who does what a verb says, from the verb itself or from what it hangs on."""
+        """Return who does what a verb says, from the verb itself or from what it hangs on."""
         s, word = self.s, self.s[at]
         if at in seen:
             return []
@@ -152,7 +152,7 @@ class Things:
         return []
 
     def fronted(self, at: int) -> int | None:
-        """Give an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
+        """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
         s = self.s
         own = s.children(at, *_SUBJECTS)
         if not own or not s[own[0]].noun:
@@ -170,7 +170,7 @@ class Things:
     # -- prepositions ------------------------------------------------------------------------------
 
     def leading(self, at: int) -> list[int]:
-        """Give the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
+        """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
         adverbs = [c for c in self.s.children(at, "advmod") if self.s.children(c, "prep")]
         return self.s.children(at, "prep") + adverbs
 
@@ -200,7 +200,7 @@ class Things:
             yield lexicon.preposition(words), place
 
     def is_other(self, at: int) -> bool:
-        """Tell whether a word is `each other`, `one another`, `another` or `the other`."""
+        """Return whether a word is `each other`, `one another`, `another` or `the other`."""
         word = self.s[at]
         if word.text in ("eachother", "another", "one"):
             return True
@@ -226,4 +226,4 @@ class Things:
             other = self.meant(partners[0]) if partners else -subject - 1
         if subject != other and (subject, words, other) not in self._said:
             self._said.add((subject, words, other))
-            self.found.relations.append(Relation(subject, words, kind, other))
+            self.found.relations.append(ThingRelation(subject, words, kind, other))

@@ -56,6 +56,57 @@ def _others(docs: Array, starts: Array, ends: Array, wanted: Array, number: Arra
                 counts[number[docs[entry]]] += 1
 
 
+def _key(
+    metric: int,
+    sizes: Array,
+    excess: float,
+    weights: Array,
+    base: Array,
+    scale: Array,
+    k: int,
+    both: float,
+    same: float,
+    theirs: Array,
+) -> Any:
+    """Work out the key of a document that shares k nodes, or a bound of it from above."""
+    size, pairs, edges = sizes
+    if metric == 0:
+        other = both - same * 1.0
+        return base[k] + scale[k] * (weights[1] * both - weights[2] * other)
+    if metric == 1:
+        key = weights[0] * k / size + weights[1] * both / max(1.0, pairs)
+        return key + weights[2] * same / max(1.0, both)
+    features = (k + excess * k) / (size + excess * theirs[0])
+    whole = pairs + excess * theirs[1]
+    relations = (both + excess * both) / whole if whole > 0 else features
+    whole = edges + excess * theirs[2]
+    types = (same + excess * same) / whole if whole > 0 else features
+    return weights[0] * features + weights[1] * relations + weights[2] * types
+
+
+def _push(heap: Array, held: int, key: float) -> int:
+    """Put a key into a heap with the least at its root, in place of the least if it is full."""
+    if held < len(heap):
+        at = held
+        while at > 0 and heap[(at - 1) // 2] > key:
+            heap[at] = heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap[at] = key
+        return held + 1
+    if key > heap[0]:
+        at = 0
+        while 2 * at + 1 < held:
+            child = 2 * at + 1
+            if child + 1 < held and heap[child + 1] < heap[child]:
+                child += 1
+            if heap[child] >= key:
+                break
+            heap[at] = heap[child]
+            at = child
+        heap[at] = key
+    return held
+
+
 def _select(
     metric: int,
     size: int,
@@ -82,23 +133,12 @@ def _select(
     for k in range(1, size + 1):
         base[k] = weights[0] * k / size + (weights[2] if k > 1 else 0.0)
         scale[k] = 1.0 / (k * (k - 1.0)) if k > 1 else 0.0
+    sizes = (size, pairs, edges)
     for row in places:
-        k = count[row]
-        if k == 0:
+        if count[row] == 0:
             continue
-        if metric == 0:
-            other = both[row] - same[row] * 1.0
-            key = base[k] + scale[k] * (weights[1] * both[row] - weights[2] * other)
-        elif metric == 1:
-            key = weights[0] * k / size + weights[1] * both[row] / max(1.0, pairs)
-            key += weights[2] * same[row] / max(1.0, both[row])
-        else:
-            features = (k + excess * k) / (size + excess * n_nodes[row])
-            whole = pairs + excess * n_pairs[row]
-            relations = (both[row] + excess * both[row]) / whole if whole > 0 else features
-            whole = edges + excess * n_edges[row]
-            types = (same[row] + excess * same[row]) / whole if whole > 0 else features
-            key = weights[0] * features + weights[1] * relations + weights[2] * types
+        theirs = (n_nodes[row], n_pairs[row], n_edges[row])
+        key = _key(metric, sizes, excess, weights, base, scale, count[row], both[row], same[row], theirs)
         # Where rounding might decide, a document is let in; what it is worth is worked out later.
         key = key * (1 + 1e-12) + 1e-15
         if key < floor:
@@ -106,29 +146,10 @@ def _select(
         rows[found] = row
         keys[found] = key
         found += 1
-        if len(heap) == 0:
-            continue
-        # A heap with the least at its root.
-        if held < len(heap):
-            at = held
-            held += 1
-            while at > 0 and heap[(at - 1) // 2] > key:
-                heap[at] = heap[(at - 1) // 2]
-                at = (at - 1) // 2
-            heap[at] = key
-        elif key > heap[0]:
-            at = 0
-            while 2 * at + 1 < held:
-                child = 2 * at + 1
-                if child + 1 < held and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= key:
-                    break
-                heap[at] = heap[child]
-                at = child
-            heap[at] = key
-        if held == len(heap):
-            floor = max(floor, heap[0] * (1 - 4e-12) - 4e-15)
+        if len(heap):
+            held = _push(heap, held, key)
+            if held == len(heap):
+                floor = max(floor, heap[0] * (1 - 4e-12) - 4e-15)
     kept = 0
     for at in range(found):
         if keys[at] >= floor:
@@ -150,11 +171,13 @@ class Kernels:
 @cache
 def _compiled() -> Kernels:
     jit = import_module("numba").njit(cache=True, nogil=True)
+    for helper in (_key, _push):
+        import_module("numba.extending").register_jitable(helper)
     return Kernels(jit(_add), jit(_arcs), jit(_others), jit(_select))
 
 
 def kernels(wanted: bool | None, documents: int) -> Kernels | None:
-    """Give the compiled functions, or None to count by numpy.
+    """Return the compiled functions, or None to count by numpy.
 
     Args:
         wanted: True to have them, False not to; None to have them for large indexes if numba is there.

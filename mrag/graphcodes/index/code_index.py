@@ -12,24 +12,23 @@ import numpy as np
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.graphcodes.code import GraphCode, Node
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.accelerate import Kernels, kernels
-from mrag.graphcodes.index.counts import Floats, Tally
-from mrag.graphcodes.index.files import CodeFolder, Manifest
+from mrag.graphcodes.index.counts import Floats, SegmentCounts
+from mrag.graphcodes.index.files import CodeFolder, CodeManifest
 from mrag.graphcodes.index.flat import Flat
-from mrag.graphcodes.index.merging import merged
-from mrag.graphcodes.index.segment import Segment
-from mrag.graphcodes.index.state import State
+from mrag.graphcodes.index.segment import CodeSegment
+from mrag.graphcodes.index.state import CodeState
 from mrag.graphcodes.index.topk import all_values, best
-from mrag.graphcodes.metrics import Lexicographic, Scores
+from mrag.graphcodes.metrics import CodeScores, Lexicographic
 from mrag.graphcodes.registry import RelationRegistry
-from mrag.index.segments.segment import first_to_merge
+from mrag.storage.segments import first_to_merge
 
-__all__ = ["GraphCodeIndex", "Match"]
+__all__ = ["CodeMatch", "GraphCodeIndex"]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CodeMatch:
     """A document that was found.
 
     Attributes:
@@ -40,7 +39,7 @@ class Match:
 
     id: str
     score: float
-    scores: Scores
+    scores: CodeScores
 
 
 class GraphCodeIndex:
@@ -76,7 +75,7 @@ class GraphCodeIndex:
     ) -> None:
         self.accelerate = accelerate
         self.path = None if path is None else Path(path)
-        self._state = State()
+        self._state = CodeState()
         self._writing = threading.Lock()
         self._registry = RelationRegistry()
         self._folder = None if self.path is None else CodeFolder(self.path)
@@ -93,9 +92,8 @@ class GraphCodeIndex:
         if self._folder is None:
             raise IndexError_("An index in memory has nothing to read anew.")
         manifest, segments, live = self._folder.read()
-        names = tuple(manifest.segments)
         self._registry = RelationRegistry(manifest.relations)
-        self._state = State(tuple(segments), live, names, manifest)
+        self._state = CodeState(tuple(segments), live, manifest)
 
     @property
     def registry(self) -> RelationRegistry:
@@ -110,13 +108,10 @@ class GraphCodeIndex:
     @property
     def ids(self) -> list[str]:
         """The ids of the documents, in the order of `scores`."""
-        state = self._state
-        ids = [doc_id for segment in state.segments for doc_id in segment.ids]
-        return ids if state.live is None else [i for i, keep in zip(ids, state.live, strict=True) if keep]
+        return list(self._state.rows.by_id)
 
     def __len__(self) -> int:
-        state = self._state
-        return state.bases[-1] if state.live is None else int(np.count_nonzero(state.live))
+        return len(self._state)
 
     def __contains__(self, doc_id: object) -> bool:
         return isinstance(doc_id, str) and self._state.find(doc_id) is not None
@@ -196,38 +191,33 @@ class GraphCodeIndex:
 
     def _change(self, flat: Flat | None, gone: Sequence[str], extra: Mapping[str, Any] | None) -> int:
         state = self._state
-        dead = [state.bases[at] + row for at, row in filter(None, map(state.find, dict.fromkeys(gone)))]
+        rows = state.rows.without(gone)
+        dead = state.rows.count - rows.count
         if flat is None and not dead:
             return 0
-        live = np.ones(state.bases[-1], bool) if state.live is None else state.live.copy()
-        live[dead] = False
-        parts = [live[a:b] for a, b in zip(state.bases, state.bases[1:], strict=False)]
-        new = 0 if flat is None else len(flat.ids)
+        parts = [rows.live[start:end] for start, end in rows.spans()]
         sizes = [(int(part.sum()), len(part)) for part in parts]
-        first = first_to_merge(sizes, new)
+        first = first_to_merge(sizes, 0 if flat is None else len(flat.ids))
         flats = [s.flat(p) for s, p in zip(state.segments[first:], parts[first:], strict=True) if p.any()]
-        if flat is not None and new:
+        if flat is not None and flat.ids:
             flats.append(flat)
-        built = [Segment.build(merged(flats))] if flats else []
-        segments = (*state.segments[:first], *built)
-        names: tuple[str | None, ...] = (*state.names[:first], *(None for _ in built))
+        built = [CodeSegment.build(Flat.merged(flats))] if flats else []
         live = np.concatenate([*parts[:first], *(np.ones(len(s), bool) for s in built), np.ones(0, bool)])
         registry = self.registry
         for segment in built:
             for cell, _ in segment.cell_list:
                 registry.number(cell)
         keep = None if live.all() else live
-        manifest = Manifest(0, {}, {}, self.extra if extra is None else dict(extra))
+        extra = self.extra if extra is None else dict(extra)
+        manifest = CodeManifest(extra=extra)
         if self._folder is not None:
-            paired = list(zip(segments, names, strict=True))
-            manifest = self._folder.put(state.manifest, paired, keep, registry.names(), manifest.extra)
-            names = tuple(manifest.segments)
+            manifest = self._folder.put(state.manifest, first, built, keep, registry.names(), extra)
         self._anew = False
         self._registry = registry
-        self._state = State(segments, keep, names, manifest)
-        return len(dead)
+        self._state = CodeState((*state.segments[:first], *built), keep, manifest)
+        return dead
 
-    def scores(self, q: GraphCode, comparison: Comparison | None = None) -> Floats:
+    def scores(self, q: GraphCode, comparison: CodeComparison | None = None) -> Floats:
         """Work out the three values for all documents.
 
         Args:
@@ -237,20 +227,25 @@ class GraphCodeIndex:
         Returns:
             Shape (documents, 3), rows in the order of `ids`.
         """
-        state, comparison, found = self._state, comparison or Comparison(), [np.empty((0, 3))]
+        state, comparison, found = self._state, comparison or CodeComparison(), [np.empty((0, 3))]
         for at, segment in enumerate(state.segments):
-            values = all_values(self._tally(state, at, q, comparison)) if q else _empty(segment, comparison)
+            values = all_values(self._counts(state, at, q, comparison)) if q else _empty(segment, comparison)
             live = state.live_of(at)
             found.append(values if live is None else values[live])
         return np.concatenate(found)
 
-    def _tally(
-        self, state: State, at: int, q: GraphCode, comparison: Comparison, quick: Kernels | None = None
-    ) -> Tally:
+    def _counts(
+        self,
+        state: CodeState,
+        at: int,
+        q: GraphCode,
+        comparison: CodeComparison,
+        quick: Kernels | None = None,
+    ) -> SegmentCounts:
         registry = self.registry if comparison.metric == "paper-numbers" else self._registry
-        return Tally(state.segments[at], q, comparison, registry, state.live_of(at), quick)
+        return SegmentCounts(state.segments[at], q, comparison, registry, state.live_of(at), quick)
 
-    def search(self, q: GraphCode, k: int = 10, comparison: Comparison | None = None) -> list[Match]:
+    def search(self, q: GraphCode, k: int = 10, comparison: CodeComparison | None = None) -> list[CodeMatch]:
         """Find the best documents among those that share a node with a question.
 
         Args:
@@ -266,32 +261,26 @@ class GraphCodeIndex:
         """
         if k < 1:
             raise ConfigError(f"At least one document must be asked for, not {k}.")
-        comparison, state = comparison or Comparison(), self._state
+        comparison, state = comparison or CodeComparison(), self._state
         found = []
         quick = kernels(self.accelerate, state.bases[-1]) if _plain(comparison) else None
         for at, segment in enumerate(state.segments if q else ()):
-            rows, values = best(self._tally(state, at, q, comparison, quick), k)
+            rows, values = best(self._counts(state, at, q, comparison, quick), k)
             for row, three in zip(rows.tolist(), values.tolist(), strict=True):
-                scores = Scores(*three)
+                scores = CodeScores(*three)
                 key = comparison.aggregate(scores)
                 score, order = (key, (key,)) if isinstance(key, float) else (key[0], key)
-                found.append((tuple(-v for v in order), Match(segment.ids[row], score, scores)))
+                found.append((tuple(-v for v in order), CodeMatch(segment.ids[row], score, scores)))
         found.sort(key=lambda pair: (pair[0], pair[1].id))
         return [match for _, match in found[:k]]
 
-    def search_many(
-        self, questions: Sequence[GraphCode], k: int = 10, comparison: Comparison | None = None
-    ) -> list[list[Match]]:
-        """Find the best documents for each of many questions, see `search`."""
-        return [self.search(q, k, comparison) for q in questions]
-
-    def compare(self, q: GraphCode, doc_id: str, comparison: Comparison | None = None) -> Scores:
+    def compare(self, q: GraphCode, doc_id: str, comparison: CodeComparison | None = None) -> CodeScores:
         """Compare a question with one document by the plain formulas.
 
         Raises:
             IndexError_: If the document is not there.
         """
-        return (comparison or Comparison()).scores(q, self.code(doc_id), self.registry)
+        return (comparison or CodeComparison()).scores(q, self.code(doc_id), self.registry)
 
     def code(self, doc_id: str) -> GraphCode:
         """Read the code of a document back.
@@ -299,11 +288,11 @@ class GraphCodeIndex:
         Raises:
             IndexError_: If the document is not there.
         """
-        at, row = self._place(doc_id)
-        return self._state.segments[at].code(row)
+        segment, row = self._place(doc_id)
+        return segment.code(row)
 
     def nodes(self) -> Iterator[tuple[Node, int]]:
-        """Give the nodes of all documents with the number of documents that have them."""
+        """Return the nodes of all documents with the number of documents that have them."""
         state = self._state
         for at, segment in enumerate(state.segments):
             live = state.live_of(at)
@@ -313,7 +302,7 @@ class GraphCodeIndex:
                 if count:
                     yield segment.node(slot), count
 
-    def part(self, doc_id: str, q: GraphCode, comparison: Comparison) -> tuple[GraphCode, int, int]:
+    def part(self, doc_id: str, q: GraphCode, comparison: CodeComparison) -> tuple[GraphCode, int, int]:
         """Read what a document has of a question, which takes less time than its whole code.
 
         Returns:
@@ -325,23 +314,22 @@ class GraphCodeIndex:
         """
         from mrag.graphcodes.index.lookup import part_of
 
-        at, row = self._place(doc_id)
-        segment = self._state.segments[at]
+        segment, row = self._place(doc_id)
         part = part_of(segment, row, q, replace(comparison, aggregate=Lexicographic()))
         return part, int(segment.n_nodes[row]), int(segment.n_edges[row])
 
-    def _place(self, doc_id: str) -> tuple[int, int]:
+    def _place(self, doc_id: str) -> tuple[CodeSegment, int]:
         place = self._state.find(doc_id)
         if place is None:
             raise IndexError_("This document is not in the index of graph codes.", term=doc_id)
         return place
 
 
-def _plain(comparison: Comparison) -> bool:
+def _plain(comparison: CodeComparison) -> bool:
     return comparison.ontology is None and comparison.metric != "paper-numbers"
 
 
-def _empty(segment: Segment, comparison: Comparison) -> Floats:
+def _empty(segment: CodeSegment, comparison: CodeComparison) -> Floats:
     """Compare the empty question, which is like empty documents and no other, by our metric alone."""
     values = np.zeros((len(segment), 3))
     if comparison.metric == "structural":

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.accelerate import Kernels
 from mrag.graphcodes.index.flat import Ints
-from mrag.graphcodes.index.lookup import Lookup
-from mrag.graphcodes.index.segment import Segment
-from mrag.graphcodes.index.subclasses import special_edges
+from mrag.graphcodes.index.lookup import SegmentLookup
+from mrag.graphcodes.index.segment import CodeSegment
+from mrag.graphcodes.index.subclasses import subclass_edges
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["Floats", "Rows", "Tally"]
+__all__ = ["Floats", "Rows", "SegmentCounts"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ def _scratch(name: str, size: int, dtype: type[Any]) -> npt.NDArray[Any]:
     return held[:size]
 
 
-class Tally:
+class SegmentCounts:
     """The counts of one question in one segment. Use it up before the same thread makes another.
 
     Args:
@@ -59,16 +59,16 @@ class Tally:
 
     def __init__(
         self,
-        segment: Segment,
+        segment: CodeSegment,
         q: GraphCode,
-        comparison: Comparison,
+        comparison: CodeComparison,
         registry: RelationRegistry,
         live: npt.NDArray[np.bool_] | None = None,
         kernels: Kernels | None = None,
     ) -> None:
         self.segment, self.q, self.comparison = segment, q, comparison
         self.kernels = kernels
-        self.lookup = Lookup(segment, q, comparison, kernels)
+        self.lookup = SegmentLookup(segment, q, comparison, kernels)
         size = len(segment)
         self.count: npt.NDArray[Any] = np.zeros(size, np.uint8 if len(q) < 256 else np.uint16)
         for slots in self.lookup.slots:
@@ -88,7 +88,7 @@ class Tally:
             if comparison.ontology is None:
                 self._plain_edges()
             else:
-                special_edges(self)
+                subclass_edges(self)
         else:
             self._cells(registry)
 
@@ -120,7 +120,7 @@ class Tally:
         self.touched = np.flatnonzero(both != 0)
 
     def levels(self, low: int, high: int) -> Rows:
-        """Give the documents that share so many nodes, from low to high, and are not in `touched`."""
+        """Return the documents that share so many nodes, from low to high, and are not in `touched`."""
         count = self.count
         rows: Rows = np.flatnonzero((count >= low) & (count <= high) if high < len(self.q) else count >= low)
         if self.dense is not None:
@@ -130,7 +130,7 @@ class Tally:
         return rows[other]
 
     def select(self, k: int, weights: Floats, floor: float) -> Rows:
-        """Give those of `touched` that may be among the best k, or reach a floor, by compiled functions.
+        """Return those of `touched` that may be among the best k, or reach a floor, by compiled functions.
 
         Args:
             k: How many; 0 for all that reach the floor.
@@ -208,7 +208,7 @@ class Tally:
         self.kept |= {"edges": edge_count, "their_edges": edge_count}
 
     def fitting(self, relations: Sequence[str], *, exact: bool) -> Floats:
-        """Give for each set of relations how many of its members fit any of these."""
+        """Return for each set of relations how many of its members fit any of these."""
         _, numbers, having = self.segment.relation_sets
         fit = set(relations)
         ontology = self.comparison.ontology
@@ -219,8 +219,8 @@ class Tally:
             counts[having.get(relation, [])] += 1
         return counts
 
-    def most(self, shared: int) -> tuple[float, float, float]:
-        """Give what a document can reach that shares so many nodes and is not in `touched`."""
+    def bounds(self, shared: int) -> tuple[float, float, float]:
+        """Return what a document can reach that shares so many nodes and is not in `touched`."""
         features = shared / len(self.q)
         metric, excess = self.comparison.metric, self.comparison.excess
         if metric == "query-relative":

@@ -15,20 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
+from mrag.graphcodes.index.segment import CodeSegment
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed, Kind
+from mrag.storage.segments import Live, SegmentFolder
 
-from mrag.graphcodes.index.segment import Segment
-from mrag.storage.files import Entry
-from mrag.storage.folder import Committed, Folder, Kind
-
-__all__ = ["KIND", "CodeFolder", "Manifest"]
+__all__ = ["KIND", "CodeFolder", "CodeManifest"]
 
 KIND: Final = Kind("index of graph codes", 2, "Build it anew with `mrag codes build`.")
 
 
 @dataclass(frozen=True)
-class Manifest:
+class CodeManifest:
     """What an index is.
 
     Attributes:
@@ -39,7 +37,7 @@ class Manifest:
     """
 
     generation: int = 0
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
     relations: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,7 +47,7 @@ class Manifest:
         return [name for name in self.files if name.endswith(".seg")]
 
 
-class CodeFolder(Folder):
+class CodeFolder(SegmentFolder[CodeSegment]):
     """Reads and writes the files of an index of graph codes.
 
     Args:
@@ -57,9 +55,9 @@ class CodeFolder(Folder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND)
+        super().__init__(path, KIND, "codes", CodeSegment)
 
-    def read(self) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+    def read(self) -> tuple[CodeManifest, list[CodeSegment], Live]:
         """Read the manifest and open the files that it names.
 
         Returns:
@@ -72,30 +70,28 @@ class CodeFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], npt.NDArray[np.bool_] | None]:
+    def _read(self, committed: Committed) -> tuple[CodeManifest, list[CodeSegment], Live]:
         about = committed.about
-        manifest = Manifest(committed.generation, committed.files, about["relations"], about["extra"])
-        segments = [Segment(self.opened(name, committed)) for name in manifest.segments]
-        live = None
-        for name in manifest.files:
-            if name.endswith(".bits"):
-                bits = self.opened(name, committed)["bits"]
-                live = np.unpackbits(bits, count=sum(map(len, segments))) == 0
-        return manifest, segments, live
+        manifest = CodeManifest(committed.generation, committed.files, about["relations"], about["extra"])
+        segments = [self.segment(name, committed) for name in manifest.segments]
+        deleted = next((name for name in manifest.files if name.endswith(".bits")), None)
+        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None
 
     def put(
         self,
-        before: Manifest | None,
-        segments: Sequence[tuple[Segment, str | None]],
-        live: npt.NDArray[np.bool_] | None,
+        before: CodeManifest | None,
+        kept: int,
+        built: Sequence[CodeSegment],
+        live: Live,
         relations: Mapping[str, int],
         extra: Mapping[str, Any],
-    ) -> Manifest:
+    ) -> CodeManifest:
         """Write what has changed and put a new manifest in place. Only for who holds the lock.
 
         Args:
             before: The manifest in place, if there is one.
-            segments: The segments, each with the name of its file, or None if it has none yet.
+            kept: How many of its segments stay, the first ones.
+            built: The segments that follow them.
             live: False for every deleted document; None if none is.
             relations: Numbers of the relations.
             extra: Whatever the caller keeps with the index.
@@ -106,21 +102,15 @@ class CodeFolder(Folder):
         Raises:
             IndexError_: If the system refuses; the index is then as it was before.
         """
-        known = before.files if before is not None else {}
-        generation = self.next_generation()
+        files = {name: before.files[name] for name in before.segments[:kept]} if before is not None else {}
+        generation = self.next_generation() + kept
         with self.refusals():
-            files: dict[str, Entry] = {}
-            for at, (segment, name) in enumerate(segments):
-                if name is None:
-                    name = f"codes-{generation + at:08d}.seg"
-                    files[name] = self.write(name, segment.arrays())
-                else:
-                    files[name] = known[name]
-            generation += len(segments)
+            for segment in built:
+                name, files[name] = self.write_segment(segment, generation)
+                generation += 1
             if live is not None:
-                name = f"deleted-{generation:08d}.bits"
-                files[name] = self.write(name, {"bits": np.packbits(~live)})
-            manifest = Manifest(generation, files, dict(relations), dict(extra))
+                name, files[name] = self.write_deleted(live, generation)
+            manifest = CodeManifest(generation, files, dict(relations), dict(extra))
             about = {"relations": manifest.relations, "extra": manifest.extra}
             self.commit(Committed(generation, files, about))
         self.sweep(files)

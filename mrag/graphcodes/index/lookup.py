@@ -11,26 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.graphcodes.code import Cell, Edge, GraphCode
-from mrag.graphcodes.comparison import Comparison
+from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.index.accelerate import Kernels
 from mrag.graphcodes.index.flat import Ints
-from mrag.graphcodes.index.segment import Segment
+from mrag.graphcodes.index.segment import CodeSegment
 from mrag.graphcodes.ontology import Ontology
 
-__all__ = ["Lookup", "Postings", "part_of"]
+__all__ = ["PairPostings", "SegmentLookup", "part_of"]
 
 _PRODUCT = 4096
 _SMALL = 1 << 16
 
 
 @dataclass(frozen=True)
-class Postings:
+class PairPostings:
     """What the documents have on some ordered pairs of slots, one entry per pair and document.
 
     Attributes:
         which: The place of the pair in the list that was asked for.
         docs: The document.
-        sets: The set of relations, see `Segment.relation_sets`.
+        sets: The set of relations, see `CodeSegment.relation_sets`.
         cells: The cell.
     """
 
@@ -40,7 +40,7 @@ class Postings:
     cells: Ints
 
 
-class Lookup:
+class SegmentLookup:
     """A question looked up in a segment.
 
     Args:
@@ -51,7 +51,7 @@ class Lookup:
     """
 
     def __init__(
-        self, segment: Segment, q: GraphCode, comparison: Comparison, kernels: Kernels | None = None
+        self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison, kernels: Kernels | None = None
     ) -> None:
         self.segment = segment
         self.kernels = kernels
@@ -71,10 +71,10 @@ class Lookup:
             ]
         else:
             self.slots = [
-                self._special(asked.id, at, comparison.ontology) for at, asked in enumerate(q.nodes)
+                self._narrower_slots(asked.id, at, comparison.ontology) for at, asked in enumerate(q.nodes)
             ]
 
-    def _special(self, node_id: str, at: int, ontology: Ontology) -> list[int]:
+    def _narrower_slots(self, node_id: str, at: int, ontology: Ontology) -> list[int]:
         ids = sorted({node_id, *ontology.narrower.get(node_id, ())})
         slots = {slot for found in self.segment.slots_of(ids) for slot in found}
         for kind in ids:
@@ -117,7 +117,7 @@ class Lookup:
                 row[segment.docs_of(slot).astype(np.intp)] = 1
 
     def having(self, slots: Sequence[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Give 1 for each of some documents that has any of the slots, else 0."""
+        """Return 1 for each of some documents that has any of the slots, else 0."""
         segment = self.segment
         if len(segment) <= _SMALL or 16 * len(rows) > len(segment):
             marks = self.marks.get(tuple(slots))
@@ -175,7 +175,7 @@ class Lookup:
         return at[hit], places[hit]
 
     def pairs_between(self, sources: Sequence[int], targets: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Give the pairs of the segment from any of the sources to any of the targets."""
+        """Return the pairs of the segment from any of the sources to any of the targets."""
         segment, width = self.segment, len(self.segment.slots)
         if len(sources) * len(targets) <= _PRODUCT:
             keys = (np.array(sources, np.int64)[:, None] * width + np.array(targets, np.int64)).ravel()
@@ -190,7 +190,7 @@ class Lookup:
         return np.concatenate(found)
 
     def spans(self, pairs: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give where the postings of some pairs begin and end."""
+        """Return where the postings of some pairs begin and end."""
         ptr = self.segment.pair_ptr
         return ptr[pairs].astype(np.int64), ptr[pairs + 1].astype(np.int64)
 
@@ -209,18 +209,18 @@ class Lookup:
         cells = [segment.pair_cells[:0], *(segment.pair_cells[a:b] for a, b in spans)]
         return self.docs_on(pairs), np.concatenate(cells)
 
-    def postings(self, pairs: npt.NDArray[np.int64]) -> Postings:
+    def postings(self, pairs: npt.NDArray[np.int64]) -> PairPostings:
         """Read all there is on some pairs."""
         docs, cells = self.bare_postings(pairs)
         starts, ends = self.spans(pairs)
         which = np.repeat(np.arange(len(pairs)), ends - starts)
         sets, _, _ = self.segment.relation_sets
-        return Postings(which, docs, sets[cells], cells)
+        return PairPostings(which, docs, sets[cells], cells)
 
 
-def part_of(segment: Segment, row: int, q: GraphCode, comparison: Comparison) -> GraphCode:
+def part_of(segment: CodeSegment, row: int, q: GraphCode, comparison: CodeComparison) -> GraphCode:
     """Read the nodes of a document that match any of the question, with the edges between them."""
-    look = Lookup(segment, q, comparison)
+    look = SegmentLookup(segment, q, comparison)
     slots = [slot for slot in look.all_slots if segment.has(slot, row)]
     nodes = {slot: segment.node(slot) for slot in slots}
     edges = []

@@ -30,13 +30,13 @@ from mrag.graphcodes.index.flat import Flat, Ints, WeightedCell
 from mrag.index.segments.rows import StringTable
 from mrag.storage.arrays import Arrays, lazy
 
-__all__ = ["Segment", "smallest"]
+__all__ = ["CodeSegment", "smallest"]
 
 _HUB: Final = 32
 
 
 def smallest(highest: int) -> np.dtype[Any]:
-    """Give the smallest unsigned integer type that holds a number."""
+    """Return the smallest unsigned integer type that holds a number."""
     return np.min_scalar_type(max(highest, 0))
 
 
@@ -71,11 +71,11 @@ class _Stored:
         return found
 
 
-class Segment:
-    """A run of documents. Make one by `Segment.build` or from the arrays of a file.
+class CodeSegment:
+    """A run of documents. Make one by `CodeSegment.build` or from the arrays of a file.
 
     Args:
-        arrays: What `arrays` gives; those of a file are read as they are asked for.
+        arrays: What `arrays` returns; those of a file are read as they are asked for.
     """
 
     hashes: npt.NDArray[np.uint64] = _Stored()  # type: ignore[assignment]
@@ -116,7 +116,7 @@ class Segment:
         return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
 
     @classmethod
-    def build(cls, flat: Flat) -> Segment:
+    def build(cls, flat: Flat) -> CodeSegment:
         """Build a segment from flat arrays."""
         size, width = len(flat.ids), len(flat.nodes)
         ids = sorted(flat.ids)
@@ -195,11 +195,11 @@ class Segment:
         return [(tuple(c[: len(c) // 2]), tuple(map(float, c[len(c) // 2 :]))) for c in read]
 
     def node(self, slot: int) -> Node:
-        """Give the node of a slot."""
+        """Return the node of a slot."""
         return _slot_node(self.slots[slot])
 
     def slots_of(self, ids: Sequence[str]) -> list[list[int]]:
-        """Give the slots of each id."""
+        """Return the slots of each id."""
         asked = np.array([_hash(i) for i in ids], np.uint64)
         low = np.searchsorted(self.hashes, asked, "left").tolist()
         high = np.searchsorted(self.hashes, asked, "right").tolist()
@@ -220,14 +220,14 @@ class Segment:
         return found
 
     def docs_of(self, slot: int) -> Ints:
-        """Give the documents that have a slot, ascending."""
+        """Return the documents that have a slot, ascending."""
         hub = int(self.hub_of[slot])
         if hub >= 0:
             return np.flatnonzero(np.unpackbits(self.hubs[hub], count=len(self)))
         return np.asarray(self.node_docs[int(self.node_ptr[slot]) : int(self.node_ptr[slot + 1])])
 
     def has(self, slot: int, row: int) -> bool:
-        """Tell whether a document has a slot."""
+        """Return whether a document has a slot."""
         hub = int(self.hub_of[slot])
         if hub >= 0:
             return bool(self.hubs[hub, row >> 3] >> (7 - (row & 7)) & 1)
@@ -236,7 +236,7 @@ class Segment:
         return at < len(docs) and bool(docs[at] == row)
 
     def flat(self, live: npt.NDArray[np.bool_] | None = None) -> Flat:
-        """Give the documents as flat arrays again, without those that are not live."""
+        """Return the documents as flat arrays again, without those that are not live."""
         slots = range(len(self.slots))
         lists = [self.docs_of(slot) for slot in slots]
         docs = np.concatenate([np.empty(0, np.int64), *lists])

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from mrag.graphcodes.index.counts import Floats, Rows, Tally, Values
-from mrag.graphcodes.metrics import Lexicographic, Scores, Weighted
+from mrag.graphcodes.index.counts import Floats, Rows, SegmentCounts, Values
+from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
 
 __all__ = ["Best", "all_values", "best"]
 
@@ -23,14 +23,14 @@ Best = tuple[Rows, Floats]
 """Rows, and their values of shape (rows, 3), best first."""
 
 
-def all_values(tally: Tally) -> Floats:
+def all_values(counts: SegmentCounts) -> Floats:
     """Work out the three values of every document of a segment, shape (documents, 3)."""
-    size = len(tally.segment)
+    size = len(counts.segment)
     rows = np.arange(size)
-    values = np.stack(tally.values(rows, None), axis=1)
-    if len(tally.touched):
-        touched = np.arange(len(tally.touched))
-        values[tally.touched] = np.stack(tally.values(tally.touched, touched), axis=1)
+    values = np.stack(counts.values(rows, None), axis=1)
+    if len(counts.touched):
+        touched = np.arange(len(counts.touched))
+        values[counts.touched] = np.stack(counts.values(counts.touched, touched), axis=1)
     return values
 
 
@@ -64,8 +64,8 @@ class _Kept:
             # Only what reaches the k-th first key can be among the best.
             places = _highest(keys[0], 4 * self.k)
             high = keys[0][places] if len(places) >= self.k else keys[0]
-            least = np.partition(high, len(high) - self.k)[len(high) - self.k]
-            keep = np.flatnonzero(keys[0] >= max(least, self.worst))
+            lowest = np.partition(high, len(high) - self.k)[len(high) - self.k]
+            keep = np.flatnonzero(keys[0] >= max(lowest, self.worst))
             rows, values = rows[keep], (values[0][keep], values[1][keep], values[2][keep])
         rows = np.concatenate([self.rows, rows])
         values = (
@@ -80,18 +80,18 @@ class _Kept:
             self.worst = float(keys[0][order[-1]])
 
 
-def best(tally: Tally, k: int) -> Best:
-    """Give the best k documents that share a node with the question; ties in order of rows."""
-    kept = _Kept(k, tally.comparison.aggregate)
-    if tally.dense is not None:
-        _selected(tally, kept)
+def best(counts: SegmentCounts, k: int) -> Best:
+    """Return the best k documents that share a node with the question; ties in order of rows."""
+    kept = _Kept(k, counts.comparison.aggregate)
+    if counts.dense is not None:
+        _selected(counts, kept)
     else:
-        _touched(tally, kept)
-    _untouched(tally, kept)
+        _touched(counts, kept)
+    _untouched(counts, kept)
     return kept.rows, np.stack(kept.values, axis=1)
 
 
-def _selected(tally: Tally, kept: _Kept) -> None:
+def _selected(counts: SegmentCounts, kept: _Kept) -> None:
     """Let compiled functions say which documents are worth working out."""
     aggregate = kept.aggregate
     if isinstance(aggregate, Weighted):
@@ -99,60 +99,60 @@ def _selected(tally: Tally, kept: _Kept) -> None:
     else:
         weights = np.array([float(name == aggregate.order[0]) for name in _NAMES])
     weights /= weights.sum()
-    bounds = tally.comparison.metric == "paper"
-    rows = tally.select(_AHEAD * kept.k if bounds else kept.k, weights, -np.inf)
+    bounds = counts.comparison.metric == "paper"
+    rows = counts.select(_AHEAD * kept.k if bounds else kept.k, weights, -np.inf)
     if len(rows):
-        kept.take(rows, tally.values(rows, None))
+        kept.take(rows, counts.values(rows, None))
     if bounds and len(rows):
         # What was selected by a bound is exact now; whatever else may reach the k-th best comes too.
-        more = np.setdiff1d(tally.select(0, weights, kept.worst), rows, assume_unique=True)
+        more = np.setdiff1d(counts.select(0, weights, kept.worst), rows, assume_unique=True)
         if len(more):
-            kept.take(more, tally.values(more, None))
+            kept.take(more, counts.values(more, None))
 
 
-def _touched(tally: Tally, kept: _Kept) -> None:
-    rows = tally.touched
-    at = np.arange(len(rows)) if tally.live is None else np.flatnonzero(tally.live[rows])
-    if tally.comparison.metric != "paper" or len(at) <= 2 * _AHEAD * kept.k:
+def _touched(counts: SegmentCounts, kept: _Kept) -> None:
+    rows = counts.touched
+    at = np.arange(len(rows)) if counts.live is None else np.flatnonzero(counts.live[rows])
+    if counts.comparison.metric != "paper" or len(at) <= 2 * _AHEAD * kept.k:
         if len(at):
-            kept.take(rows[at], tally.values(rows[at], at))
+            kept.take(rows[at], counts.values(rows[at], at))
         return
     # The paper's M_RT is the one value that takes long; those that cannot come in are spared it.
-    bound = _keys(tally.values(rows[at], at, bound=True), kept.aggregate)[0] * _MARGIN
+    bound = _keys(counts.values(rows[at], at, bound=True), kept.aggregate)[0] * _MARGIN
     first = _highest(bound, _AHEAD * kept.k)
-    kept.take(rows[at[first]], tally.values(rows[at[first]], at[first]))
+    kept.take(rows[at[first]], counts.values(rows[at[first]], at[first]))
     others = bound >= kept.worst
     others[first] = False
     at = at[others]
     if len(at):
-        kept.take(rows[at], tally.values(rows[at], at))
+        kept.take(rows[at], counts.values(rows[at], at))
 
 
-def _untouched(tally: Tally, kept: _Kept) -> None:
-    high = int(tally.count.max(initial=0))
+def _untouched(counts: SegmentCounts, kept: _Kept) -> None:
+    high = int(counts.count.max(initial=0))
     # Until there are k, level by level; then all levels at once that can still come in.
     while high > 0 and kept.worst == -np.inf:
-        rows = tally.levels(high, high)
+        rows = counts.levels(high, high)
         if len(rows):
-            kept.take(rows, tally.values(rows, None))
+            kept.take(rows, counts.values(rows, None))
         high -= 1
     low = high + 1
-    while low > 1 and _reach(tally, low - 1) >= kept.worst:
+    while low > 1 and _reach(counts, low - 1) >= kept.worst:
         low -= 1
     if low <= high:
-        rows = tally.levels(low, high)
+        rows = counts.levels(low, high)
         if len(rows):
-            kept.take(rows, tally.values(rows, None))
+            kept.take(rows, counts.values(rows, None))
 
 
-def _reach(tally: Tally, shared: int) -> float:
+def _reach(counts: SegmentCounts, shared: int) -> float:
     """What a document that shares so many nodes, and no edge, can reach of the first key at most."""
-    key = tally.comparison.aggregate(Scores(*tally.most(shared)))
+    key = counts.comparison.aggregate(CodeScores(*counts.bounds(shared)))
     return (key if isinstance(key, float) else key[0]) * _MARGIN
 
 
 def _highest(values: Floats, about: int) -> Rows:
-    """Give places of the highest values, about so many; a sample says where they begin."""
+    """Return places of the highest values, about so many; a sample says where they begin."""
     step = max(1, len(values) // (64 * about))
     sample = np.sort(values[::step])
     return np.flatnonzero(values >= sample[-max(1, min(len(sample), about // step))])

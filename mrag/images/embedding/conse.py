@@ -54,12 +54,12 @@ class ConseEmbedder:
         """Number of dimensions, those of the text model."""
         return self._text.dim
 
-    def labels(self, picture: Picture, most: int = 5) -> list[tuple[str, float]]:
+    def labels(self, picture: Picture, max_labels: int = 5) -> list[tuple[str, float]]:
         """Return the likeliest labels of a picture with their probabilities, best first."""
-        return [(self._names[number], share) for number, share in self._top(picture, most)]
+        return [(self._names[number], share) for number, share in self._top(picture, max_labels)]
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Give one vector per picture."""
+        """Return one vector per picture."""
         vectors = np.zeros((len(pictures), self.dim), np.float32)
         for at, picture in enumerate(pictures):
             top = self._top(picture, self._count)
@@ -68,13 +68,13 @@ class ConseEmbedder:
         return unit(vectors) if len(pictures) else vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words."""
+        """Return the vector of words."""
         return self._text.embed_query(text)
 
-    def _top(self, picture: Picture, most: int) -> list[tuple[int, float]]:
+    def _top(self, picture: Picture, max_labels: int) -> list[tuple[int, float]]:
         shares = self._network.probabilities(prepared(pixels(picture)))
         # Ties by number, so that the order is the same everywhere.
-        order = np.lexsort((np.arange(len(shares)), -shares))[:most]
+        order = np.lexsort((np.arange(len(shares)), -shares))[:max_labels]
         return [(int(number), float(shares[number])) for number in order]
 
     def _learn(self, numbers: Sequence[int]) -> None:

@@ -40,10 +40,10 @@ class ImageEmbedder(Protocol):
         """Number of dimensions."""
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Give one vector per picture, shape (len(pictures), dim), float32."""
+        """Return one vector per picture, shape (len(pictures), dim), float32."""
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words in the same space, shape (dim,), float32."""
+        """Return the vector of words in the same space, shape (dim,), float32."""
 
 
 class LangChainImageEmbedder:
@@ -69,7 +69,7 @@ class LangChainImageEmbedder:
         return self._text.dim
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Give one vector per picture.
+        """Return one vector per picture.
 
         Raises:
             ModelError: If the model fails or gives vectors of another shape than for words.
@@ -92,7 +92,7 @@ class LangChainImageEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words."""
+        """Return the vector of words."""
         return self._text.embed_query(text)
 
 
@@ -125,7 +125,7 @@ class ClipEmbedder:
         self.dim = len(self.embed_query("dimensions"))
 
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
-        """Give one vector per picture."""
+        """Return one vector per picture."""
         from PIL import Image
 
         if not pictures:
@@ -135,13 +135,13 @@ class ClipEmbedder:
             return unit(self._model.encode_image(batch).numpy())
 
     def embed_query(self, text: str) -> Vectors:
-        """Give the vector of words."""
+        """Return the vector of words."""
         with self._torch.no_grad():
             return unit(self._model.encode_text(self._tokens([text]))[0].numpy())
 
 
 def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | None:
-    """Give the embedder that a name or an object stands for.
+    """Return the embedder that a name or an object stands for.
 
     Args:
         model: A name as the head of this module lists them, or an object.

@@ -26,16 +26,16 @@ class LabelModel(BaseChatModel):
     """Answers with the labels of the last picture that it is shown.
 
     Args:
-        most: Most labels.
-        least: Least probability of a label; the likeliest is always named.
+        max_labels: Most labels.
+        min_probability: Least probability of a label; the likeliest is always named.
 
     Raises:
         ModelError: When asked, if the extra `conse` is not installed, or no picture is shown.
     """
 
     model: str = "labels:efficientnet-lite0"
-    most: int = 3
-    least: float = 0.05
+    max_labels: int = 3
+    min_probability: float = 0.05
 
     @property
     def _llm_type(self) -> str:
@@ -49,8 +49,8 @@ class LabelModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         shares = efficientnet().probabilities(prepared(pixels(_shown(messages))))
-        order = sorted(range(len(shares)), key=lambda i: (-float(shares[i]), i))[: self.most]
-        named = [i for i in order if shares[i] >= self.least] or order[:1]
+        order = sorted(range(len(shares)), key=lambda i: (-float(shares[i]), i))[: self.max_labels]
+        named = [i for i in order if shares[i] >= self.min_probability] or order[:1]
         by_name: dict[str, float] = {}  # some classes share a name
         for i in named:
             by_name[class_names()[i]] = by_name.get(class_names()[i], 0.0) + float(shares[i])

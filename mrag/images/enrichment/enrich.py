@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.enrichment.journal import Entry, Journal
-from mrag.images.enrichment.requests import Outcome, Task, Work, default_model
+from mrag.images.enrichment.journal import EnrichmentJournal, JournalEntry
+from mrag.images.enrichment.requests import Description, Task, Work, default_model
 from mrag.images.enrichment.runners import Runner, ThreadRunner
-from mrag.images.enrichment.settings import EnrichReport, EnrichSettings, Failure, Progress
+from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings, Failure
 from mrag.images.enrichment.writing import EnrichedGraph, activity_of
 from mrag.images.files.folder import Box, grid, part_of
-from mrag.images.graph import Vocabulary, boxes, described, described_by, files_of
+from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.similarity import home
 
@@ -38,10 +38,10 @@ _FLUSH_ENTRIES = 64
 _FLUSH_SECONDS = 30.0
 
 
-def journal_of(kg: KnowledgeGraph) -> Journal:
+def journal_of(kg: KnowledgeGraph) -> EnrichmentJournal:
     """Return the journal of a knowledge graph: beside its store, or in memory for a store in memory."""
     folder = home(kg)
-    return Journal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
+    return EnrichmentJournal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
 
 
 def describe(
@@ -50,11 +50,11 @@ def describe(
     *,
     folder: Path | str,
     settings: EnrichSettings | None = None,
-    vocabulary: Vocabulary | None = None,
+    vocabulary: ImageVocabulary | None = None,
     boxes_from: KnowledgeGraph | None = None,
-    journal: Journal | None = None,
+    journal: EnrichmentJournal | None = None,
     runner: Runner | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[EnrichProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> EnrichReport:
     """Have a multimodal model describe the images of a knowledge graph that it has no description of.
@@ -133,7 +133,7 @@ def _plan(
     done: set[str],
     settings: EnrichSettings,
     boxes_from: KnowledgeGraph,
-    vocabulary: Vocabulary,
+    vocabulary: ImageVocabulary,
 ) -> tuple[list[Task], list[Failure], int]:
     """Return what is to be described, what cannot be, and how much has been before."""
     failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
@@ -159,12 +159,12 @@ class _Run:
     def __init__(
         self,
         settings: EnrichSettings,
-        journal: Journal,
+        journal: EnrichmentJournal,
         graph: EnrichedGraph,
         same: tuple[str, str, str],
         tasks: Sequence[Task],
         failures: list[Failure],
-        on_progress: Callable[[Progress], None] | None,
+        on_progress: Callable[[EnrichProgress], None] | None,
     ) -> None:
         self.settings = settings
         self.journal = journal
@@ -178,7 +178,7 @@ class _Run:
         self.interrupted = False
         self._tries: Counter[Task] = Counter()
         self._later: list[tuple[float, int, Task]] = []
-        self._unwritten: list[Entry] = []
+        self._unwritten: list[JournalEntry] = []
         self._in_a_row = 0
         self._began = self._flushed = time.monotonic()
 
@@ -217,7 +217,7 @@ class _Run:
             return heapq.heappop(self._later)[2]
         return self.waiting.popleft() if self.waiting else None
 
-    def _take(self, outcome: Outcome, number: int) -> None:
+    def _take(self, outcome: Description, number: int) -> None:
         task = outcome.task
         self._tries[task] += 1
         if outcome.kind is None:
@@ -251,7 +251,7 @@ class _Run:
         left = self.total - done
         pace = (time.monotonic() - self._began) / done if done else None
         seconds_left = None if pace is None else pace * left
-        self.on_progress(Progress(self.described, self.given_up, self.total, seconds_left))
+        self.on_progress(EnrichProgress(self.described, self.given_up, self.total, seconds_left))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []
@@ -259,10 +259,10 @@ class _Run:
         self._flushed = time.monotonic()
 
 
-def _entry(outcome: Outcome, same: tuple[str, str, str]) -> Entry:
+def _entry(outcome: Description, same: tuple[str, str, str]) -> JournalEntry:
     task, now = outcome.task, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     model, prompt, options = same
-    return Entry(
+    return JournalEntry(
         task.image,
         task.region,
         outcome.text,

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from mrag.errors import LoadError, StoreLocked
 from mrag.images.files.folder import part_of
-from mrag.storage import journal
+from mrag.storage.journal import Journal
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One description, as a model gave it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Entry:
         return part_of(self.image, self.region)
 
 
-class Journal:
+class EnrichmentJournal:
     """Entries in a file, or in memory.
 
     Args:
@@ -61,8 +61,8 @@ class Journal:
         damaged: Lines that could not be read when the file was opened, besides a cut-off last one.
 
     Example:
-        >>> entry = Entry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
-        >>> journal = Journal(None)
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> journal = EnrichmentJournal(None)
         >>> with journal.opened():
         ...     journal.append(entry)
         >>> journal.entries[0].text
@@ -71,12 +71,12 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries: list[JournalEntry] = []
         self.damaged = 0
-        self._file: journal.Journal | None = None
+        self._file: Journal | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[Journal]:
+    def opened(self) -> Iterator[EnrichmentJournal]:
         """Hold the journal for writing; the system frees it when the process ends, however it ends.
 
         Raises:
@@ -87,7 +87,7 @@ class Journal:
             yield self
             return
         with self._refusals():
-            self._file = journal.Journal(self.path)
+            self._file = Journal(self.path)
         try:
             self._read(self._file)
             yield self
@@ -95,18 +95,18 @@ class Journal:
             self._file.close()
             self._file = None
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Write an entry and wait until it is on disk."""
         self.entries.append(entry)
         if self._file is not None:
             with self._refusals():
                 self._file.add(asdict(entry))
 
-    def _read(self, file: journal.Journal) -> None:
+    def _read(self, file: Journal) -> None:
         self.entries, self.damaged = [], len(file.damaged)
         for record in file.records:
             try:
-                self.entries.append(Entry(**record))
+                self.entries.append(JournalEntry(**record))
             except TypeError:  # of another version
                 self.damaged += 1
 

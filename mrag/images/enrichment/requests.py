@@ -70,7 +70,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Description:
     """What became of a task.
 
     Attributes:
@@ -116,25 +116,27 @@ class Work:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_opened": None}
 
-    def __call__(self, task: Task) -> Outcome:
+    def __call__(self, task: Task) -> Description:
         """Describe a picture; what goes wrong with it or with the model is part of the outcome."""
         bare = Task(task.image, task.path, task.region, task.source)
         try:
             box = Box.of(task.region) if task.region else None
             picture = open_picture(task.path, self.limits, box, data=task.data)
         except LoadError as error:
-            return Outcome(bare, kind="box" if "region" in error.message else "picture", reason=str(error))
+            return Description(
+                bare, kind="box" if "region" in error.message else "picture", reason=str(error)
+            )
         try:
             text = self.say(picture)
         except ConfigError:
             raise
         except Exception as error:  # each client has its own errors; all mean that there is no answer
-            return Outcome(bare, "", picture.digest, "model", _short(error), True)
+            return Description(bare, "", picture.digest, "model", _short(error), True)
         if not text:
-            return Outcome(bare, "", picture.digest, "empty", "The model gave no text.", True)
+            return Description(bare, "", picture.digest, "empty", "The model gave no text.", True)
         if refuses(text):
-            return Outcome(bare, "", picture.digest, "refused", f"The model refused: {text[:160]}", True)
-        return Outcome(bare, text, picture.digest)
+            return Description(bare, "", picture.digest, "refused", f"The model refused: {text[:160]}", True)
+        return Description(bare, text, picture.digest)
 
     def say(self, picture: Picture) -> str:
         """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
@@ -179,7 +181,7 @@ class Work:
 
     def name(self) -> str:
         """Return the name of the model, for the provenance of what it says."""
-        from mrag.generation.answer import model_name
+        from mrag.generation.models.calls import model_name
         from mrag.generation.models.resolve import status
 
         if isinstance(self.model, str) and self.model != LABELS:
@@ -204,7 +206,7 @@ def default_model() -> str:
 
 
 def refuses(text: str) -> bool:
-    """Tell whether a text is a refusal instead of a description.
+    """Return whether a text is a refusal instead of a description.
 
     Example:
         >>> refuses("I'm sorry, but I can't help with that."), refuses("I am unable to view images.")

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from mrag.errors import ConfigError, LoadError
-from mrag.images.enrichment.requests import Outcome, Task, Work
+from mrag.images.enrichment.requests import Description, Task, Work
 from mrag.images.files.folder import read_capped
 
 
@@ -33,7 +33,7 @@ class Runner(Protocol):
     def submit(self, task: Task) -> None:
         """Begin a task."""
 
-    def next(self, timeout: float) -> Outcome | None:
+    def next(self, timeout: float) -> Description | None:
         """Return an outcome, None if there is none within so many seconds."""
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class ThreadRunner:
             raise ConfigError("There must be one worker or more.")
         self.capacity = workers
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Outcome | BaseException] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Description | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def start(self, work: Work) -> None:
@@ -71,7 +71,7 @@ class ThreadRunner:
         """Put a task in the queue."""
         self._tasks.put(task)
 
-    def next(self, timeout: float) -> Outcome | None:
+    def next(self, timeout: float) -> Description | None:
         """Return an outcome; an error that no outcome tells is raised here."""
         try:
             found = self._done.get(timeout=timeout)
@@ -86,7 +86,7 @@ class ThreadRunner:
         for _ in self._threads:
             self._tasks.put(None)
 
-    def _run(self, work: Callable[[Task], Outcome]) -> None:
+    def _run(self, work: Callable[[Task], Description]) -> None:
         while (task := self._tasks.get()) is not None:
             try:
                 self._done.put(work(task))
@@ -117,7 +117,7 @@ class RayRunner:
         self._ray: Any = import_module("ray")
         self._idle: list[Any] = []
         self._busy: dict[Any, tuple[Any, Task]] = {}
-        self._failed: list[Outcome] = []
+        self._failed: list[Description] = []
         self._ours = False
 
     def start(self, work: Work) -> None:
@@ -135,12 +135,12 @@ class RayRunner:
         try:
             sent = replace(task, data=read_capped(task.path, self.max_bytes))
         except LoadError as error:
-            self._failed.append(Outcome(task, kind="picture", reason=str(error)))
+            self._failed.append(Description(task, kind="picture", reason=str(error)))
             return
         actor = self._idle.pop()
         self._busy[actor.do.remote(sent)] = (actor, task)
 
-    def next(self, timeout: float) -> Outcome | None:
+    def next(self, timeout: float) -> Description | None:
         """Return an outcome; a worker that is lost counts as a failure of the model."""
         if self._failed:
             return self._failed.pop()
@@ -153,11 +153,11 @@ class RayRunner:
         actor, task = self._busy.pop(done[0])
         self._idle.append(actor)
         try:
-            outcome: Outcome = self._ray.get(done[0])
+            outcome: Description = self._ray.get(done[0])
         except self._ray.exceptions.RayTaskError as error:
             raise error.as_instanceof_cause() from error
         except self._ray.exceptions.RayError as error:
-            return Outcome(task, kind="model", reason=f"A worker was lost: {error}"[:300], again=True)
+            return Description(task, kind="model", reason=f"A worker was lost: {error}"[:300], again=True)
         return outcome
 
     def close(self) -> None:
@@ -174,5 +174,5 @@ class _Actor:
     def __init__(self, work: Work) -> None:
         self.work = work
 
-    def do(self, task: Task) -> Outcome:
+    def do(self, task: Task) -> Description:
         return self.work(task)

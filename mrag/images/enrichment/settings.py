@@ -59,8 +59,8 @@ class EnrichSettings:
     limits: PictureLimits = field(default_factory=PictureLimits)
 
     def __post_init__(self) -> None:
-        least = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
-        for name, value in least.items():
+        counts = {"workers": self.workers, "attempts": self.attempts, "give_up": self.give_up}
+        for name, value in counts.items():
             if value < 1:
                 raise ConfigError(f"{name} is at least 1, not {value}.")
         if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
@@ -90,7 +90,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Progress:
+class EnrichProgress:
     """How far an enrichment is.
 
     Attributes:

@@ -13,19 +13,18 @@ writes them and however often. Of a description stand there:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from rdflib import Literal, URIRef
 
-from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import graph_name, joined, record_update
-from mrag.images.enrichment.journal import Entry
-from mrag.images.graph import Vocabulary
+from mrag.graph.record import joined
+from mrag.images.enrichment.journal import JournalEntry
+from mrag.images.graph import ImageVocabulary
 from mrag.rdf import queries
-from mrag.rdf.terms import RDF, RDFS, XSD, Triple
+from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.stores.base import Dataset
 
 PROV: Final = "http://www.w3.org/ns/prov#"
@@ -34,7 +33,9 @@ _ROWS: Final = 400
 """Most triples of one transaction; servers limit VALUES."""
 
 
-def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list[Triple], list[Triple]]:
+def triples_of(
+    entry: JournalEntry, vocabulary: ImageVocabulary | None = None
+) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others.
 
     Args:
@@ -42,12 +43,12 @@ def triples_of(entry: Entry, vocabulary: Vocabulary | None = None) -> tuple[list
         vocabulary: How the graph speaks of images.
 
     Example:
-        >>> entry = Entry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
+        >>> entry = JournalEntry("urn:i", "", "A coat.", "m", "p", "{}", "2026-01-01T00:00:00Z", "mrag", "00")
         >>> own, shared = triples_of(entry)
         >>> own[0].o.value, len(own), len(shared)
         ('A coat.', 6, 11)
     """
-    vocabulary = vocabulary or Vocabulary()
+    vocabulary = vocabulary or ImageVocabulary()
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))
     model = URIRef("urn:mrag:model:" + _digest(entry.model))
@@ -105,23 +106,18 @@ class EnrichedGraph:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
 
-    def __init__(self, kg: KnowledgeGraph, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> None:
         self.kg = kg
-        self.vocabulary = vocabulary or Vocabulary()
+        self.vocabulary = vocabulary or ImageVocabulary()
         self._known: set[Triple] = set()
-        if kg.as_found and not kg.store.capabilities.reasoning:
-            raise ConfigError(
-                "The triples are in the store's default graph, which is read only here.",
-                endpoint=kg.store.url,
-                hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
-            )
+        kg.require_writable()
 
     @property
     def name(self) -> str | None:
         """Return the IRI of the graph; None before anything is in it."""
         return enriched_graph(self.kg)
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         """Write descriptions, each batch whole or not at all and, in an embedded store, with the record.
 
         Entries that are there already change nothing but the revision.
@@ -145,34 +141,27 @@ class EnrichedGraph:
             return
         record = kg.record
         doubles = [(graph, other, graph) for other in record.asserted if other != graph]
-        doubles += [(graph, other, other) for other in record.inferred]
-        kg.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=doubles))
-        after = replace(record, triples=sum(kg.store.count(g) for g in record.asserted))
+        kg.remove_doubles([*doubles, *((graph, other, other) for other in record.inferred)])
+        after = replace(record, triples=kg.counted())
         if after != record:
-            kg.store.update(record_update(kg.iri, after))
-            kg.written(after)
+            kg.commit(after)
 
     def _commit(self, rows: Sequence[Triple]) -> None:
         kg = self.kg
         if kg.store.capabilities.reasoning:
             # Such a server has no record: all its graphs are in sight.
-            kg.store.insert(_ntriples(rows), f"urn:graph:{kg.name}:enriched")
-            count = kg.record.triples + len(rows)
-            kg.written(replace(kg.record, triples=count, revision=count, reasoned=count))
+            kg.store.insert(to_ntriples(rows), kg.server_graph("enriched"))
+            kg.recount(kg.record.triples + len(rows))
             return
-        graph = self.name or graph_name(kg.iri, kg.record, "enriched")
+        graph = self.name or kg.new_graph("enriched")
         after = joined(kg.record, graph, len(rows))
         if kg.store.capabilities.atomic:
-            put = queries.get("update/change").bind(
-                graph_subject_predicate_object=[], g_s_p_o=[(URIRef(graph), *t) for t in rows]
-            )
-            kg.store.update(f"{record_update(kg.iri, after)};\n{put}")
+            kg.commit(after, kg.changes([], [(URIRef(graph), *t) for t in rows]))
         else:
             # Cut off in between, the descriptions are there and the record is not: the next run, which
             # takes them from the journal, gives the graph the same name and writes it.
-            kg.store.insert(_ntriples(rows), graph)
-            kg.store.update(record_update(kg.iri, after))
-        kg.written(after)
+            kg.store.insert(to_ntriples(rows), graph)
+            kg.commit(after)
 
     def _has(self, triple: Triple) -> bool:
         graph = self.name
@@ -183,14 +172,7 @@ class EnrichedGraph:
 
 def enriched_graph(kg: KnowledgeGraph) -> str | None:
     """Return the IRI of the graph that holds what models wrote; None if there is none."""
-    if kg.store.capabilities.reasoning:
-        return f"urn:graph:{kg.name}:enriched"
-    start = f"{kg.iri}:enriched:"
-    return next((g for g in kg.record.asserted if g.startswith(start)), None)
-
-
-def _ntriples(rows: Iterable[Triple]) -> bytes:
-    return "".join(f"{queries.term(t.s)} {queries.term(t.p)} {queries.term(t.o)} .\n" for t in rows).encode()
+    return next(iter(kg.graphs_of("enriched")), None)
 
 
 def _digest(*parts: str) -> str:

@@ -50,13 +50,13 @@ def values(data: bytes) -> tuple[bytes, tuple[int, int, int]]:
     return image.tobytes(), (image.height, image.width, 3)
 
 
-def _decoded(data: bytes, most: int, *, upright: bool) -> tuple[Any, bool]:
+def _decoded(data: bytes, max_pixels: int, *, upright: bool) -> tuple[Any, bool]:
     """Decode a whole picture, turned as its EXIF data say; tell whether that changed it."""
     from PIL import Image, ImageOps
 
     try:
         image: Any = Image.open(io.BytesIO(data), formats=_FORMATS)
-        if image.width * image.height > most:
+        if image.width * image.height > max_pixels:
             # A file can say one size where it begins and another further on.
             raise LoadError(f"The picture is too large: {image.width}x{image.height} pixels.")
         turn = upright and image.getexif().get(0x0112, 1) not in (0, 1)

@@ -283,7 +283,7 @@ def pixels(picture: Picture, name: str = "") -> Any:
     return np.frombuffer(values, np.uint8).reshape(shape)
 
 
-def read_capped(path: Path, most: int) -> bytes:
+def read_capped(path: Path, max_bytes: int) -> bytes:
     """Read a file of at most so many bytes.
 
     Raises:
@@ -291,11 +291,11 @@ def read_capped(path: Path, most: int) -> bytes:
     """
     try:
         with path.open("rb") as stream:
-            data = stream.read(most + 1)
+            data = stream.read(max_bytes + 1)
     except OSError as error:
         raise LoadError(f"The file cannot be read: {error.strerror or error}.", file=str(path)) from error
-    if len(data) > most:
-        raise LoadError(f"The file has more than {most:,} bytes.", file=str(path))
+    if len(data) > max_bytes:
+        raise LoadError(f"The file has more than {max_bytes:,} bytes.", file=str(path))
     return data
 
 

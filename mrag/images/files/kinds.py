@@ -8,7 +8,7 @@ from mrag.errors import LoadError
 
 
 def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
-    r"""Tell media type, width and height from the first bytes of a picture.
+    r"""Return media type, width and height from the first bytes of a picture.
 
     Raises:
         LoadError: If it is no JPEG, PNG, WebP or GIF.

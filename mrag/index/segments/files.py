@@ -2,7 +2,7 @@
 
 | file | content |
 |---|---|
-| `segment-N.seg` | IDs, texts, digests, term frequencies, vectors (float32) and their sign codes |
+| `segment-N.seg` | a segment: IDs, texts, digests, term frequencies, vectors (float32) and their sign codes |
 | `deleted-N.bits` | which rows are deleted, one bit each |
 | `vectors.pending` | vectors of a `sync` that has not ended, see `PendingVectors` |
 """
@@ -14,23 +14,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from mrag.errors import IndexMismatch
 from mrag.index.bm25 import Bm25Params
-from mrag.index.segments.rows import Mask
-from mrag.index.segments.segment import Segment
-from mrag.storage.files import Entry
-from mrag.storage.folder import Committed, Folder, Kind
+from mrag.index.segments.segment import DocumentSegment
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed, Kind
+from mrag.storage.segments import Live, SegmentFolder
 from mrag.text.analysis import ANALYSIS_VERSION
 
-__all__ = ["KIND", "DocumentFolder", "Manifest"]
+__all__ = ["KIND", "DocumentFolder", "DocumentManifest"]
 
 KIND: Final = Kind("similarity index", 2, "Build it anew with `mrag index`.")
 
 
 @dataclass(frozen=True)
-class Manifest:
+class DocumentManifest:
     """What an index is.
 
     Args:
@@ -53,7 +51,7 @@ class Manifest:
     segments: tuple[tuple[str, int], ...] = ()
     deleted: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
 
     def committed(self) -> Committed:
         """Return it as it is written."""
@@ -70,7 +68,7 @@ class Manifest:
         return Committed(self.generation, self.files, about)
 
     @classmethod
-    def of(cls, committed: Committed) -> Manifest:
+    def of(cls, committed: Committed) -> DocumentManifest:
         """Undo `committed`.
 
         Raises:
@@ -89,7 +87,7 @@ class Manifest:
         return cls(generation=committed.generation, files=committed.files, **fields)
 
 
-class DocumentFolder(Folder):
+class DocumentFolder(SegmentFolder[DocumentSegment]):
     """Reads and writes the files of an index of documents.
 
     Args:
@@ -97,9 +95,9 @@ class DocumentFolder(Folder):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, KIND)
+        super().__init__(path, KIND, "segment", DocumentSegment)
 
-    def read(self) -> tuple[Manifest, list[Segment], Mask | None]:
+    def read(self) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
         """Read the manifest and open the files that it names.
 
         Returns:
@@ -112,40 +110,11 @@ class DocumentFolder(Folder):
         """
         return self.load(self._read)
 
-    def _read(self, committed: Committed) -> tuple[Manifest, list[Segment], Mask | None]:
-        manifest = Manifest.of(committed)
-        segments = [self.segment(name, rows, committed) for name, rows in manifest.segments]
-        live = None
-        if manifest.deleted:
-            bits = self.opened(manifest.deleted, committed)["bits"]
-            live = np.unpackbits(bits, count=sum(rows for _, rows in manifest.segments)) == 0
-        return manifest, segments, live
-
-    def segment(self, name: str, rows: int, committed: Committed) -> Segment:
-        """Open a segment.
-
-        Raises:
-            OSError, ValueError, KeyError, DamagedIndex: If its file is missing or damaged.
-        """
-        segment = Segment(self.opened(name, committed))
-        if len(segment) != rows:
-            raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
-        return segment
-
-    def write_segment(self, segment: Segment, generation: int) -> tuple[str, Entry]:
-        """Write a segment, sync it to disk, and return the name of its file and what is known of it.
-
-        Raises:
-            OSError: If the system refuses.
-        """
-        name = f"segment-{generation:08d}.seg"
-        return name, self.write(name, segment.arrays())
-
-    def write_deleted(self, live: Mask, generation: int) -> tuple[str, Entry]:
-        """Write which rows are deleted, as `write_segment` does.
-
-        Raises:
-            OSError: If the system refuses.
-        """
-        name = f"deleted-{generation:08d}.bits"
-        return name, self.write(name, {"bits": np.packbits(~live)})
+    def _read(self, committed: Committed) -> tuple[DocumentManifest, list[DocumentSegment], Live]:
+        manifest = DocumentManifest.of(committed)
+        segments = [self.segment(name, committed) for name, _ in manifest.segments]
+        for segment, (name, rows) in zip(segments, manifest.segments, strict=True):
+            if len(segment) != rows:
+                raise ValueError(f"{name} has {len(segment)} rows, not {rows}")
+        deleted = manifest.deleted
+        return manifest, segments, self.live(deleted, committed, sum(map(len, segments))) if deleted else None

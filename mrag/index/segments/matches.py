@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mrag.index.fusion import candidates, reciprocal_rank_fusion
 from mrag.index.segments.rows import Ranking, Rows
-from mrag.index.segments.state import State
+from mrag.index.segments.state import DocumentState
 
 __all__ = ["Match", "Mode", "search"]
 
@@ -43,7 +43,7 @@ class Match:
 
 
 def search(
-    state: State,
+    state: DocumentState,
     text: str,
     vector: npt.NDArray[np.float32] | None,
     k: int,

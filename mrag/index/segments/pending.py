@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexMismatch, ModelError
 from mrag.index.embedders import Embedder
 from mrag.index.local_models import unit
-from mrag.index.segments.segment import DIGEST_BYTES
+from mrag.index.segments.segment import DIGEST_BYTES, digest
 from mrag.storage.folder import Folder
 from mrag.storage.journal import Journal, append
 
@@ -103,7 +103,7 @@ class PendingVectors:
 
 
 def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np.float32]:
-    """Give vectors back if they have the dimensions of the index.
+    """Return vectors if they have the dimensions of the index.
 
     Args:
         vectors: Shape (dim,) or (n, dim).
@@ -126,8 +126,8 @@ def fitting(vectors: npt.NDArray[np.float32], dim: int | None) -> npt.NDArray[np
 
 
 def embed_missing(
-    texts: Mapping[bytes, str],
-    known: Mapping[bytes, npt.NDArray[np.float32]],
+    texts: Iterable[str],
+    known: Callable[[Collection[bytes]], Mapping[bytes, npt.NDArray[np.float32]]],
     model: Embedder,
     pending: PendingVectors,
     *,
@@ -138,8 +138,8 @@ def embed_missing(
     """Embed the texts whose vectors are neither known nor pending.
 
     Args:
-        texts: Text by digest.
-        known: Vectors that the index has already.
+        texts: The texts.
+        known: Returns the vectors that the index has already, by digest.
         model: The model.
         pending: Where vectors are kept until they are committed.
         dim: Dimensions of the index; None as long as it has no vectors.
@@ -147,7 +147,7 @@ def embed_missing(
         on_progress: Called with the number of texts that have vectors, and of texts.
 
     Returns:
-        The vector of each text.
+        The vector of each text, by its digest.
 
     Raises:
         ConfigError: If the batch is below 1.
@@ -157,14 +157,15 @@ def embed_missing(
     """
     if batch < 1:
         raise ConfigError(f"Cannot embed batches of {batch} texts.", hint="256 is usual.")
-    found = {key: vector for key, vector in pending.vectors.items() if key in texts}
-    found.update(known)
+    by_digest = {digest(text): text for text in texts}
+    found = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
+    found.update(known(by_digest.keys()))
     # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
-    missing = sorted(texts.keys() - found.keys(), key=lambda key: (-len(texts[key]), key))
-    on_progress(len(found), len(texts))
+    missing = sorted(by_digest.keys() - found.keys(), key=lambda key: (-len(by_digest[key]), key))
+    on_progress(len(found), len(by_digest))
     for start in range(0, len(missing), batch):
         some = missing[start : start + batch]
-        vectors = unit(model.embed_documents([texts[key] for key in some]))
+        vectors = unit(model.embed_documents([by_digest[key] for key in some]))
         if vectors.ndim != 2 or len(vectors) != len(some):
             raise ModelError(
                 f"The embedding model {model.name} gave shape {vectors.shape} for {len(some)} texts.",
@@ -172,5 +173,5 @@ def embed_missing(
             )
         pending.append(some, fitting(vectors, dim))
         found.update(zip(some, vectors, strict=True))
-        on_progress(len(found), len(texts))
+        on_progress(len(found), len(by_digest))
     return found

@@ -87,7 +87,7 @@ class StringTable(Sequence[str]):
             yield blob[start:end].decode("utf-8", "surrogatepass")
 
     def find(self, text: str) -> int | None:
-        """Give the place of a string in a sorted table, or None."""
+        """Return the place of a string in a sorted table, or None."""
         key = text.encode("utf-8", "surrogatepass")
         if self._need is not None:
             # A search looks at strings all over the table, and is too quick to ask for each.
@@ -128,11 +128,11 @@ class Rows:
         return self.count == self.total
 
     def spans(self) -> Iterator[tuple[int, int]]:
-        """Give the first row and the row behind the last of each segment."""
+        """Return the first row and the row behind the last of each segment."""
         return pairwise(self.bases)
 
     def id_of(self, row: int) -> str:
-        """Give the document ID of a row."""
+        """Return the document ID of a row."""
         if len(self.ids) == 1:
             return self.ids[0][row]
         for table, (start, end) in zip(self.ids, self.spans(), strict=True):
@@ -141,7 +141,7 @@ class Rows:
         raise IndexError(f"Row {row} of {self.total}.")
 
     def row_of(self, doc_id: str) -> int | None:
-        """Give the live row of a document, or None."""
+        """Return the live row of a document, or None."""
         for table, start in zip(self.ids, self.bases, strict=False):
             at = table.find(doc_id)
             if at is not None and self.live[start + at]:
@@ -166,13 +166,13 @@ class Rows:
         return mask
 
     def without(self, ids: Iterable[str]) -> Rows:
-        """Give the same rows with some documents deleted; unknown IDs are passed over."""
+        """Return the same rows with some documents deleted; unknown IDs are passed over."""
         live = self.live.copy()
         live[[row for row in map(self.row_of, ids) if row is not None]] = False
         return Rows(self.ids, live)
 
     def order(self, rows: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
-        """Give the best k of ascending rows: by score, then by document ID.
+        """Return the best k of ascending rows: by score, then by document ID.
 
         Args:
             rows: Row numbers, ascending, shape (m,).
@@ -204,13 +204,13 @@ class Rows:
 
 
 def twice(doc_id: str) -> IndexError_:
-    """Give the error for a document ID that occurs twice."""
+    """Return the error for a document ID that occurs twice."""
     hint = "Return one text per ID; in SPARQL, GROUP BY the ID and GROUP_CONCAT the texts."
     return IndexError_("A document ID occurs twice.", term=doc_id, hint=hint)
 
 
 def distinct(ids: Sequence[str]) -> Sequence[str]:
-    """Give sorted document IDs back if no two are equal.
+    """Return sorted document IDs as they are if no two are equal.
 
     Raises:
         IndexError_: If one occurs twice.
@@ -227,7 +227,7 @@ def distinct(ids: Sequence[str]) -> Sequence[str]:
 
 
 def best(values: npt.NDArray[np.floating], k: int) -> float:
-    """Give a value that at least k of the values reach, close to the k-th best.
+    """Return a value that at least k of the values reach, close to the k-th best.
 
     The k-th best of block maxima is such a bound, and is found in one pass over memory, where
     selecting among all values takes some ten times as long.
@@ -253,7 +253,7 @@ def best(values: npt.NDArray[np.floating], k: int) -> float:
 
 
 def contenders(values: npt.NDArray[np.floating], k: int, *, margin: float = 0.0) -> npt.NDArray[np.int64]:
-    """Give every row that may be among the best k, ascending.
+    """Return every row that may be among the best k, ascending.
 
     Args:
         values: One number per row, shape (n,).

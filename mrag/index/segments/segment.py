@@ -16,13 +16,13 @@ from mrag.index.segments.rows import Mask, StringTable
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
-__all__ = ["DIGEST_BYTES", "Segment", "digest", "first_to_merge"]
+__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest"]
 
 DIGEST_BYTES: Final = 16
 
 
 def digest(text: str) -> bytes:
-    """Give the BLAKE2b digest of a text, by which changed texts and known vectors are told.
+    """Return the BLAKE2b digest of a text, by which changed texts and known vectors are told.
 
     Example:
         >>> digest("a red shoe").hex()
@@ -31,14 +31,14 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
-class Segment:
+class DocumentSegment:
     """A run of documents, sorted by ID.
 
     Args:
-        arrays: What `arrays` gives; those of a file are read as they are asked for.
+        arrays: What `arrays` returns; those of a file are read as they are asked for.
 
     Example:
-        >>> segment = Segment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
+        >>> segment = DocumentSegment.build({"ex:b": "a coat", "ex:a": "a shoe"}, Analyser(), None)
         >>> list(segment.ids), segment.texts[0], len(segment)
         (['ex:a', 'ex:b'], 'a shoe', 2)
     """
@@ -61,7 +61,7 @@ class Segment:
 
     @cached_property
     def digests(self) -> npt.NDArray[np.uint8]:
-        """What `digest` gives for each text, shape (rows, DIGEST_BYTES)."""
+        """What `digest` returns for each text, shape (rows, DIGEST_BYTES)."""
         return self._arrays["digests"]
 
     @cached_property
@@ -83,7 +83,7 @@ class Segment:
 
     @cached_property
     def codes(self) -> LazyArray | None:
-        """What `sign_codes` gives for the vectors."""
+        """What `sign_codes` returns for the vectors."""
         return lazy(self._arrays, "codes") if "codes" in self._arrays else None
 
     def _strings(self, name: str) -> StringTable:
@@ -97,7 +97,7 @@ class Segment:
         digests: npt.NDArray[np.uint8],
         postings: Postings,
         vectors: npt.NDArray[np.float32] | None,
-    ) -> Segment:
+    ) -> DocumentSegment:
         arrays: dict[str, npt.NDArray[Any]] = {
             "ids.blob": np.asarray(ids.blob),
             "ids.offsets": ids.offsets,
@@ -118,7 +118,7 @@ class Segment:
     @classmethod
     def build(
         cls, documents: Mapping[str, str], analyser: Analyser, vectors: Mapping[bytes, Any] | None
-    ) -> Segment:
+    ) -> DocumentSegment:
         """Build a segment.
 
         Args:
@@ -139,7 +139,7 @@ class Segment:
         )
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[Segment, Mask]]) -> Segment:
+    def merge(cls, parts: Sequence[tuple[DocumentSegment, Mask]]) -> DocumentSegment:
         """Join the live rows of segments into one, the same as if built from their documents.
 
         Args:
@@ -179,28 +179,3 @@ class Segment:
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
         return self._arrays
-
-
-def first_to_merge(sizes: Sequence[tuple[int, int]], new: int) -> int:
-    """Tell from which segment on a commit joins everything into one.
-
-    Segments at least double from the last to the first, so a document is rewritten about log2(n)
-    times in all and there are about as many segments; one that is half deleted is rewritten too.
-
-    Args:
-        sizes: Live rows and all rows of each segment, oldest first.
-        new: Number of documents that the commit brings.
-
-    Returns:
-        Index of the first segment to join; len(sizes) for none.
-
-    Example:
-        >>> first_to_merge([(1000, 1000), (10, 10), (4, 4)], 3), first_to_merge([(40, 100)], 0)
-        (1, 0)
-    """
-    first, total = len(sizes), new
-    while first and sizes[first - 1][0] <= 2 * total:
-        first -= 1
-        total += sizes[first][0]
-    thin = (i for i, (live, rows) in enumerate(sizes) if 2 * live < rows)
-    return min(first, next(thin, first))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,19 +14,20 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
-from mrag.index.segments.files import DocumentFolder, Manifest
-from mrag.index.segments.rows import Mask, Rows, twice
-from mrag.index.segments.segment import DIGEST_BYTES, Segment, digest, first_to_merge
+from mrag.index.segments.files import DocumentFolder, DocumentManifest
+from mrag.index.segments.rows import Mask, Rows
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment
 from mrag.storage.folder import Committed
+from mrag.storage.segments import first_to_merge
 
-__all__ = ["State", "Vectors", "as_json", "checked", "compared"]
+__all__ = ["DocumentState", "Vectors", "as_json"]
 
 Vectors = Mapping[bytes, npt.NDArray[np.float32]]
 """Vector by digest of the text."""
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class DocumentState:
     """What searches see. Replaced whole and never changed, so that none sees half of a change.
 
     Args:
@@ -36,15 +37,19 @@ class State:
         dense_params: The knobs of vector search.
     """
 
-    manifest: Manifest
-    segments: tuple[Segment, ...]
+    manifest: DocumentManifest
+    segments: tuple[DocumentSegment, ...]
     rows: Rows
     dense_params: DenseParams
 
     @classmethod
     def of(
-        cls, manifest: Manifest, segments: Sequence[Segment], live: Mask | None, dense_params: DenseParams
-    ) -> State:
+        cls,
+        manifest: DocumentManifest,
+        segments: Sequence[DocumentSegment],
+        live: Mask | None,
+        dense_params: DenseParams,
+    ) -> DocumentState:
         """Put a state together; `live` as `DocumentFolder.read` gives it."""
         rows = Rows([segment.ids for segment in segments], live)
         return cls(manifest, tuple(segments), rows, dense_params)
@@ -68,15 +73,15 @@ class State:
         empty = np.empty((0, DIGEST_BYTES), np.uint8)
         return np.concatenate([empty, *(segment.digests for segment in self.segments)])
 
-    def place(self, row: int) -> tuple[Segment, int]:
-        """Give the segment of a row and the place in it."""
+    def place(self, row: int) -> tuple[DocumentSegment, int]:
+        """Return the segment of a row and the place in it."""
         for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True):
             if row < end:
                 return segment, row - start
         raise IndexError(f"Row {row} of {self.rows.total}.")
 
     def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
-        """Give the vectors that are stored for some texts, whatever the ID, deleted or not.
+        """Return the vectors that are stored for some texts, whatever the ID, deleted or not.
 
         Args:
             digests: Digests of the texts.
@@ -101,7 +106,7 @@ class State:
         *,
         extra: Mapping[str, Any],
         folder: DocumentFolder | None,
-    ) -> State:
+    ) -> DocumentState:
         """Make the next state and, in a folder, commit it.
 
         Args:
@@ -123,18 +128,18 @@ class State:
             for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True)
         ][first:]
         if fresh:
-            built = Segment.build(fresh, self.manifest.bm25.analyser, vectors)
+            built = DocumentSegment.build(fresh, self.manifest.bm25.analyser, vectors)
             parts.append((built, np.ones(len(built), np.bool_)))
         segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
         files = {name: self.manifest.files[name] for name, _ in names if folder}
         live = kept[: self.rows.bases[first]]
         if any(mask.any() for _, mask in parts):
-            joined = built if fresh and len(parts) == 1 else Segment.merge(parts)
+            joined = built if fresh and len(parts) == 1 else DocumentSegment.merge(parts)
             if folder:
                 name, entry = folder.write_segment(joined, generation)
                 files[name] = entry
                 names.append((name, len(joined)))
-                joined = folder.segment(name, len(joined), Committed(generation, files))
+                joined = folder.segment(name, Committed(generation, files))
             segments.append(joined)
             live = np.concatenate([live, np.ones(len(joined), np.bool_)])
         whole = bool(live.all())
@@ -153,11 +158,11 @@ class State:
         )
         if folder:
             folder.commit(manifest.committed())
-        return State.of(manifest, segments, None if whole else live, self.dense_params)
+        return DocumentState.of(manifest, segments, None if whole else live, self.dense_params)
 
 
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a copy of the caller's JSON.
+    """Return a copy of the caller's JSON.
 
     Raises:
         ConfigError: If it is not JSON.
@@ -171,58 +176,3 @@ def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         hint = "Use a dict of strings, finite numbers, booleans, None, lists and dicts."
         raise ConfigError(f"What is kept with the index must be JSON: {error}.", hint=hint) from error
-
-
-def checked(documents: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield documents as pairs of plain strings.
-
-    Args:
-        documents: IDs and texts.
-
-    Raises:
-        ConfigError: If one is not a pair of strings.
-        IndexError_: If an ID occurs twice.
-    """
-    seen: set[str] = set()
-    for document in documents:
-        given: object = document
-        pair = isinstance(given, tuple | list) and len(given) == 2
-        if not (pair and all(isinstance(part, str) for part in document)):
-            hint = "Give pairs of two strings: ID and text."
-            raise ConfigError(f"Not a document: {given!r:.200}.", hint=hint)
-        # Plain strings: rdflib's IRIs are strings that equal no plain one.
-        doc_id, text = map(str, document)
-        if doc_id in seen:
-            raise twice(doc_id)
-        seen.add(doc_id)
-        yield doc_id, text
-
-
-def compared(
-    state: State, documents: Iterable[tuple[str, str]], row_of: Callable[[str], int | None]
-) -> tuple[dict[str, str], list[int], list[int]]:
-    """Compare documents with those of an index.
-
-    Args:
-        state: The index.
-        documents: IDs and texts.
-        row_of: Gives the live row of an ID, or None.
-
-    Returns:
-        Text by ID of those that are new or changed, the rows of the same, the rows of the changed.
-
-    Raises:
-        ConfigError, IndexError_: As `checked` does.
-    """
-    fresh: dict[str, str] = {}
-    same: list[int] = []
-    changed: list[int] = []
-    for doc_id, text in checked(documents):
-        row = row_of(doc_id)
-        if row is not None and state.digests[row].tobytes() == digest(text):
-            same.append(row)
-            continue
-        fresh[doc_id] = text
-        if row is not None:
-            changed.append(row)
-    return fresh, same, changed

@@ -17,13 +17,13 @@ from rdflib.term import Variable
 from mrag.rdf.guard import ReadQuery
 from mrag.rdf.queries import values_block
 from mrag.rdf.query_parser import parse_query
-from mrag.rdf.tree import Group, Select, inside, visible
+from mrag.rdf.tree import GroupNode, SelectNode, inside, visible
 
 Values = Mapping[str, URIRef | Literal]
 
 
 def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Literal]]:
-    """Give values to variables of a query.
+    """Bind variables of a query to values.
 
     Args:
         read: A query that has passed the read gate.
@@ -59,20 +59,20 @@ def _with_values(text: str, values: Values) -> str:
 
 def _groups(
     node: Any, names: frozenset[str], around: frozenset[str] = frozenset()
-) -> Iterator[tuple[Group, frozenset[str], frozenset[str]]]:
+) -> Iterator[tuple[GroupNode, frozenset[str], frozenset[str]]]:
     """Yield each group with the names that it may have values for, and those that its query names."""
-    if isinstance(node, Select):
+    if isinstance(node, SelectNode):
         around = frozenset(_named_in(node))
-    elif isinstance(node, Group) and not (node.parts and isinstance(node.parts[0], Select)):
+    elif isinstance(node, GroupNode) and not (node.parts and isinstance(node.parts[0], SelectNode)):
         yield node, names, around
         around = frozenset()
     for part in _parts(node):
         # A sub-select hands on what it projects, and nothing else.
-        handed = names & {*visible(part)} if isinstance(part, Select) and part.projection else names
+        handed = names & {*visible(part)} if isinstance(part, SelectNode) and part.projection else names
         yield from _groups(part, handed, around)
 
 
-def _named_in(node: Group | Select) -> set[str]:
+def _named_in(node: GroupNode | SelectNode) -> set[str]:
     """Return the variables that a group or a query names, those of groups inside it left out."""
     found: set[str] = set()
     stack = list(_parts(node))
@@ -80,7 +80,7 @@ def _named_in(node: Group | Select) -> set[str]:
         part = stack.pop()
         if isinstance(part, Variable):
             found.add(str(part))
-        elif not isinstance(part, Group | Select):
+        elif not isinstance(part, GroupNode | SelectNode):
             stack.extend(_parts(part))
     return found
 

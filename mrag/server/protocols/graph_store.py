@@ -14,9 +14,9 @@ from mrag.errors import QueryRefused
 from mrag.graph.record import Record
 from mrag.server.engine import Engine
 from mrag.server.protocols.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
-from mrag.server.protocols.sparql import Document, done, has, many, pairs
+from mrag.server.protocols.sparql import SparqlDocument, done, has, many, pairs
 from mrag.stores.base import Limits
-from mrag.stores.process.parsing import parts_of
+from mrag.stores.process.documents import parts_of
 
 _WITH_GRAPHS = ("nquads", "trig")
 _QUADS = ("application/n-quads", "application/trig", "text/x-nquads", "application/x-trig")
@@ -132,7 +132,7 @@ async def statements(
             "prefixes": engine.kg.prefixes if name in ("turtle", "trig", "rdfxml") else None,
         }
 
-    return Document(await engine.run(job, "", limits), media)
+    return SparqlDocument(await engine.run(job, "", limits), media)
 
 
 def _inside(

@@ -92,7 +92,7 @@ def choose(accept: str | None, offers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def accepts(accept: str | None, media: str) -> bool:
-    """Tell whether an Accept header names a media type, wildcards left out."""
+    """Return whether an Accept header names a media type, wildcards left out."""
     return any(_range(part)[0] == media for part in (accept or "").split(","))
 
 

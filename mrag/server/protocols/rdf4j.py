@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from mrag.rdf.terms import DEFAULT_PREFIXES, Term, from_ox
-from mrag.server.asking import Asked, plain_term
 from mrag.server.engine import Engine
 from mrag.server.protocols.graph_store import documents, graph_store, statements
 from mrag.server.protocols.negotiate import RESULTS, choose, content_type
@@ -34,6 +33,7 @@ from mrag.server.protocols.sparql import (
     seconds_of,
 )
 from mrag.server.protocols.tables import table
+from mrag.server.queries import QueryRequest, plain_term
 
 PROTOCOL = "12"
 """Version of RDF4J's protocol; clients ask for at least this."""
@@ -86,7 +86,7 @@ async def query(request: Request) -> Response:
     for name in ("limit", "offset"):
         if has(fields, name):
             raise HTTPException(400, f"Put {name.upper()} into the query itself.")
-    asked = Asked(
+    asked = QueryRequest(
         text if kind == QUERY and text is not None else one(fields, "query"),
         tuple(many(fields, "default-graph-uri")),
         tuple(many(fields, "named-graph-uri")),

@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from mrag.errors import MragError
 from mrag.graph.updates import UpdateReport
-from mrag.server.asking import Answer, Asked, Read
 from mrag.server.engine import Engine
 from mrag.server.protocols.description import description
 from mrag.server.protocols.negotiate import GRAPHS, RESULTS, choose, content_type
+from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream
 from mrag.stores.process.limited import Bounds, perform
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _LARGE = 1 << 20
 """Forms of more bytes take too long to be read between other requests."""
 
 
-class Document(Response):
+class SparqlDocument(Response):
     """A document that is sent while it is being written.
 
     Whatever ends it too early ends the connection without its last chunk, so that a part never looks
@@ -44,7 +44,7 @@ class Document(Response):
         headers: Further headers.
     """
 
-    def __init__(self, answer: Answer, media: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, answer: ResultStream, media: str, headers: dict[str, str] | None = None) -> None:
         body = answer.first if answer.whole else b""
         super().__init__(body, 200, headers, media)
         self._answer = answer
@@ -93,7 +93,7 @@ async def update(request: Request) -> Response:
 
 async def _query(request: Request, fields: Fields, text: str | None) -> Response:
     engine: Engine = request.app.state.engine
-    asked = Asked(
+    asked = QueryRequest(
         text if text is not None else one(fields, "query"),
         tuple(many(fields, "default-graph-uri")),
         tuple(many(fields, "named-graph-uri")),
@@ -104,8 +104,8 @@ async def _query(request: Request, fields: Fields, text: str | None) -> Response
     return await respond(request, asked, seconds_of(fields, engine))
 
 
-async def respond(request: Request, asked: Asked, seconds: float | None) -> Response:
-    """Answer a query in the format that the client likes best.
+async def respond(request: Request, asked: QueryRequest, seconds: float | None) -> Response:
+    """Answer a query in the format that the client prefers.
 
     Args:
         request: The request.
@@ -115,10 +115,10 @@ async def respond(request: Request, asked: Asked, seconds: float | None) -> Resp
     engine: Engine = request.app.state.engine
     read = await engine.read(replace(asked, seconds=seconds))
     media, name = format_of(request, read)
-    return Document(await engine.answer(read, name), media)
+    return SparqlDocument(await engine.answer(read, name), media)
 
 
-def format_of(request: Request, read: Read) -> tuple[str, str]:
+def format_of(request: Request, read: CheckedQuery) -> tuple[str, str]:
     """Return the media type and the format of a query's answer.
 
     Raises:
@@ -199,7 +199,7 @@ def _apart(body: bytes, bounds: Bounds) -> Fields:
 
 
 def has(fields: Fields, name: str) -> bool:
-    """Tell whether a parameter is given."""
+    """Return whether a parameter is given."""
     return any(key == name for key, _ in fields)
 
 

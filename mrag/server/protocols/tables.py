@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rdflib import BNode, Literal, URIRef
 
 from mrag.rdf.queries import term
-from mrag.rdf.terms import XSD, Term
+from mrag.rdf.terms import XSD, Term, term_to_json
 
 Rows = Iterable[Sequence[Term | None]]
 _SPARQL = "http://www.w3.org/2005/sparql-results#"
@@ -32,7 +32,7 @@ def table(variables: Sequence[str], rows: Rows, format: str) -> bytes:
     """
     if format == "json":
         bindings = [
-            {v: _json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
+            {v: term_to_json(t) for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
         ]
         return _dumped({"head": {"vars": list(variables)}, "results": {"bindings": bindings}})
     if format == "xml":
@@ -66,17 +66,6 @@ def answer(value: bool, format: str) -> bytes:
 
 def _dumped(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _json(t: Term) -> dict[str, str]:
-    if isinstance(t, Literal):
-        found = {"type": "literal", "value": str(t)}
-        if t.language:
-            found["xml:lang"] = t.language
-        elif t.datatype is not None and str(t.datatype) != XSD + "string":
-            found["datatype"] = str(t.datatype)
-        return found
-    return {"type": "bnode" if isinstance(t, BNode) else "uri", "value": str(t)}
 
 
 def _xml_document(body: str) -> bytes:

@@ -16,12 +16,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from mrag.server.asking import Asked
 from mrag.server.engine import Engine
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
 from mrag.server.protocols.rdf4j import contexts, count, pattern_of, repository
 from mrag.server.protocols.sparql import FORM, UPDATE, base_of, done, has, many, one, pairs, respond
+from mrag.server.queries import QueryRequest
 
 _MOST = 64
 _SECONDS = 60.0
@@ -129,7 +129,7 @@ async def on_transaction(request: Request) -> Response:
             400, "This transaction has changed something, and cannot be read from until it is committed."
         )
     if action == "QUERY":
-        return await respond(request, Asked(one(fields, "query")), None)
+        return await respond(request, QueryRequest(one(fields, "query")), None)
     if action == "SIZE":
         return PlainTextResponse(str(await count(engine, contexts(fields))))
     if action == "GET":

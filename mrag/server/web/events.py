@@ -12,13 +12,13 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf.terms import to_ox
 from mrag.server.web import media
-from mrag.server.web.neighbourhood import head, picture
+from mrag.server.web.neighbourhood import drawing, head
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Line
-    from mrag.generation.answer import Answer
+    from mrag.generation.answering import Answer
     from mrag.retrieval.retriever import Retrieval
 
 _IMAGES = 60
@@ -43,12 +43,12 @@ def events(
     Raises:
         ModelError: If the model breaks off.
     """
-    from mrag.generation.answer import stream_answer
+    from mrag.retrieval.ask import stream
 
     display = Display(kg)
     hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in found.hits]
     yield {"event": "found", "hits": ranked(hits)}
-    for part in stream_answer(found.question.text, found.context, chat):
+    for part in stream(kg, found, model=chat or "none"):
         if isinstance(part, str):
             yield {"event": "text", "text": part}
         else:
@@ -58,7 +58,7 @@ def events(
 def hit(
     kg: KnowledgeGraph, iri: str, score: float, reasons: Sequence[str], display: Display
 ) -> dict[str, Any]:
-    """Give an entity that was found: its label, types and description, and why it was found."""
+    """Return an entity that was found: its label, types and description, and why it was found."""
     out = read(kg, iri, "out", scan=64, share=8).statements
     return {**head(kg, iri, out, display), "score": float(score), "reasons": list(reasons)}
 
@@ -74,7 +74,7 @@ def ranked(hits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def images(statements: Iterable[Statement], folder: Path | None, display: Display) -> list[dict[str, Any]]:
-    """Give the images among triples: a link for those on the web, an address for those served here.
+    """Return the images among triples: a link for those on the web, an address for those served here.
 
     Args:
         statements: The triples.
@@ -109,7 +109,7 @@ def _whole(given: Answer, found: Retrieval, display: Display, folder: Path | Non
     pictures = []
     for iri, name in zip(context.entities, context.names, strict=True):
         lines: list[Line] = sorted(context.of(iri), key=order)
-        pictures.append(picture(lines, iri, name))
+        pictures.append(drawing(lines, iri, name))
     statements = [
         (str(line.triple.s), str(line.triple.p), to_ox(line.triple.o), line.graph) for line in context.lines
     ]

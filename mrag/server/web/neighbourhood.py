@@ -8,20 +8,30 @@ from typing import Any, Protocol
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
-from mrag.context.expand import ContextSettings, expand
 from mrag.context.neighbours import Direction, Statement, read
-from mrag.generation.lines import term_to_json
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status, status_of
-from mrag.rdf.terms import RDF, RDFS, SKOLEM, OxTerm, Term, Triple, curie, from_ox
+from mrag.rdf.terms import (
+    RDF,
+    RDFS,
+    SKOLEM,
+    OxTerm,
+    Term,
+    Triple,
+    curie,
+    from_ox,
+    term_to_json,
+    triple_to_json,
+)
 from mrag.reasoning.proofs import Proof
 
 SCAN = 400
 """Edges of an entity up to which it is shown whole."""
 
 SHARE = 40
-"""Most edges of one predicate of an entity with more."""
+"""Maximum number of edges of one predicate of an entity with more."""
 
 _DESCRIPTIONS = (
     "http://purl.org/dc/terms/description",
@@ -33,8 +43,8 @@ _DESCRIPTIONS = (
 )
 
 
-class PictureLine(Protocol):
-    """What a picture needs of a line of context."""
+class DrawnLine(Protocol):
+    """What a drawing needs of a line of context."""
 
     @property
     def id(self) -> str:
@@ -63,8 +73,8 @@ def status(inferred: bool) -> str:
     return "inferred" if inferred else "asserted"
 
 
-def picture(lines: Iterable[PictureLine], centre: str, label: str) -> dict[str, Any]:
-    """Make nodes and edges of lines, the entity in the middle first; texts and numbers are left out.
+def drawing(lines: Iterable[DrawnLine], centre: str, label: str) -> dict[str, Any]:
+    """Return lines as nodes and edges, the entity in the middle first; literals are left out.
 
     Args:
         lines: The lines of the entity, best first.
@@ -97,7 +107,7 @@ def picture(lines: Iterable[PictureLine], centre: str, label: str) -> dict[str, 
 
 
 def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
-    """Give the picture of an entity, bounded as a context is.
+    """Return the neighbourhood of an entity as nodes and edges, bounded as a context is.
 
     Args:
         kg: The knowledge graph.
@@ -107,11 +117,11 @@ def neighbourhood(kg: KnowledgeGraph, iri: str, hops: int) -> dict[str, Any]:
     settings = ContextSettings(hops=hops, schema=False, max_triples=160, token_budget=8_000, scan=SCAN)
     context = expand(kg, [(iri, 1.0)], settings)
     lines = sorted(context.lines, key=lambda line: (line.hop, -line.score, line.text))
-    return picture(lines, iri, context.names[0])
+    return drawing(lines, iri, context.names[0])
 
 
 def exists(kg: KnowledgeGraph, iri: str) -> bool:
-    """Tell whether an entity stands in any triple, as subject or object."""
+    """Return whether an entity is the subject or object of any triple."""
     return any(read(kg, iri, way, scan=1, share=1).statements for way in ("out", "in"))
 
 
@@ -139,7 +149,7 @@ def triples(
 
 
 def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -> dict[str, Any]:
-    """Give a triple with its labels and where it comes from."""
+    """Return a triple with its labels and its status."""
     s, p, o, graph = statement
     return {
         "triple": {"s": _term(ox.NamedNode(s)), "p": _term(ox.NamedNode(p)), "o": _term(o)},
@@ -150,7 +160,7 @@ def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -
 
 
 def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Display) -> dict[str, Any]:
-    """Give what stands at the top of an entity's page: label, types, description.
+    """Return the head of an entity's page: label, types, description.
 
     Args:
         kg: The knowledge graph.
@@ -177,25 +187,23 @@ def head(kg: KnowledgeGraph, iri: str, out: Iterable[Statement], display: Displa
     }
 
 
-def proof_json(proof: Proof, display: Display, predicates: Iterable[str]) -> dict[str, Any]:
-    """Give a proof as a tree with labels.
+def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
+    """Return a proof as a tree with labels.
 
     Args:
         proof: The proof.
         display: Shows the terms.
-        predicates: IRIs that are shown as predicates where they stand as subject or object.
     """
-    named = frozenset(predicates)
 
     def shown(term: Term) -> str:
         if isinstance(term, URIRef):
-            return display.predicate(term) if str(term) in named else display.entity(term)
+            return display.name(str(term))
         return str(term)
 
     def tree(step: Proof) -> dict[str, Any]:
         s, p, o = step.triple
         return {
-            "triple": {"s": term_to_json(s), "p": term_to_json(p), "o": term_to_json(o)},
+            "triple": triple_to_json(step.triple),
             "labels": [shown(s), display.predicate(p), shown(o)],
             "status": status(not step.asserted),
             "rule": step.rule,

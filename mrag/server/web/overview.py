@@ -29,7 +29,7 @@ _CLASSES = 40
 
 
 def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Say what a server holds and can do.
+    """Return what a server holds and offers.
 
     Args:
         kg: The knowledge graph.
@@ -71,7 +71,7 @@ def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
 
 
 def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
-    """Give the classes of a graph that have most instances, and questions to begin with.
+    """Return the classes of a graph with the most instances, and example questions.
 
     Args:
         kg: The knowledge graph.
@@ -90,7 +90,7 @@ def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
 
 
 def catalogue(kg: KnowledgeGraph) -> list[dict[str, Any]]:
-    """Give every query of the catalogue, by folder, and whether it runs as it stands.
+    """Return every query of the catalogue, by folder, and whether it runs as it stands.
 
     Args:
         kg: The knowledge graph, whose graphs and prefixes a query may use.

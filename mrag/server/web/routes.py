@@ -1,4 +1,4 @@
-"""The JSON API of `mrag serve`: ask, search, look around, explain, and say what there is.
+"""The JSON API of `mrag serve`: ask, search, browse, explain, and list what there is.
 
 What a person typed stays text: it is searched for, or becomes an RDF term through a class that
 validates it, and never a part of a query. Work runs on threads, so that the event loop stays free.
@@ -23,21 +23,21 @@ from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
 from mrag.server.web import media, overview
 from mrag.server.web.events import events, hit, images, ranked
-from mrag.server.web.models import (
-    MOST_BODY,
-    MOST_IRI,
-    MOST_LITERAL,
+from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
+from mrag.server.web.validation import (
+    MAX_BODY,
+    MAX_IRI,
+    MAX_LITERAL,
     Endpoint,
+    check_names,
     guarded,
+    int_value,
+    iri_value,
     json_body,
-    known,
-    name_of,
     problem,
     reply,
-    whole,
-    words,
+    text_value,
 )
-from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ class Api:
         self.provers = Slots(_PROVERS, settings.queue, "proofs")
 
     def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
-        """Make an endpoint of what takes a query string and returns JSON values, run on a thread."""
+        """Return an endpoint that runs a function of the query string on a thread and sends JSON."""
 
         async def endpoint(request: Request) -> Response:
             values = dict(request.query_params)
@@ -116,18 +116,18 @@ class Api:
     # -- what there is -----------------------------------------------------------------------------
 
     def about(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Say what the server holds and can do."""
-        known(values)
+        """Return what the server holds and offers."""
+        check_names(values)
         return overview.about(self.kg, self.settings)
 
     def overview(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Give the classes of the graph and questions to begin with."""
-        known(values)
+        """Return the classes of the graph and example questions."""
+        check_names(values)
         return overview.overview(self.kg, self.settings)
 
     def queries(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Give the catalogue of queries, grouped by folder."""
-        known(values)
+        """Return the catalogue of queries, grouped by folder."""
+        check_names(values)
         return overview.catalogue(self.kg)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ class Api:
         from mrag.rdf.terms import iri
         from mrag.retrieval.rankers import Question, SimilarityRanker
 
-        known(values, "q", "k")
-        text, k = words(values, "q"), whole(values, "k", 10, 1, 50)
+        check_names(values, "q", "k")
+        text, k = text_value(values, "q"), int_value(values, "k", 10, 1, 50)
         display = Display(self.kg)
         hits: list[dict[str, Any]] = []
         try:
@@ -157,12 +157,12 @@ class Api:
         return {"q": text, "hits": ranked(hits[:k])}
 
     def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Give an entity: its triples both ways, images, and neighbourhood."""
+        """Return an entity: its triples in both directions, images, and neighbourhood."""
         from mrag.context.display import Display
 
-        known(values, "iri", "hops")
-        name = str(name_of(values, "iri", self.kg.prefixes))
-        hops = whole(values, "hops", 1, 1, 2)
+        check_names(values, "iri", "hops")
+        name = str(iri_value(values, "iri", self.kg.prefixes))
+        hops = int_value(values, "hops", 1, 1, 2)
         display = Display(self.kg)
         out, begins = triples(self.kg, name, "out", display)
         into, ends = triples(self.kg, name, "in", display)
@@ -185,33 +185,28 @@ class Api:
         from mrag.reasoning.proofs import render
         from mrag.reasoning.run import proof_of
 
-        known(values, "s", "p", "o", "literal", "lang", "datatype")
+        check_names(values, "s", "p", "o", "literal", "lang", "datatype")
         if ("o" in values) == ("literal" in values):
-            raise ConfigError("Give the object as o, an IRI, or as literal.")
+            raise ConfigError("Give the object either as o (an IRI) or as literal.")
         end: URIRef | Literal
         if "o" in values:
-            end = name_of(values, "o", self.kg.prefixes)
+            end = iri_value(values, "o", self.kg.prefixes)
         else:
             text, kind = values["literal"], values.get("datatype")
-            if len(text) > MOST_LITERAL or len(kind or "") > MOST_IRI or len(values.get("lang", "")) > 64:
-                raise ConfigError(f"A literal has at most {MOST_LITERAL} characters here.")
-            datatype = name_of(values, "datatype", self.kg.prefixes) if kind else None
+            if len(text) > MAX_LITERAL or len(kind or "") > MAX_IRI or len(values.get("lang", "")) > 64:
+                raise ConfigError(f"A literal has at most {MAX_LITERAL} characters here.")
+            datatype = iri_value(values, "datatype", self.kg.prefixes) if kind else None
             try:
                 end = Literal(text, lang=values.get("lang") or None, datatype=datatype, normalize=False)
             except (ValueError, TypeError) as error:
                 raise TermError("Not a literal: a bad language tag, or one with a datatype.") from error
             to_ox(end)
-        subject, predicate = (name_of(values, part, self.kg.prefixes) for part in ("s", "p"))
+        subject, predicate = (iri_value(values, part, self.kg.prefixes) for part in ("s", "p"))
         proof = proof_of(self.kg, Triple(subject, predicate, end))
         if proof is None:
             raise HTTPException(404, "The graph does not hold this triple.")
         display = Display(self.kg)
-        predicates = self.kg.profile().predicates
-
-        def label(term: str) -> str:
-            return display.predicate(term) if predicates.get(term) else display.entity(term)
-
-        return {"proof": proof_json(proof, display, predicates), "text": render(proof, label)}
+        return {"proof": proof_json(proof, display), "text": render(proof, display.name)}
 
     async def image(self, request: Request) -> Response:
         """Serve an image file that the graph names for an entity, from below the media folder."""
@@ -220,9 +215,9 @@ class Api:
             from mrag.context.neighbours import read
 
             values = dict(request.query_params)
-            known(values, "entity", "value")
-            name = str(name_of(values, "entity", self.kg.prefixes))
-            value = words(values, "value")
+            check_names(values, "entity", "value")
+            name = str(iri_value(values, "entity", self.kg.prefixes))
+            value = text_value(values, "value")
             for found in media.images(read(self.kg, name, "out", scan=2_000, share=200).statements):
                 if found.value == value:
                     return media.file_of(found, self.media)
@@ -241,9 +236,9 @@ class Api:
 
         Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
         """
-        values = await json_body(request, min(MOST_BODY, self.settings.max_body))
-        known(values, "question", "k", "model")
-        question, k = words(values, "question"), whole(values, "k", 10, 1, 50)
+        values = await json_body(request, min(MAX_BODY, self.settings.max_body))
+        check_names(values, "question", "k", "model")
+        question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
 
         def prepare() -> tuple[Retrieval, BaseChatModel | None]:
@@ -277,11 +272,11 @@ class Api:
                 await to_thread.run_sync(parts.close)
 
     def _model(self, asked: object) -> str | None:
-        """Take a model that the server offers; a client can name no other, nor a file."""
+        """Return a model that the server offers; a client can name no other, nor a file."""
         if asked is None or asked == self.settings.model:
             return self.settings.model
         if asked != "none":
-            raise ConfigError("This server does not offer that model.", hint="Leave model out, or give none.")
+            raise ConfigError("This server does not offer that model.", hint="Omit `model`, or use none.")
         return "none"
 
     # -- shared ------------------------------------------------------------------------------------

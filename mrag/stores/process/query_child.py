@@ -128,35 +128,35 @@ class _Answers:
             result = self._query(request, default)
             if isinstance(result, ox.QueryBoolean):
                 return "ask", bool(result)
-            left, most = request["bytes"], request["rows"]
+            left, max_rows = request["bytes"], request["rows"]
             rows: list[tuple[Any, ...]] = []
             names = tuple(v.value for v in result.variables) if isinstance(result, ox.QuerySolutions) else ()
             for item in result:
                 row = tuple(item[n] for n in names) if isinstance(item, ox.QuerySolution) else tuple(item)
                 left -= sum(len(str(t)) for t in row if t is not None)
-                if len(rows) >= most or left < 0:
+                if len(rows) >= max_rows or left < 0:
                     raise _Large
                 rows.append(tuple(map(plain, row)))
             return ("select", (names, rows)) if isinstance(result, ox.QuerySolutions) else ("construct", rows)
 
     def document(self, request: dict[str, Any]) -> tuple[Any, ...]:
         """Answer a query with a document in one of the formats, piece by piece."""
-        name, most = request["format"], request["rows"]
+        name, max_rows = request["format"], request["rows"]
         with _Sight(self, request) as default:
             result = self._query(request, default)
             if isinstance(result, ox.QueryTriples):
-                out = _Output(self._out, most, request["bytes"], b"")
+                out = _Output(self._out, max_rows, request["bytes"], b"")
                 ox.serialize(
-                    _capped(result, most),
+                    _capped(result, max_rows),
                     cast(Any, out),
                     format=GRAPHS[name],
                     prefixes=request.get("prefixes"),
                 )
             else:
                 if isinstance(result, ox.QuerySolutions):
-                    most *= max(1, len(result.variables)) if name == "json" else 1
-                    most += name in ("csv", "tsv")
-                out = _Output(self._out, most, request["bytes"], _MARKS[name])
+                    max_rows *= max(1, len(result.variables)) if name == "json" else 1
+                    max_rows += name in ("csv", "tsv")
+                out = _Output(self._out, max_rows, request["bytes"], _MARKS[name])
                 result.serialize(out, format=RESULTS[name])
             out.end()
         return ("end",)
@@ -259,9 +259,9 @@ def term_of(value: tuple[str, str, str | None, str | None] | None) -> Any:
     return ox.Literal(text, datatype=ox.NamedNode(datatype)) if datatype else ox.Literal(text)
 
 
-def _capped(items: Any, most: int) -> Any:
+def _capped(items: Any, max_rows: int) -> Any:
     for count, item in enumerate(items):
-        if count >= most:
+        if count >= max_rows:
             raise _Large
         yield item
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
-from urllib.parse import quote, quote_plus, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 
-from mrag.errors import ConfigError, EndpointError, QueryRefused, QueryTimeout, StoreError
-from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
+from mrag.errors import EndpointError, QueryRefused, QueryTimeout, StoreError
+from mrag.redaction import HIDDEN, hide_in_logs, redact
+from mrag.stores.wire.access import Access, login, secrets_of
 
 _TRANSIENT = (429, 502, 503, 504)
 _TIMEOUTS = (
@@ -29,41 +26,6 @@ _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
 """Seconds that a server may pause in taking a load in, and may need to finish it."""
 _MESSAGE = 400
-_SHORTEST = 4
-"""Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """How a server is reached.
-
-    Attributes:
-        user: Name to log in with.
-        password: Its password.
-        token: Bearer token, in place of user and password.
-        token_kind: Word before the token: `Bearer`, or `GDB` on GraphDB.
-        headers: Further headers of every request.
-        params: Further parameters of every request's URL.
-        verify: Whether TLS certificates are checked, or the path of a file of authorities to trust.
-        connect_seconds: How long to wait for a connection.
-        read_seconds: How long to wait for the next part of an answer, where a query has no deadline.
-        retries: How often a request that may be repeated is sent again after a transient error.
-    """
-
-    user: str | None = field(default=None, repr=False)  # some servers take a token in its place
-    password: str | None = field(default=None, repr=False)
-    token: str | None = field(default=None, repr=False)
-    token_kind: str = "Bearer"
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    params: Mapping[str, str] = field(default_factory=dict, repr=False)
-    verify: bool | str = True
-    connect_seconds: float = 5.0
-    read_seconds: float = 300.0
-    retries: int = 3
-
-    def __post_init__(self) -> None:
-        if any("\n" in f"{k}{v}" or "\r" in f"{k}{v}" for k, v in self.headers.items()):
-            raise ConfigError("A header may not hold a line break.")
 
 
 class Http:
@@ -90,8 +52,8 @@ class Http:
         self.session.verify = access.verify
         self.session.headers.update({"User-Agent": "mrag", **access.headers})
         self.session.params = dict(access.params)
-        self.session.auth = _auth(access, digest)
-        self._secrets = _secrets(access, places)
+        self.session.auth = login(access, digest)
+        self._secrets = secrets_of(access, places)
         hide_in_logs("urllib3.connectionpool")
         # Retries are made here, where it is known what may be repeated.
         for scheme in ("http://", "https://"):
@@ -292,68 +254,10 @@ def upload(stream: Iterator[bytes]) -> IO[bytes]:
     return stream  # type: ignore[return-value]
 
 
-def is_address(url: str) -> bool:
-    """Tell whether a URL is one of HTTP with a host, and a port that can be.
-
-    Example:
-        >>> is_address("http://localhost:7200/x"), is_address("http://ann:pass/word@localhost/")
-        (True, False)
-    """
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def host(url: str) -> str:
-    """Return scheme, host and port of a URL.
-
-    Example:
-        >>> host("http://localhost:7200/repositories/x?y=1")
-        'http://localhost:7200'
-    """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
-class _Token(AuthBase):
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = self.value
-        return request
-
-
-def _auth(access: Access, digest: bool) -> Callable[[Any], Any] | None:
-    if access.token:
-        return _Token(f"{access.token_kind} {access.token}")
-    if access.user is None:
-        return None
-    kind = HTTPDigestAuth if digest else HTTPBasicAuth
-    return kind(access.user, access.password or "")
-
-
 def _transient(error: Exception) -> bool:
     if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ReadTimeout):
         return False
     return isinstance(error, requests.exceptions.ConnectionError)
-
-
-def _secrets(access: Access, places: Sequence[str]) -> list[str]:
-    """Return what a message may not hold, longest first, also as URLs and headers spell it."""
-    found = {access.password, access.token, *(value or name for name, value in access.params.items())}
-    found |= {value for name, value in access.headers.items() if names_secret(name)}
-    if access.user is not None:
-        login = f"{access.user}:{access.password or ''}".encode()
-        found.add(base64.b64encode(login).decode())
-        if not access.password:
-            found.add(access.user)
-    for place in places:
-        found |= hidden_in(place)
-    spelt = {form for s in found if s for form in (s, quote(s, safe=""), quote_plus(s))}
-    return sorted((s for s in spelt if len(s) >= _SHORTEST), key=lambda s: (-len(s), s))
 
 
 def _says_timeout(text: str) -> bool:

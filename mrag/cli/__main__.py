@@ -1,5 +1,0 @@
-"""Run as `python -m mrag.cli`."""
-
-from mrag.cli import main
-
-main()

@@ -1,0 +1,323 @@
+"""`mrag codes`: graph codes are indexed, searched, shown and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.output import hit_json, progress, say, show, show_hit, show_json
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.graphcodes.code import GraphCode
+    from mrag.graphcodes.comparison import CodeComparison
+    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
+
+app = typer.Typer(
+    help="Graph codes: find entities by the structure around them.",
+    epilog='Example: mrag codes build && mrag codes search -e GraphDB,"developed by",Ontotext',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+NameOption = Annotated[str, typer.Option(help="Name of the index of graph codes.")]
+PathOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--path", metavar="FOLDER", help="Folder of the index, instead of the one beside the store."
+    ),
+]
+MetricOption = Annotated[
+    str, typer.Option(help="structural, paper, paper-numbers or query-relative.", show_default=True)
+]
+WIDE = 40
+
+
+@app.command()
+def build(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: NameOption = "main",
+    path: PathOption = None,
+    hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from an entity that its code covers.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the graph codes of all entities with a text.
+
+    The code of an entity is made from its neighbourhood.
+
+    \b
+    Examples:
+      mrag codes build
+      mrag codes build --hops 2 --name wide
+    """
+    import time
+
+    from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhoods
+    from mrag.index.documents import Definition, documents
+
+    with opened(store, kg) as graph:
+        start = time.perf_counter()
+        entities = sorted({iri for iri, _ in documents(graph, Definition(languages=graph.languages))})
+        codes = {}
+        with progress("Reading", unit="entities") as note:
+            for iri, code in neighbourhoods(graph, entities, NeighbourhoodSettings(hops=hops)):
+                codes[iri] = code
+                note(len(codes), len(entities))
+        index = _writable(_folder(graph, name, path))
+        gone = index.sync(codes)
+        seconds = time.perf_counter() - start
+        sizes = {"nodes": sum(map(len, codes.values())), "edges": sum(len(c.edges) for c in codes.values())}
+        if as_json:
+            about = {"index": name, "documents": len(index), "removed": gone, "bytes": index.nbytes}
+            show_json({**about, **sizes, "seconds": round(seconds, 3)})
+        else:
+            parts = f"{sizes['nodes']:,} nodes, {sizes['edges']:,} edges, {index.nbytes:,} bytes"
+            show(f"{len(index):,} codes in the index {name!r} ({parts}), in {seconds:.1f} s.")
+
+
+@app.command()
+def search(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="Text to extract a code from (extra `graphcodes`).")
+    ] = "",
+    edge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edge", "-e", metavar="SOURCE,RELATION,TARGET", help="An edge of the question; repeatable."
+        ),
+    ] = None,
+    node: Annotated[
+        list[str] | None, typer.Option("--node", "-n", help="A node of the question; repeatable.")
+    ] = None,
+    like: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Use the code of this entity as the question.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 5,
+    metric: MetricOption = "structural",
+    excess: Annotated[
+        float, typer.Option(min=0, help="Structural metric: weight of what only the entity has.")
+    ] = 0.1,
+    ontology: Annotated[
+        bool, typer.Option(help="Structural metric: let classes match their subclasses and instances.")
+    ] = True,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: NameOption = "main",
+    path: PathOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the entities with the most similar codes.
+
+    Each hit shows what matches and what does not.
+
+    \b
+    Examples:
+      mrag codes search -e GraphDB,"developed by",Ontotext
+      mrag codes search --like https://w3id.org/mrag/demo/products#GraphDB
+      mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes
+    """
+    from mrag.errors import ConfigError
+    from mrag.graphcodes.linking import Linker
+    from mrag.graphcodes.ranker import GraphCodeRanker
+    from mrag.retrieval.rankers import Question
+
+    if not question.strip() and not edge and not node and like is None:
+        raise ConfigError(
+            "There is nothing to search for.", hint="Give a question, --edge, --node or --like."
+        )
+    how = _comparison(metric, excess)
+    with _codes(store, kg, name, path) as (graph, index):
+        if ontology and metric == "structural":
+            from mrag.graphcodes.ontology import Ontology
+
+            how = replace(how, ontology=Ontology.of_graph(graph))
+        ranker = GraphCodeRanker(graph, index, _Words(), how)
+        if like is not None:
+            code = index.code(_expanded(graph, like))
+        elif edge or node:
+            code = Linker.of(index, graph).link(_given(graph, edge or [], node or []))
+        else:
+            code = ranker.code(Question(question))
+        if not code:
+            raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
+        hits = ranker.rank_code(code, k)
+        labels = graph.labels([hit.iri for hit in hits])
+        asked = _verbaliser(graph, code).verbalise(code)
+        if as_json:
+            found = [hit_json(h, labels[h.iri]) for h in hits]
+            show_json({"question": asked, "metric": metric, "hits": found})
+            return
+        say(f"Asked: {asked}", style="dim")
+        for hit in hits:
+            show_hit(hit, labels[hit.iri] or hit.iri)
+        if not hits:
+            say("No entity has anything in common with the question.")
+
+
+@app.command("show")
+def show_code(
+    iri: Annotated[str, typer.Argument(metavar="IRI", help="IRI of an entity in the index.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: NameOption = "main",
+    path: PathOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the code of an entity in words and as a matrix.
+
+    --json prints the interchange format.
+
+    \b
+    Examples:
+      mrag codes show https://w3id.org/mrag/demo/products#GraphDB
+      mrag codes show https://w3id.org/mrag/demo/products#GraphDB --json > graphdb.json
+    """
+    with _codes(store, kg, name, path) as (graph, index):
+        code = index.code(_expanded(graph, iri))
+        registry = index.registry
+        if as_json:
+            from mrag.graphcodes.interchange import to_json
+
+            show_json(to_json(code, registry))
+            return
+        verbaliser = _verbaliser(graph, code)
+        show(verbaliser.verbalise(code))
+        show("")
+        numbers = code.matrix(registry).toarray().tolist()
+        wide = max([1, *(len(str(number)) for row in numbers for number in row)])
+        for at, (node_id, row) in enumerate(zip(code.dictionary, numbers, strict=True)):
+            cells = " ".join((str(number) if number else "·").rjust(wide) for number in row)
+            show(f"{at:3} {verbaliser.name(node_id, code)[:WIDE]:{WIDE}} {cells}")
+        used = sorted({number for row in numbers for number in row if number})
+        for number in used:
+            show(f"{number:3} = {' and '.join(verbaliser.relation(r) for r in registry.relations(number))}")
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(metavar="FIRST", help="IRI of an entity, used as the question.")],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="IRI of the entity to compare it with.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: NameOption = "main",
+    path: PathOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two entities by every metric.
+
+    \b
+    Example:
+      mrag codes compare https://w3id.org/mrag/demo/products#GraphDB https://w3id.org/mrag/demo/products#Stardog
+    """
+    from dataclasses import asdict
+    from typing import get_args
+
+    from mrag.graphcodes.comparison import Metric
+    from mrag.graphcodes.explanation.matches import explain
+
+    with _codes(store, kg, name, path) as (graph, index):
+        q, d = index.code(_expanded(graph, first)), index.code(_expanded(graph, second))
+        reasons = explain(q, d).reasons(q, _verbaliser(graph, q, d))
+        scores = {m: index.compare(q, _expanded(graph, second), _comparison(m)) for m in get_args(Metric)}
+        if as_json:
+            show_json({"scores": {m: asdict(s) for m, s in scores.items()}, "reasons": list(reasons)})
+            return
+        show(f"{'':16}{'features':>10}{'relations':>11}{'types':>8}")
+        for metric, s in scores.items():
+            show(f"{metric:16}{s.features:10.3f}{s.relations:11.3f}{s.types:8.3f}")
+        for reason in reasons:
+            show(reason)
+
+
+class _Words:
+    """Extracts the code of a question; the parser is loaded when it is needed."""
+
+    def extract(self, text: str) -> GraphCode:
+        from mrag.graphcodes.extract.text import TextExtractor
+
+        return TextExtractor().extract(text)
+
+
+@contextmanager
+def _codes(
+    store: str | None, kg: str | None, name: str, path: Path | None
+) -> Iterator[tuple[KnowledgeGraph, GraphCodeIndex]]:
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
+
+    with opened(store, kg) as graph:
+        yield graph, GraphCodeIndex(_folder(graph, name, path), must_exist=True)
+
+
+def _writable(folder: Path) -> GraphCodeIndex:
+    """Open an index to change it; one that is damaged, or of another version, is rebuilt."""
+    from mrag.errors import DamagedIndex, IndexMismatch
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
+
+    try:
+        index = GraphCodeIndex(folder)
+        if len(index):
+            index.verify()
+    except (DamagedIndex, IndexMismatch) as error:
+        say(f"{error.message} It is rebuilt.", style="yellow")
+        return GraphCodeIndex(folder, anew=True)
+    return index
+
+
+def _folder(graph: KnowledgeGraph, name: str, path: Path | None) -> Path:
+    from mrag.errors import ConfigError
+    from mrag.index.similarity import home
+
+    if path is not None:
+        return path
+    beside = home(graph)
+    if beside is None:
+        raise ConfigError("A graph in memory has no folder for an index.", hint="Name one with --path.")
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise ConfigError(f"The name of an index has letters, digits, - and _ only, not {name!r}.")
+    return beside.parent / "codes" / name
+
+
+def _comparison(metric: str, excess: float | None = None) -> CodeComparison:
+    from mrag.graphcodes.comparison import CodeComparison
+
+    how = CodeComparison(metric)  # type: ignore[arg-type]  # it checks the name
+    return how if excess is None else replace(how, excess=excess)
+
+
+def _expanded(graph: KnowledgeGraph, text: str) -> str:
+    """Return the IRI that a text names, in angle brackets or by a prefix, else the text."""
+    text = text.strip().removeprefix("<").removesuffix(">")
+    prefix, _, local = text.partition(":")
+    known = graph.prefixes.get(prefix)
+    return f"{known}{local}" if known is not None and not local.startswith("//") else text
+
+
+def _given(graph: KnowledgeGraph, edges: list[str], nodes: list[str]) -> GraphCode:
+    from mrag.errors import ConfigError
+    from mrag.graphcodes.code import Edge, GraphCode, term
+
+    def end(text: str) -> str:
+        iri = _expanded(graph, text)
+        return iri if "://" in iri else term(text)
+
+    made = []
+    for text in edges:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) != 3:
+            raise ConfigError(f"An edge is SOURCE,RELATION,TARGET, not {text!r}.")
+        made.append(Edge(end(parts[0]), _expanded(graph, parts[1]), end(parts[2])))
+    return GraphCode.of([end(text) for text in nodes], made)
+
+
+def _verbaliser(graph: KnowledgeGraph, *codes: Any) -> CodeVerbaliser:
+    from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
+
+    return CodeVerbaliser().with_names(graph, codes)

@@ -1,0 +1,319 @@
+"""`mrag complete`: a graph is completed while it answers, and what was read is reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.shared import stopping
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    opened,
+)
+from mrag.cli.shared.output import progress, say, show, show_json
+from mrag.cli.shared.runs import run_lines, show_answer, show_decision
+
+if TYPE_CHECKING:
+    from mrag.completion.chain import CompletedQuestion
+    from mrag.completion.evidence.passages import PassageSource
+    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.review import WriteReport
+    from mrag.graph.kg import KnowledgeGraph
+
+_DECIDED = (
+    "Each run is in the graph as a whole or not at all; `mrag complete review --all` lists them. "
+    "Run the same command again to do the rest."
+)
+_ASKED = "What was read is kept; `mrag complete review` lists it. Run the same command again to do the rest."
+
+app = typer.Typer(
+    help="Complete the graph from texts and images.",
+    epilog='Example: mrag complete ask "Who directed Moss?" --texts articles && mrag complete review',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+FunctionalOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Property (IRI or CURIE) with at most one value; repeatable."),
+]
+ShapesOption = Annotated[
+    Path | None,
+    typer.Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`)."),
+]
+
+
+@app.command()
+def ask(
+    questions: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The questions.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder of texts (.txt, .md, .rst) to read; repeatable."),
+    ] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of images, described by a vision model and then read.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Language model that plans, reads and answers. Default: rules."),
+    ] = None,
+    image_model: Annotated[
+        str | None,
+        typer.Option(help="Model that describes images; `labels` uses a classifier."),
+    ] = None,
+    embedder: Annotated[
+        str, typer.Option(help="Embedding model that finds passages next to BM25: minilm, wordllama or none.")
+    ] = "none",
+    always: Annotated[
+        bool,
+        typer.Option("--always", help="Read even where the graph has an answer, which may be incomplete."),
+    ] = False,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Passages to read for each triple.")] = 8,
+    new: Annotated[bool, typer.Option(help="Make entities of names that the graph lacks.")] = True,
+    namespace: Annotated[
+        str, typer.Option(help="Namespace of the IRIs of new entities.")
+    ] = "urn:mrag:entity:",
+    functional: FunctionalOption = None,
+    shapes: ShapesOption = None,
+    accept_all: Annotated[
+        bool, typer.Option("--accept-all", help="Write what passes the checks into the graph at once.")
+    ] = False,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer questions from the graph, texts and images.
+
+    Texts and images are read where the graph lacks triples. What is read is kept for review with its
+    evidence; it enters the graph when its run is accepted.
+
+    \b
+    Examples:
+      mrag complete ask "Who directed Moss?" --texts articles
+      mrag complete ask "Who directed Moss?" --texts articles --accept-all
+    """
+    with opened(store, kg, lang) as graph, stopping.kept(_ASKED):
+        found = _answered(
+            graph, questions, texts or [], images, model, image_model, embedder,
+            {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
+            {"new_names": new, "namespace": namespace}, _checks(graph, functional, shapes),
+        )  # fmt: skip
+        if as_json:
+            show_json({"questions": [one.to_json() for one in found]})
+            return
+        for one in found:
+            show_answer(graph, one)
+
+
+@app.command()
+def review(
+    every: Annotated[bool, typer.Option("--all", help="List decided runs too.")] = False,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """List the runs that await a decision.
+
+    Each triple is shown with the words it was read from.
+
+    \b
+    Examples:
+      mrag complete review
+      mrag complete review --all --json
+    """
+    from mrag.completion.writeback.run_store import list_runs
+
+    with opened(store, kg, lang) as graph:
+        listed = list_runs(graph) if every else list_runs(graph, "proposed")
+        if as_json:
+            show_json({"runs": [run.to_json() for run in listed]})
+            return
+        for run in listed:
+            for line in run_lines(graph, run):
+                show(line)
+        if not listed:
+            show("Nothing awaits a decision.")
+
+
+@app.command()
+def accept(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN", help="Ids of runs; `last` is the newest proposed one."),
+    ],
+    functional: FunctionalOption = None,
+    shapes: ShapesOption = None,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the triples of runs that pass the checks.
+
+    \b
+    Examples:
+      mrag complete accept last
+      mrag complete accept 3f2a91 --shapes shapes.ttl
+    """
+    from mrag.completion.writeback import review as writeback
+
+    with opened(store, kg, lang) as graph:
+        checks = _checks(graph, functional, shapes)
+        _decide(graph, names, lambda name: writeback.accept(graph, name, settings=checks), as_json)
+
+
+@app.command()
+def reject(
+    names: Annotated[list[str], typer.Argument(metavar="RUN", help="Ids of runs.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Reject runs, so that they are no longer proposed.
+
+    \b
+    Example:
+      mrag complete reject 3f2a91
+    """
+    from mrag.completion.writeback import review as writeback
+
+    with opened(store, kg, lang) as graph:
+        _decide(graph, names, lambda name: writeback.WriteReport(writeback.reject(graph, name)), as_json)
+
+
+@app.command()
+def rollback(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN", help="Ids of runs; `last` is the newest accepted one."),
+    ],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove the triples of accepted runs again.
+
+    \b
+    Example:
+      mrag complete rollback last
+    """
+    from mrag.completion.writeback import review as writeback
+
+    with opened(store, kg, lang) as graph:
+        _decide(graph, names, lambda name: writeback.rollback(graph, name), as_json)
+
+
+def _checks(graph: KnowledgeGraph, functional: list[str] | None, shapes: Path | None) -> CheckSettings:
+    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.rdf.terms import iri
+
+    named = tuple(str(iri(name, graph.prefixes)) for name in functional or ())
+    return CheckSettings(functional=named, shapes=shapes)
+
+
+def _decide(
+    graph: KnowledgeGraph, names: list[str], decide: Callable[[str], WriteReport], as_json: bool
+) -> None:
+    """Decide on runs one after the other, and print what became of them."""
+    with stopping.kept(_DECIDED):
+        reports = [decide(name) for name in names]
+    if as_json:
+        show_json({"decided": [report.to_json() for report in reports]})
+        return
+    for report in reports:
+        show_decision(graph, report)
+
+
+def _answered(
+    graph: KnowledgeGraph,
+    questions: list[str],
+    texts: list[Path],
+    images: Path | None,
+    model: str | None,
+    image_model: str | None,
+    embedder: str,
+    settings: dict[str, Any],
+    evidence_settings: dict[str, Any],
+    checks: CheckSettings,
+) -> list[CompletedQuestion]:
+    from mrag.completion.chain import Completer, CompleterSettings
+    from mrag.completion.evidence.collect import Evidence, EvidenceSettings
+    from mrag.completion.evidence.reading import Reader
+    from mrag.completion.evidence.rule_reader import RuleReader
+    from mrag.completion.plan.patterns import Planner
+    from mrag.generation.models.resolve import resolve
+
+    chat = resolve(model) if model else None
+    knobs = EvidenceSettings(**evidence_settings)
+    source, corpus = _sources(graph, texts, images, image_model or model, embedder)
+    reader: Reader = RuleReader(corpus, new_names=knobs.new_names)
+    planner: Planner | None = None
+    if chat is not None:
+        from mrag.completion.evidence.model_reader import ModelReader
+        from mrag.completion.plan.model_planner import ModelPlanner
+
+        reader, planner = ModelReader(chat), ModelPlanner(chat)
+    evidence = None if source is None else Evidence(source, reader, knobs)
+    completer = Completer(graph, evidence, planner, chat, CompleterSettings(**settings), checks)
+    if len(questions) == 1:
+        return [completer.ask(questions[0])]
+    with progress("Answering", unit="questions") as note:
+        return completer.ask_all(questions, note)
+
+
+def _sources(
+    graph: KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
+) -> tuple[PassageSource | None, list[Any]]:
+    """Bring texts and images into the store; return the source of passages, and all passages."""
+    from mrag.completion.evidence.passages import CombinedPassages, Passages, store_folder
+    from mrag.index.embedders import embedder as resolve_embedder
+    from mrag.loaders.snippets import Snippets
+
+    model = resolve_embedder(embedder)
+    sources: list[PassageSource] = []
+    corpus: list[Any] = []
+    collections = []
+    for folder in texts:
+        with progress(f"Reading {folder.name}") as note:
+            snippets = Snippets(folder, on_progress=note)
+            collection, kept = store_folder(graph, snippets)
+        collections.append(collection)
+        say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
+        for kind, count in sorted(snippets.report.problems.items()):
+            say(f"{folder.name}: {count:,} files skipped ({kind}).", style="yellow")
+    if collections:
+        with progress("Indexing", unit="passages") as note:
+            passages = Passages.of(graph, collections, model, on_progress=note)
+        sources.append(passages)
+        corpus += passages.all
+    if images is not None:
+        found = _pictures(graph, images, image_model)
+        sources.append(found)
+        corpus += found.all
+    if not sources:
+        return None, []
+    return (sources[0] if len(sources) == 1 else CombinedPassages(sources)), corpus
+
+
+def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
+    from mrag.completion.evidence.images import describe_folder, image_passages
+    from mrag.completion.evidence.passages import Passages
+
+    with progress("Describing images", unit="images") as note:
+        report = describe_folder(
+            graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
+        )
+    for kind, count in report.kinds().items():
+        say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
+    return Passages(image_passages(graph))

@@ -1,0 +1,324 @@
+"""`mrag eval` and `mrag benchmark`: rankers are measured, and questions with known answers are made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    SeedOption,
+    StoreOption,
+    opened,
+)
+from mrag.cli.shared.output import progress, say, show_json, show_lines
+
+if TYPE_CHECKING:
+    from mrag.evaluation.collections import Collection
+    from mrag.evaluation.report import Evaluation
+    from mrag.evaluation.running import System
+    from mrag.evaluation.runs import FirstRanks, Run
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.index.document_index import DocumentIndex
+    from mrag.index.embedders import Embedder
+
+
+def evaluate(
+    collection: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FOLDER", help="Folder in BEIR or TREC format: queries, judgements, optionally documents."
+        ),
+    ] = None,
+    queries: Annotated[Path | None, typer.Option(help="File of queries. Default: the folder's.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="File of judgements. Default: the folder's.")] = None,
+    split: Annotated[str | None, typer.Option(help="Name of the qrels/NAME.tsv of a BEIR folder.")] = None,
+    ranker: Annotated[
+        list[str] | None,
+        typer.Option("--ranker", "-r", help="bm25, dense, hybrid or bm25-thesis; repeatable."),
+    ] = None,
+    run: Annotated[list[Path] | None, typer.Option(help="Run file in TREC format; repeatable.")] = None,
+    ranks: Annotated[
+        list[Path] | None,
+        typer.Option(help="JSON file: query to rank of its first relevant document, from 0; repeatable."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure", "-m", help="MRR, MAP, nDCG@k, P@k, R@k, Hits@k, HitsExclusive@k; repeatable."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Documents ranked for each query.")] = 1000,
+    baseline: Annotated[
+        str | None, typer.Option(help="System to compare the others with. Default: the first.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for report, plot and runs; an interrupted evaluation resumes from it."),
+    ] = None,
+    tsne: Annotated[
+        bool, typer.Option("--tsne", help="Write a map (t-SNE) of the questions into --out.")
+    ] = False,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedding model of the documents: minilm, wordllama or none.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap and permutation samples.")] = 10_000,
+    seed: SeedOption = 0,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    index: Annotated[str, typer.Option("--index", help="Similarity index of the graph.")] = "main",
+    cls: Annotated[
+        str | None,
+        typer.Option("--class", metavar="IRI", help="Rank only instances of this class."),
+    ] = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Evaluate rankers on queries with known answers.
+
+    Measures come with confidence intervals and significance tests. If the folder has no documents, the
+    entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
+
+    \b
+    Examples:
+      mrag eval ./cranfield -r bm25 -r bm25-thesis
+      mrag eval ./my-benchmark --split graph --class ex:Product --out ./results
+      mrag eval --qrels qrels.txt --run mine.trec --run theirs.trec -m MRR -m nDCG@10 --json
+      mrag eval --ranks ranks.json -m MRR -m Hits@10
+    """
+    from mrag.errors import ConfigError
+    from mrag.evaluation.collections import read_collection
+    from mrag.evaluation.metrics import DEFAULT
+    from mrag.evaluation.report import evaluate as measured
+    from mrag.evaluation.runs import read_qrels, read_ranks, read_run
+    from mrag.evaluation.statistics import Resampling
+
+    if tsne and (out is None or collection is None):
+        raise ConfigError(
+            "A map of questions needs a collection and a folder.", hint="Name a folder with --out."
+        )
+    systems: list[Run | FirstRanks] = []
+    notes: list[str] = []
+    judgements = None
+    title = "Evaluation"
+    if collection is not None:
+        found = read_collection(collection, split=split, queries=queries, qrels=qrels)
+        judgements, title = found.qrels, found.name
+        notes += found.notes
+        # With rankings from elsewhere, ours are made only if asked for.
+        if ranker or not (run or ranks):
+            systems += _ranked(found, ranker, k, out, embedder, (store, kg, index, lang, cls), notes)
+        for note in notes:
+            say(note, style="yellow")
+    elif qrels is not None:
+        judgements = read_qrels(qrels)
+    for path in run or ():
+        given = read_run(path)
+        taken = {system.name for system in systems}
+        systems.append(read_run(path, path.stem) if given.name in taken else given)
+    systems += [read_ranks(path) for path in ranks or ()]
+    if not systems:
+        hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval --help`."
+        raise ConfigError("There is nothing to evaluate.", hint=hint)
+    measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
+    knobs = Resampling(resamples=resamples, seed=seed)
+    result = measured(systems, judgements, measures, knobs=knobs, baseline=baseline, title=title, notes=notes)
+    if out is not None:
+        _write(result, [s for s in systems if not hasattr(s, "ranks")], out)
+        if tsne and collection is not None:
+            _map(found, embedder, seed, out / "questions.svg")
+        say(f"Report and plot are in {out}.", style="dim")
+    show_json(result.to_json(queries=False)) if as_json else show_lines(result.to_markdown().rstrip())
+
+
+def benchmark(
+    out: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder for questions and judgements, in BEIR format.")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Language model, as for `mrag ask`; none uses templates."),
+    ] = None,
+    cls: Annotated[
+        str | None, typer.Option("--class", metavar="IRI", help="Class of the entities asked for.")
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(metavar="IRI", help="Predicate between an entity and its parts, such as garments."),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Predicate for the kind of a part. Default: rdf:type.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of entities, chosen at random.")
+    ] = None,
+    conditions: Annotated[
+        int, typer.Option(min=1, help="Maximum number of values in a template's question.")
+    ] = 2,
+    concurrency: Annotated[int, typer.Option(min=1, help="Parallel requests.")] = 4,
+    embedder: Annotated[
+        str | None, typer.Option(help="Model that finds similar questions: minilm, wordllama or none.")
+    ] = None,
+    seed: SeedOption = 0,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    index: Annotated[str, typer.Option("--index", help="Index whose documents the model reads.")] = "main",
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Generate questions with known answers from a graph.
+
+    A language model or templates write the questions. There are three kinds of judgements: the entity itself
+    (target), entities of similar questions (similar), and entities whose triples meet the question's
+    conditions (graph). An interrupted run resumes when the command is run again.
+
+    \b
+    Examples:
+      mrag benchmark ./my-benchmark --class ex:Product --model none
+      mrag benchmark ./images --class ex:Image --link ex:hasGarment --model ollama:llama3.2
+    """
+    from mrag.config import Settings
+    from mrag.evaluation.building import BenchmarkSettings, build_benchmark
+    from mrag.evaluation.conditions import TYPE, EntityShape
+
+    settings = Settings.from_env(model=model)
+    with opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
+        shape = EntityShape(_iri(graph, link), _iri(graph, kind) or TYPE, _iri(graph, cls))
+        plan = BenchmarkSettings(
+            model=settings.model,
+            shape=shape,
+            limit=limit,
+            conditions=conditions,
+            concurrency=concurrency,
+            embedder=embedder or settings.embedder,
+            seed=seed,
+            index=index,
+        )
+        report = build_benchmark(graph, out, plan, on_progress=note)
+    if as_json:
+        show_json(report.to_json())
+        return
+    show_lines(str(report))
+    for entity, error in report.failures.items():
+        say(f"{entity}: {error}", style="yellow")
+
+
+def _ranked(
+    collection: Collection,
+    kinds: list[str] | None,
+    k: int,
+    out: Path | None,
+    model: str | None,
+    graph_options: tuple[str | None, str | None, str, str, str | None],
+    notes: list[str],
+) -> list[Run]:
+    """Rank the documents of a collection, or the entities of a graph for its queries."""
+    from mrag.config import Settings
+    from mrag.evaluation.conditions import instances
+    from mrag.evaluation.running import index_system, ranker_system
+    from mrag.index.embedders import embedder
+    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+    from mrag.retrieval.rankers import SimilarityRanker
+
+    if collection.documents:
+        name = model or Settings.from_env().embedder
+        chosen = embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
+        folder = None if out is None else out / ("index" if chosen is not None else "index-words")
+        files = _opened_index(folder, chosen)
+        with progress("Indexing", unit="documents") as note:
+            files.sync(collection.documents.items(), extra={}, on_progress=note)
+        _note_missing(collection, files, None, notes)
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
+        return _runs([index_system(files, kind) for kind in wanted], collection, k, out)
+    store, kg, index, lang, cls = graph_options
+    with opened(store, kg, lang) as graph:
+        known = SimilarityIndexes.of(graph).get(index)
+        if not isinstance(known, SimilarityIndex):
+            # An index of the server's own: it ranks in its one way.
+            about = f"{graph.store.url} {graph.iri} {graph.revision}"
+            return _runs([ranker_system("server", SimilarityRanker(graph, index), about)], collection, k, out)
+        wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
+        named = _iri(graph, cls)
+        only = None if named is None else instances(graph, named)
+        _note_missing(collection, known.files, only, notes)
+        return _runs([index_system(known.files, kind, only) for kind in wanted], collection, k, out)
+
+
+def _note_missing(
+    collection: Collection, files: DocumentIndex, only: list[str] | None, notes: list[str]
+) -> None:
+    """Note relevant documents that no ranker can find."""
+    relevant = {doc for grades in collection.qrels.values() for doc, grade in grades.items() if grade > 0}
+    missing = relevant - set(files.doc_ids if only is None else {*files.doc_ids} & {*only})
+    if missing:
+        text = f"{len(missing)} of {len(relevant)} relevant documents are not in the index"
+        notes.append(f"{text}, such as {min(missing)}; no ranker can find them.")
+
+
+def _opened_index(folder: Path | None, model: Embedder | None) -> DocumentIndex:
+    """Open the index of an earlier run, so that only new texts are embedded, or make one."""
+    from mrag.errors import IndexError_
+    from mrag.index.document_index import DocumentIndex
+
+    if folder is not None and (folder / "manifest.json").exists():
+        try:
+            return DocumentIndex.open(folder, embedder=model, thorough=True)
+        except IndexError_:
+            say("The index of the earlier run does not match and is rebuilt.", style="yellow")
+    return DocumentIndex.create(folder, embedder=model, replace=True)
+
+
+def _runs(systems: list[System], collection: Collection, k: int, out: Path | None) -> list[Run]:
+    from mrag.evaluation.metrics import judged
+    from mrag.evaluation.running import run_system
+
+    asked = {query: collection.queries[query] for query in judged(collection.qrels)}
+    runs = []
+    for system in systems:
+        kept = None if out is None else out / "journals" / f"{system.name}.jsonl"
+        with progress(f"Ranking by {system.name}", unit="queries") as note:
+            runs.append(run_system(system, asked, k, journal=kept, on_progress=note))
+    return runs
+
+
+def _write(result: Evaluation, runs: list[Any], out: Path) -> None:
+    import json
+    import re
+
+    from mrag.evaluation.plot import intervals_svg
+    from mrag.evaluation.runs import write_run
+    from mrag.storage.saving import saved_text
+
+    (out / "runs").mkdir(parents=True, exist_ok=True)
+    for run in runs:
+        write_run(run, out / "runs" / (re.sub(r"[^\w.\-]+", "_", run.name) + ".trec"))
+    text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
+    saved_text(out / "report.json", text + "\n")
+    saved_text(out / "report.md", result.to_markdown())
+    saved_text(out / "report.svg", intervals_svg(result))
+
+
+def _map(collection: Collection, model: str | None, seed: int, path: Path) -> None:
+    from mrag.config import Settings
+    from mrag.errors import ConfigError
+    from mrag.evaluation.plot import points_svg, tsne
+    from mrag.index.embedders import embedder
+    from mrag.storage.saving import saved_text
+
+    chosen = embedder(model or Settings.from_env().embedder)
+    if chosen is None:
+        raise ConfigError("A map of questions needs an embedding model.", hint="Use --embedder minilm.")
+    queries = sorted(collection.queries)
+    texts = [collection.queries[query] for query in queries]
+    saved_text(path, points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
+
+
+def _iri(graph: KnowledgeGraph, text: str | None) -> str | None:
+    from mrag.rdf.terms import iri
+
+    return None if text is None else str(iri(text, graph.prefixes))

@@ -1,0 +1,344 @@
+"""`mrag learn`: class expressions are learnt from examples, kept, explained and used to re-rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mrag.cli.shared import stopping
+from mrag.cli.shared.learning import (
+    FORMATS,
+    BottomOption,
+    FormatOption,
+    LearnerOption,
+    MeasureOption,
+    NegativeOption,
+    NegativesOption,
+    PolicyOption,
+    PositiveOption,
+    PositivesOption,
+    QueryOption,
+    RqOption,
+    SecondsOption,
+    TopOption,
+    fitted,
+    print_learnt,
+    problem_of,
+)
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    IndexOption,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    SeedOption,
+    StoreOption,
+    check_choice,
+    opened,
+)
+from mrag.cli.shared.output import say, show_json, show_lines
+
+app = typer.Typer(
+    help="Class expressions: learn, explain, keep and re-rank by them.",
+    epilog="Example: mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ConceptArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."
+    ),
+]
+
+
+@app.command()
+def fit(
+    positive: PositiveOption = None,
+    negative: NegativeOption = None,
+    positives: PositivesOption = None,
+    negatives: NegativesOption = None,
+    question: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Take examples from the hits of a search.")
+    ] = None,
+    top: TopOption = 10,
+    bottom: BottomOption = 10,
+    index: IndexOption = "main",
+    learner: LearnerOption = "search",
+    policy: PolicyOption = None,
+    seconds: SecondsOption = 5.0,
+    seed: SeedOption = 0,
+    measure: MeasureOption = "f1",
+    k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hypotheses shown.")] = 3,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes the sentence."),
+    ] = None,
+    format: FormatOption = "dl",
+    query: QueryOption = False,
+    rq: RqOption = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Keep the concept as a class of this name.")
+    ] = None,
+    explain: Annotated[
+        str | None, typer.Option(metavar="IRI", help="Explain why this individual is in the concept or not.")
+    ] = None,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn the concept that examples share.
+
+    Examples are IRIs, files of IRIs, or the first and last hits of a search.
+
+    \b
+    Examples:
+      mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
+      mrag learn fit --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
+    """
+    check_choice("format", format, FORMATS)
+    from mrag.cli.shared.concepts import Learnt, keep_as
+    from mrag.cli.shared.reranking import chat_model, polished
+
+    with opened(store, kg, lang) as graph:
+        problem = problem_of(graph, positive, negative, positives, negatives, question, top, bottom, index)
+        found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k)
+        learnt = Learnt(
+            found[0].expression, tuple(found), report, polished(graph, found[0], chat_model(model))
+        )
+        stored = None
+        if keep is not None and stopping.heard():
+            # Whoever interrupts a search has not seen what it found.
+            say(f"Nothing was kept as {keep!r}.", style="yellow")
+        elif keep is not None:
+            stored = keep_as(graph, found[0], keep, learner, report)
+        print_learnt(graph, learnt, format, query, rq, explain, stored, as_json)
+
+
+@app.command()
+def rerank(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The search whose hits are re-ranked.")],
+    hits: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
+    concept: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Use this concept instead of learning one: the name of a kept one, or DL or Manchester "
+            "syntax.",
+        ),
+    ] = None,
+    positive: PositiveOption = None,
+    negative: NegativeOption = None,
+    positives: PositivesOption = None,
+    negatives: NegativesOption = None,
+    top: TopOption = 10,
+    bottom: BottomOption = 10,
+    index: IndexOption = "main",
+    learner: LearnerOption = "search",
+    policy: PolicyOption = None,
+    seconds: SecondsOption = 5.0,
+    seed: SeedOption = 0,
+    measure: MeasureOption = "f1",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", metavar="NAME", help="Chat model that polishes the sentence and orders the hits."
+        ),
+    ] = None,
+    format: FormatOption = "dl",
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Re-rank the hits of a search by a concept.
+
+    The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
+
+    \b
+    Examples:
+      mrag learn rerank "triple store with reasoning"
+      mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
+    """
+    check_choice("format", format, FORMATS)
+    from mrag.cli.shared.concepts import Learnt, concept_of
+    from mrag.cli.shared.reranking import chat_model, polished, reranked
+
+    with opened(store, kg, lang) as graph:
+        chat = chat_model(model)
+        if concept is not None:
+            learnt = Learnt(concept_of(graph, concept))
+            ranked = reranked(graph, learnt.expression, (), question, index, hits, chat)
+        else:
+            problem = problem_of(
+                graph, positive, negative, positives, negatives, question, top, bottom, index
+            )
+            found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, 3)
+            learnt = Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
+            ranked = reranked(graph, found[0], problem.positives, question, index, hits, chat)
+        if as_json:
+            show_json({**learnt.to_json(graph, format), **ranked.to_json()})
+            return
+        learnt.show(graph, format)
+        ranked.show()
+
+
+@app.command("show")
+def show_concept(
+    concept: ConceptArgument,
+    format: FormatOption = "dl",
+    query: QueryOption = False,
+    rq: RqOption = None,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a concept and its sentence, or its query.
+
+    \b
+    Examples:
+      mrag learn show reasoners --format manchester
+      mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
+    """
+    check_choice("format", format, FORMATS)
+    from mrag.cli.shared.concepts import Learnt, concept_of
+
+    with opened(store, kg, lang) as graph:
+        print_learnt(graph, Learnt(concept_of(graph, concept)), format, query, rq, None, None, as_json)
+
+
+@app.command()
+def explain(
+    concept: ConceptArgument,
+    individual: Annotated[str, typer.Argument(metavar="IRI", help="The individual.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain why an individual is in a concept or not.
+
+    If it is not, the fewest triples that would bring it in are shown.
+
+    \b
+    Example:
+      mrag learn explain reasoners ex:MySQL
+    """
+    from mrag.cli.shared.concepts import Learnt, concept_of, why
+
+    with opened(store, kg, lang) as graph:
+        learnt = Learnt(concept_of(graph, concept))
+        text, value = why(graph, learnt.expression, individual)
+        if as_json:
+            show_json({**learnt.to_json(graph, "dl"), "explanation": value})
+        else:
+            show_lines(text)
+
+
+@app.command()
+def keep(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the class.")],
+    concept: ConceptArgument,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a concept as a class of the graph.
+
+    \b
+    Example:
+      mrag learn keep reasoners "ex:SemanticProduct and (ex:developedBy some ex:Vendor)"
+    """
+    from mrag.cli.shared.concepts import Learnt, concept_of, keep_as
+
+    with opened(store, kg, lang) as graph:
+        learnt = Learnt(concept_of(graph, concept))
+        stored = keep_as(graph, learnt.expression, name, "", None)
+        print_learnt(graph, learnt, "dl", False, None, None, stored, as_json)
+
+
+@app.command()
+def concepts(
+    format: FormatOption = "dl",
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """List the kept concepts.
+
+    In Turtle they form an ontology.
+
+    \b
+    Examples:
+      mrag learn concepts
+      mrag learn concepts --format turtle > concepts.ttl
+    """
+    check_choice("format", format, FORMATS)
+    from mrag.cli.shared.concepts import list_concepts
+
+    with opened(store, kg, lang) as graph:
+        list_concepts(graph, format, as_json=as_json)
+
+
+@app.command()
+def forget(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a kept concept.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+) -> None:
+    """Remove a kept concept.
+
+    \b
+    Example:
+      mrag learn forget reasoners
+    """
+    from mrag.cel.concepts.registry import remove_concept
+    from mrag.errors import ConfigError
+
+    with opened(store, kg) as graph:
+        if not remove_concept(graph, name):
+            raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
+        say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
+
+
+@app.command()
+def benchmark(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="Folder or file of learning problems, or a folder's name in --data."
+        ),
+    ],
+    data: Annotated[Path, typer.Option("--data", help="Where names are looked up.")] = Path(),
+    learner: Annotated[
+        str,
+        typer.Option(
+            "--learner", help="search, m-of-n, celoe, tdl, evolearner or drill; several with commas."
+        ),
+    ] = "search",
+    folds: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 10,
+    seconds: SecondsOption = 5.0,
+    seed: SeedOption = 0,
+    measure: MeasureOption = "f1",
+    results: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File of results, from which a later run resumes.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Evaluate learners on the problems of a benchmark.
+
+    \b
+    Examples:
+      mrag learn benchmark family --data ./knowledge-bases --results family.jsonl
+      mrag learn benchmark ./trains --learner search,celoe,tdl --json
+    """
+    from mrag.cli.shared.benchmarks import run_benchmark
+
+    run_benchmark(path, data, learner, seconds, seed, measure, folds, results, as_json=as_json)

@@ -1,0 +1,176 @@
+"""`mrag query`, `explain` and `verify`: SPARQL, proofs of inferred triples, and replayed answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    check_choice,
+    opened,
+    read_query_file,
+)
+from mrag.cli.shared.output import show, show_data, show_json, show_lines
+
+if TYPE_CHECKING:
+    from mrag.stores.base import SelectResult
+
+LAYERS = ("all", "asserted", "inferred")
+
+
+def query(
+    text: Annotated[
+        str, typer.Argument(metavar="QUERY", help="SPARQL text, a file, or the name of a catalogue query.")
+    ],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
+    rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 100_000,
+    layer: Annotated[str, typer.Option(help="Triples to query: all, asserted or inferred.")] = "all",
+    as_json: JsonOption = False,
+) -> None:
+    """Run a SPARQL read query.
+
+    Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
+
+    \b
+    Examples:
+      mrag query "SELECT ?x { ?x a ex:SemanticProduct } LIMIT 5"
+      mrag query explore/classes --json
+    """
+    from typing import cast
+
+    from mrag.graph.kg import Layer
+    from mrag.rdf import queries
+    from mrag.rdf.terms import to_ox
+    from mrag.stores.base import Limits, SelectResult
+
+    check_choice("layer", layer, LAYERS)
+    if text in queries.names():
+        text = queries.get(text).text
+    elif text.endswith((".rq", ".sparql")):
+        text = read_query_file(text)
+    with opened(store, kg) as graph:
+        result = graph.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
+        if isinstance(result, bool):
+            show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
+        elif isinstance(result, SelectResult):
+            _show_rows(result, graph.prefixes, as_json=as_json)
+        else:
+            for t in result:
+                show_data(f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .")
+
+
+def explain(
+    what: Annotated[
+        list[str], typer.Argument(metavar="TERM", help="An entity, or subject, predicate and object.")
+    ],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    max_triples: Annotated[
+        int, typer.Option("--most", min=1, help="Maximum number of an entity's inferred triples to explain.")
+    ] = 20,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain why inferred triples hold.
+
+    Each proof shows the rule and its premises, down to asserted triples.
+
+    \b
+    Examples:
+      mrag explain ex:GraphDB
+      mrag explain ex:GraphDB rdf:type ex:SemanticProduct
+    """
+    from rdflib import Literal
+
+    from mrag.errors import ConfigError
+    from mrag.rdf.terms import iri
+    from mrag.retrieval.explain import explain as proved
+
+    if len(what) not in (1, 3):
+        raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
+    with opened(store, kg, lang) as graph:
+        subject = iri(what[0], graph.prefixes)
+        if len(what) == 1:
+            found = proved(graph, subject, max_triples=max_triples)
+        else:
+            text = what[2]
+            quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+            end = Literal(text[1:-1]) if quoted else iri(text, graph.prefixes)
+            found = proved(graph, subject, iri(what[1], graph.prefixes), end)
+    show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `mrag ask --json`.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a saved answer against the graph.
+
+    Its triples must still be there, and must still support its sentences.
+
+    \b
+    Example:
+      mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
+    """
+    from mrag.errors import ConfigError
+    from mrag.retrieval.ask import verify as replay
+
+    try:
+        given = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"Not JSON: {error}.", file=str(file), hint="Save the output of `mrag ask --json`."
+        ) from error
+    with opened(store, kg) as graph:
+        report = replay(graph, given)
+    show_json(report.to_json()) if as_json else show_lines(str(report))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+
+
+def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
+    from rdflib import Literal, URIRef
+
+    from mrag.rdf.terms import curie, term_to_json
+
+    if as_json:
+        show_json(
+            {
+                "head": {"vars": list(result.variables)},
+                "results": {
+                    "bindings": [
+                        {v: term_to_json(t) for v, t in binding.items()} for binding in result.bindings()
+                    ]
+                },
+            }
+        )
+        return
+
+    def cell(term: Any) -> str:
+        if term is None:
+            return ""
+        if isinstance(term, Literal):
+            # A newline or a tab in a literal does not end a row or a cell.
+            kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""
+            return f'"{term.translate(_ESCAPES)}"{kind}'
+        return curie(str(term), prefixes) if isinstance(term, URIRef) else term.n3()
+
+    show("\t".join("?" + v for v in result.variables))
+    for row in result:
+        show("\t".join(map(cell, row)))

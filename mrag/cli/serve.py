@@ -1,0 +1,186 @@
+"""`mrag serve` and `mrag mcp`: a knowledge graph served over HTTP, or to an assistant."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    IndexOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    opened,
+)
+from mrag.cli.shared.output import say, show
+
+
+def serve(
+    context: typer.Context,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 7333,
+    update: Annotated[bool, typer.Option("--update", help="Let clients change the graph.")] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MRAG_TOKEN",
+            show_envvar=True,
+            help="Token that clients must send. Other users of this machine can read it on a command line.",
+            metavar="TOKEN",
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File that holds only the token.", metavar="FILE")
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option("--cors", metavar="ORIGIN", help="Origin whose pages may send requests; repeatable."),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a query in seconds.")] = 30.0,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Maximum number of rows or triples of a result.")
+    ] = 1_000_000,
+    megabytes: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a result.")] = 256,
+    body: Annotated[int, typer.Option(min=1, help="Maximum megabytes of a request's body.")] = 64,
+    memory: Annotated[
+        int, typer.Option(min=0, help="Maximum megabytes of a query's process; 0 for no limit.")
+    ] = 4096,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Parallel queries. Default: the number of cores.")
+    ] = None,
+    reason: Annotated[bool, typer.Option("--reason", help="Reason again after each update.")] = False,
+    separate: Annotated[
+        bool,
+        typer.Option("--separate", help="Keep named graphs out of the default graph, unlike GraphDB."),
+    ] = False,
+    index: Annotated[str, typer.Option("--index", help="Similarity index for questions.")] = "main",
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Language model for questions, as for `mrag ask`.")
+    ] = None,
+    media: Annotated[
+        Path | None, typer.Option(help="Folder of the image files that the graph names.", metavar="FOLDER")
+    ] = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+) -> None:
+    """Serve the graph over HTTP, with a page to explore it.
+
+    The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
+
+    \b
+    Examples:
+      mrag serve
+      mrag serve --store oxigraph:./data --update --token-file token.txt
+    """
+    from mrag.config import Settings
+    from mrag.errors import ConfigError
+
+    try:
+        from mrag.server.running import serve as run
+        from mrag.server.settings import ServerSettings
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
+        ) from error
+    given: dict[str, Any] = {} if workers is None else {"workers": workers}
+    settings = ServerSettings(
+        host=host,
+        port=port,
+        update=update,
+        token=_token(context, token, token_file),
+        cors_origins=tuple(cors or ()),
+        seconds=timeout,
+        max_rows=rows,
+        max_bytes=megabytes << 20,
+        max_body=body << 20,
+        memory=memory << 20,
+        reason=reason,
+        union=not separate,
+        index=index,
+        model=Settings.from_env(model=model).model,
+        media=media,
+        **given,
+    )
+    if not settings.local and settings.token is None:
+        say(
+            f"Anyone who reaches {host} can read the graph. Set a token: --token-file FILE, or MRAG_TOKEN.",
+            style="yellow",
+        )
+    # Warnings of the server are for its operator, also without --verbose.
+    logging.getLogger("mrag.server").setLevel(logging.WARNING)
+    with opened(store, kg, lang) as graph:
+
+        def listening(url: str) -> None:
+            show(f"SPARQL   {url}/sparql")
+            show(f"GraphDB  {url}  (repository {graph.name})")
+            show(f"Page     {url}/")
+            say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
+
+        run(graph, settings, listening=listening, exits=True)
+    say("The server has stopped.", style="dim")
+
+
+def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:
+    """Return the token that clients must send, from a file, the environment or the command line."""
+    from mrag.errors import ConfigError
+    from mrag.storage.private import is_private
+
+    typed = getattr(context.get_parameter_source("token"), "name", "") == "COMMANDLINE"
+    if file is None:
+        if typed:
+            say(
+                "Other users of this machine can read the token in the list of processes. Name a file "
+                "with --token-file, or set MRAG_TOKEN.",
+                style="yellow",
+            )
+        return given or None
+    if typed:
+        raise ConfigError("The token is given twice.", hint="Leave out --token or --token-file.")
+    try:
+        token = file.read_text(encoding="utf-8-sig").strip()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            "The token file cannot be read.", file=str(file), hint="Check its path and permissions."
+        ) from error
+    if not token:
+        raise ConfigError("The token file is empty.", file=str(file), hint="Put one line into it.")
+    if not is_private(file):
+        say(f"Other users of this machine can read {file}. Run: chmod 600 {file}", style="yellow")
+    return token
+
+
+def mcp(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    index: IndexOption = "main",
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a call in seconds.")] = 30.0,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Language model of the tool `ask`, as for `mrag ask`."),
+    ] = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+) -> None:
+    """Serve the graph to an assistant over MCP.
+
+    The tools of this Model Context Protocol server are read-only; it uses standard input and output.
+
+    \b
+    Examples of what a client starts:
+      mrag mcp
+      mrag mcp --store oxigraph:./data --timeout 60
+    """
+    from mrag.config import Settings
+    from mrag.mcp import McpSettings
+    from mrag.mcp import serve as run
+    from mrag.terminal import protocol
+
+    settings = McpSettings(index=index, seconds=timeout, model=Settings.from_env(model=model).model)
+    with opened(store, kg, lang) as graph:
+        say("Serving on standard input and output; a client starts this command itself.", style="dim")
+        with protocol():
+            run(graph, settings)

@@ -1,0 +1,183 @@
+"""What the verbs of `mrag learn` share: options, the learning problem, the fit, and what is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mrag.cli.shared.output import progress, say, show, show_data, show_json, show_lines
+
+if TYPE_CHECKING:
+    from mrag.cel.concepts.record import KeptConcept
+    from mrag.cel.learners.base import FitReport
+    from mrag.cel.problem import Hypothesis, LearningProblem
+    from mrag.cli.shared.concepts import Learnt
+    from mrag.graph.kg import KnowledgeGraph
+
+FORMATS = ("dl", "manchester", "turtle")
+
+PositiveOption = Annotated[
+    list[str] | None,
+    typer.Option("--positive", "-p", metavar="IRI", help="A positive example; repeatable."),
+]
+NegativeOption = Annotated[
+    list[str] | None,
+    typer.Option("--negative", "-n", metavar="IRI", help="A negative example; repeatable."),
+]
+PositivesOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Positive examples, one IRI or CURIE per line.")
+]
+NegativesOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Negative examples, one IRI or CURIE per line.")
+]
+TopOption = Annotated[int, typer.Option(min=1, help="First hits of the question taken as positive.")]
+BottomOption = Annotated[int, typer.Option(min=1, help="Last hits of the question taken as negative.")]
+LearnerOption = Annotated[
+    str, typer.Option("--learner", help="search, m-of-n, celoe, tdl, evolearner or drill.")
+]
+PolicyOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="For drill: the policy that `mrag train drill` wrote.")
+]
+SecondsOption = Annotated[float, typer.Option(min=0.01, help="Time limit of learning.")]
+MeasureOption = Annotated[
+    str, typer.Option(help="Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.")
+]
+FormatOption = Annotated[str, typer.Option(help="Notation of concepts: dl, manchester or turtle.")]
+QueryOption = Annotated[bool, typer.Option("--query", help="Print only the concept's SPARQL query.")]
+RqOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write that query to a file.")]
+
+_HOW = {
+    "open": "reasoning finds its instances by its definition",
+    "closed": "the instances of its query were asserted as its members",
+}
+
+
+def print_learnt(
+    graph: KnowledgeGraph,
+    learnt: Learnt,
+    format: str,
+    query: bool,
+    rq: Path | None,
+    individual: str | None,
+    stored: KeptConcept | None,
+    as_json: bool,
+) -> None:
+    """Print a concept, or its query; then the explanation, and where it is kept."""
+    from mrag.cel.semantics.sparql import instances_query
+    from mrag.cli.shared.concepts import why
+    from mrag.storage.saving import saved_text
+
+    if rq is not None:
+        saved_text(rq, instances_query(learnt.expression) + "\n")
+    text, reason = ("", None) if individual is None else why(graph, learnt.expression, individual)
+    if query and not as_json:
+        show_data(instances_query(learnt.expression))
+    elif as_json:
+        kept = stored.iri if stored else None
+        show_json({**learnt.to_json(graph, format), "kept": kept, "explanation": reason})
+    else:
+        learnt.show(graph, format)
+    if text and not as_json:
+        show()
+        show_lines(text)
+    if stored is not None:
+        then = "" if graph.reasoned else "; `mrag reason` brings the inferred triples up to date"
+        say(f"Kept as <{stored.iri}>: {_HOW[stored.world]}{then}.")
+
+
+def problem_of(
+    graph: KnowledgeGraph,
+    positive: list[str] | None,
+    negative: list[str] | None,
+    positives: Path | None,
+    negatives: Path | None,
+    question: str | None,
+    top: int,
+    bottom: int,
+    index: str,
+) -> LearningProblem:
+    """Return the learning problem of examples by name, by file and from the hits of a question.
+
+    Raises:
+        LearningProblemError: If there are no examples, or they make no learning problem.
+    """
+    from mrag.cel.problem import LearningProblem
+    from mrag.cel.semantics.sparql import individuals_among
+    from mrag.errors import LearningProblemError
+    from mrag.rdf.terms import iri
+    from mrag.retrieval.rankers import Question, SimilarityRanker
+
+    def named(given: list[str] | None, file: Path | None) -> list[str]:
+        return [str(iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
+
+    wanted, unwanted = named(positive, positives), named(negative, negatives)
+    if question is not None:
+        hits = SimilarityRanker(graph, index).rank(Question(question), max(100, 2 * (top + bottom)))
+        known = individuals_among(graph, [h.iri for h in hits])
+        ranked = [h.iri for h in hits if h.iri in known and h.iri not in unwanted]
+        wanted += ranked[:top]
+        unwanted += ranked[top:][-bottom:]
+    elif not wanted and not unwanted:
+        raise LearningProblemError(
+            "There are no examples.",
+            hint="Give some with -p and -n, or --question; see `mrag learn fit --help`.",
+        )
+    problem = LearningProblem(wanted, unwanted)
+    problem.check(graph)
+    return problem
+
+
+def fitted(
+    graph: KnowledgeGraph,
+    problem: LearningProblem,
+    name: str,
+    policy: Path | None,
+    seconds: float,
+    seed: int,
+    measure: str,
+    k: int,
+) -> tuple[list[Hypothesis], FitReport]:
+    """Learn, with a bar, and return the hypotheses, best first, and the report.
+
+    Raises:
+        LearningProblemError: If no concept tells the examples apart.
+    """
+    from mrag.cel.learners.registry import learner
+    from mrag.errors import LearningProblemError
+
+    trained = {} if policy is None else {"policy": str(policy)}
+    with progress(f"Learning ({name})", unit="seconds") as note:
+        made = learner(
+            name,
+            graph,
+            on_progress=lambda p: note(int(p.seconds), int(seconds)),
+            seconds=seconds,
+            seed=seed,
+            measure=measure,
+            top=k,
+            **trained,
+        )
+        found = made.fit(problem)
+    report = made.report
+    assert report is not None
+    for line in report.notes:
+        say(line, style="yellow")
+    if not found:
+        raise LearningProblemError(
+            "No concept tells the positive from the negative examples.",
+            hint="Give other examples, or more time with --seconds.",
+        )
+    return found, report
+
+
+def _lines(file: Path | None) -> list[str]:
+    from mrag.errors import ConfigError
+
+    if file is None:
+        return []
+    try:
+        return [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("The examples cannot be read.", file=str(file)) from error

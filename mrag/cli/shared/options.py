@@ -1,0 +1,108 @@
+"""Options that many commands have, and the knowledge graph that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mrag.cli.shared.output import say, status
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        "-s",
+        metavar="URL",
+        help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL or sparql:URL. "
+        "Default: MRAG_STORE, else ./mrag.db if it exists, else the demo graph.",
+    ),
+]
+KgOption = Annotated[str | None, typer.Option("--kg", metavar="NAME", help="Knowledge graph in the store.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+LanguageOption = Annotated[
+    str,
+    typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is no language tag.'),
+]
+IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
+DEFAULT_LANGUAGES = "en,mul,-"
+
+
+@cache
+def warn_of_login(url: str | None) -> None:
+    """Warn, once, of a URL on the command line that holds a login.
+
+    Args:
+        url: The URL, if one was given there.
+    """
+    from mrag.redaction import redact_url
+
+    if url is not None and redact_url(url) != url:
+        say(
+            "Other users of this machine can read the login in the list of processes. Set MRAG_STORE_USER "
+            "and MRAG_STORE_PASSWORD, MRAG_STORE_TOKEN, or the whole URL as MRAG_STORE.",
+            style="yellow",
+        )
+
+
+@contextmanager
+def opened(
+    store: str | None, kg: str | None, languages: str = DEFAULT_LANGUAGES, *, create: bool = False
+) -> Iterator[KnowledgeGraph]:
+    """Open the graph that the options and the environment name, and close it again.
+
+    Args:
+        store: The `--store` option.
+        kg: The `--kg` option.
+        languages: The `--lang` option.
+        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph.
+    """
+    from mrag.config import DEFAULT_STORE, Settings
+    from mrag.graph.connection import connect, demo
+
+    warn_of_login(store)
+    settings = Settings.from_env(store, kg)
+    tags = tuple("" if tag.strip() == "-" else tag.strip() for tag in languages.split(","))
+    if settings.store is None and not create:
+        from platformdirs import user_cache_path
+
+        say("No store is named, so the demo graph of products and vendors is used.", style="dim")
+        with status("Preparing the demo graph"):
+            graph = demo(model=settings.embedder, folder=user_cache_path("mrag"))
+        graph.languages = tags
+    else:
+        graph = connect(settings.store or f"oxigraph:{DEFAULT_STORE}", settings.kg, languages=tags)
+    with graph:
+        if graph.recovered:
+            say(graph.recovered, style="yellow")
+        yield graph
+
+
+def read_query_file(path: str) -> str:
+    """Return the text of a SPARQL file that an option names."""
+    from mrag.errors import ConfigError
+
+    if not Path(path).is_file():
+        raise ConfigError("There is no such file.", file=path)
+    return Path(path).read_text(encoding="utf-8-sig")
+
+
+def check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise `ConfigError` unless a value is one of the choices.
+
+    Example:
+        >>> check_choice("mode", "bm25", ("hybrid", "bm25"))
+    """
+    from mrag.errors import ConfigError
+
+    if value not in choices:
+        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise ConfigError(f"There is no {what} {value!r}.", hint=f"Use {listed}.")

@@ -1,0 +1,74 @@
+"""Runs of completion as text: what was read, with its evidence, and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mrag.cli.shared.output import say, show, show_lines
+
+if TYPE_CHECKING:
+    from mrag.completion.chain import CompletedQuestion
+    from mrag.completion.writeback.review import WriteReport
+    from mrag.completion.writeback.runs import CompletionRun
+    from mrag.graph.kg import KnowledgeGraph
+
+
+def show_decision(graph: KnowledgeGraph, report: WriteReport) -> None:
+    """Print what became of a run, and what was not written."""
+    gone = f", {len(report.removed)} triples removed" if report.removed else ""
+    came = f", {len(report.entered)} triples written" if report.entered else ""
+    show(f"CompletionRun {report.run.id} is {report.run.state}{came}{gone}.")
+    for one in report.run.refused if report.run.state == "accepted" else ():
+        say(
+            f"  not written: {_statement(graph, one, report.run)}: {'; '.join(one.objections)}",
+            style="yellow",
+        )
+
+
+def show_answer(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
+    """Print an answer, and the run that holds what was read for it."""
+    show_lines(str(found.answer))
+    run = found.run
+    if run is None:
+        return
+    for one in run.refused:
+        say(
+            f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
+            style="yellow",
+        )
+    if found.entered:
+        show(f"{found.entered} triples written by run {run.id}.")
+    elif run.state == "proposed":
+        say(f"Nothing is written yet. To accept it, run: mrag complete accept {run.id}", style="dim")
+    else:
+        say(f"The same was read before, by run {run.id}, which is {run.state}.", style="dim")
+
+
+def run_lines(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
+    """Return the lines of a run: its statements with their evidence."""
+    lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
+    for one in run.statements:
+        mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
+        lines.append(f"  {mark} {_statement(graph, one, run)}  ({one.confidence:.2f})")
+        lines += [f"      {why}" for why in one.objections]
+        lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
+    return lines
+
+
+def _statement(graph: KnowledgeGraph, one: Any, run: CompletionRun) -> str:
+    from rdflib import RDFS, URIRef
+
+    from mrag.context.display import Display
+    from mrag.rdf.terms import curie
+
+    iris = [str(t) for t in (one.subject, one.object) if isinstance(t, URIRef)]
+    labels = graph.labels(iris)
+
+    new = {s.subject: str(s.object) for s in run.statements if s.predicate == RDFS.label}
+
+    def name(term: Any) -> str:
+        if not isinstance(term, URIRef):
+            return str(term)
+        return labels.get(str(term)) or new.get(term) or curie(str(term), graph.prefixes)
+
+    return f"{name(one.subject)} | {Display(graph).predicate(str(one.predicate))} | {name(one.object)}"

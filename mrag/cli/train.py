@@ -1,0 +1,173 @@
+"""`mrag train`: a concept learner or a language model is trained on a graph before it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mrag.cli.shared import stopping
+from mrag.cli.shared.options import JsonOption, KgOption, SeedOption, StoreOption, opened
+from mrag.cli.shared.output import progress, say, show, show_json, status
+
+app = typer.Typer(
+    help="Train a concept learner, or a model that generates clues.",
+    epilog="Example: mrag train drill --out family.npz --store oxigraph:./family",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def drill(
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="File of the policy; an existing one is trained further."
+        ),
+    ] = Path("policy.npz"),
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit.")] = 60.0,
+    episodes: Annotated[int, typer.Option(min=1, help="Maximum number of episodes.")] = 200,
+    seed: SeedOption = 0,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a policy for the concept learner drill.
+
+    Ctrl-C keeps what was learnt.
+
+    \b
+    Examples:
+      mrag train drill --out family.npz --store oxigraph:./family
+      mrag learn fit --learner drill --policy family.npz -p ex:anna -n ex:bob --store oxigraph:./family
+    """
+    from mrag.cel.drill.policy import Policy
+    from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
+
+    def kept() -> str:
+        if not out.exists():
+            return "Nothing was learnt yet. Run the same command again."
+        return f"{out} holds what was learnt until its last save; run the same command again to resume."
+
+    with stopping.kept(kept), opened(store, kg) as graph:
+        before = Policy.load(out, graph) if out.exists() else None
+        had = before.episodes if before is not None else 0
+        if before is not None:
+            say(f"{out} is trained further; it has seen {had} episodes.")
+        with progress("Training", unit="episodes") as note:
+            policy = train_policy(
+                graph,
+                PolicyTrainingSettings(episodes=episodes, seconds=seconds, seed=seed),
+                policy=before,
+                on_progress=lambda p: note(p.episodes - had, episodes),
+            )
+        policy.save(out)
+    if stopping.heard():
+        done = f"{out} holds the policy after {policy.episodes} episodes"
+        raise typer.Exit(stopping.told(f"{done}; run the same command again to train it further."))
+    if as_json:
+        show_json({"policy": str(out), "episodes": policy.episodes, "solved": list(policy.history)})
+    else:
+        show(f"{out}: {policy.episodes} episodes.")
+
+
+@app.command()
+def generative(
+    questions: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="JSON lines with `question` and `document`, the IRI that answers it."
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).",
+            envvar="MRAG_CLUE_MODEL",
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Folder of the adapter; an existing one is trained further."
+        ),
+    ] = Path("clues"),
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over all pairs.")] = 3,
+    batch: Annotated[int, typer.Option(min=1, help="Pairs in a step.")] = 8,
+    rate: Annotated[float, typer.Option(help="Learning rate.")] = 3e-4,
+    rank: Annotated[int, typer.Option(min=1, help="Rank of the adapter (LoRA).")] = 8,
+    clues: Annotated[int, typer.Option(min=1, help="Maximum number of clues drawn for a question.")] = 2,
+    length: Annotated[int, typer.Option(min=1, help="Tokens of a clue.")] = 10,
+    temperature: Annotated[
+        float, typer.Option(help="Below 1, clues with many keywords are preferred.")
+    ] = 1.0,
+    seed: SeedOption = 0,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a language model to generate clues.
+
+    Ctrl-C keeps what was learnt.
+
+    \b
+    Examples:
+      mrag train generative --questions asked.jsonl --model local:model.gguf --out clues
+      mrag clues search "Who develops GraphDB?" --model local:clues/model.gguf
+    """
+    from mrag.errors import ConfigError
+    from mrag.generative.index.documents import clue_texts
+    from mrag.generative.models.tokens import document_tokens
+    from mrag.generative.training.backbone import open_backbone
+    from mrag.generative.training.data import make_pairs, read_questions
+    from mrag.generative.training.export import write_folder, write_gguf
+    from mrag.generative.training.lora import LoraLearner, LoraSettings
+    from mrag.generative.training.run import TrainingSettings
+    from mrag.generative.training.run import train as run
+    from mrag.generative.training.sampling import ClueSampling
+
+    sampling = ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
+    knobs = TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
+    asked = read_questions(questions)
+    if any(one.picture is not None for one in asked):
+        raise ConfigError(
+            "The command line cannot train on questions with pictures; Python can.",
+            hint="See mrag.generative.training.prefix.PrefixLearner.",
+        )
+    with status("Opening the model"):
+        backbone = open_backbone(model)
+    with opened(store, kg) as graph:
+        wanted = {one.document for one in asked}
+        documents = {
+            iri: document_tokens(backbone.tokeniser, text) for iri, text in clue_texts(graph) if iri in wanted
+        }
+    pairs = make_pairs(asked, documents, backbone.tokeniser, sampling)
+    learner = LoraLearner(backbone.model, LoraSettings(rank=rank), seed=seed)
+    with progress("Training", unit="steps") as note:
+        outcome = run(learner, pairs, out, knobs, on_step=lambda done, total, loss: note(done, total))
+    found: dict[str, Any] = {
+        "adapter": str(out),
+        "pairs": len(pairs),
+        "steps": outcome.steps,
+        "of": outcome.total,
+        "loss": outcome.losses[-1],
+        "interrupted": outcome.interrupted,
+        "seconds": round(outcome.seconds, 1),
+    }
+    with status("Writing the model"):
+        if backbone.gguf is not None:
+            found["model"] = f"local:{write_gguf(backbone.gguf, out, out / 'model.gguf')}"
+        else:
+            found["model"] = f"hf:{write_folder(learner.model, backbone.own, out / 'model')}"
+    if as_json:
+        show_json(found)
+        return
+    steps = f"{outcome.steps} of {outcome.total} steps on {len(pairs)} pairs"
+    show(f"{out}: {steps}, loss {outcome.losses[-1]:.3f}")
+    show(f"{found['model']}: the trained model, for `mrag clues`")
+    if outcome.interrupted:
+        raise typer.Exit(stopping.told("What was learnt is kept; run the same command again to resume."))

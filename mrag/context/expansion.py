@@ -1,0 +1,163 @@
+"""From hits to a bounded context: which triples around them are worth a place in a prompt.
+
+Every triple in reach gets a priority that no budget enters into; the budget then takes the longest
+beginning of the list that fits. So a larger budget always gives a superset of a smaller one, and the
+same question over the same graph always gives the same context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyoxigraph as ox
+from rdflib import URIRef
+
+from mrag import untrusted
+from mrag.context.display import Display
+from mrag.context.reach import Reach
+from mrag.context.remote import forget
+from mrag.context.render import Context, Dropped, Line, tokens
+from mrag.context.settings import ContextSettings
+from mrag.context.weights import ReachedTriple, set_priorities
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDF, Triple, from_ox
+from mrag.text.stopwords import content_words
+
+_TYPE = RDF + "type"
+_SCHEMA_EVERY = 6
+
+
+def expand(
+    kg: KnowledgeGraph,
+    seeds: Sequence[tuple[str, float]],
+    settings: ContextSettings | None = None,
+    *,
+    question: str = "",
+) -> Context:
+    """Expand hits into a bounded context.
+
+    Args:
+        kg: The knowledge graph.
+        seeds: IRI and score of each hit, best first.
+        settings: The knobs; the defaults suit a prompt of a few thousand tokens.
+        question: Words that a triple may share with the question raise it.
+
+    Returns:
+        The context, its lines grouped by hit, with a report of what was left out.
+
+    Example:
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> _ = kg.insert([Triple(URIRef("urn:x:a"), URIRef("urn:x:knows"), URIRef("urn:x:b"))])
+        >>> expand(kg, [("urn:x:a", 1.0)]).lines[0].text
+        '(<urn:x:a>, knows, <urn:x:b>)'
+    """
+    settings = settings or ContextSettings()
+    best: dict[str, float] = {}
+    for iri, score in seeds:
+        best.setdefault(str(iri), score)
+    seeds = list(best.items())
+    display = Display(kg)
+    asked = content_words(question)
+    reach = Reach(kg, display, settings, asked)
+    forget(kg)
+    reach.gather(list(best))
+    candidates = list(reach.found.values())
+    schema = reach.schema() if settings.schema else []
+    _prepare(display, [*candidates, *schema], seeds)
+    set_priorities(kg, display, candidates, damping=settings.hub_damping, question=asked)
+    for at, candidate in enumerate(schema):
+        candidate.priority = 1.0 / (2 + at)
+    ordered = _interleave(sorted(candidates, key=_by_priority), schema)
+    return _take(kg, display, ordered, seeds, settings, reach)
+
+
+def _prepare(
+    display: Display,
+    candidates: Sequence[ReachedTriple],
+    seeds: Sequence[tuple[str, float]],
+) -> None:
+    wanted = {iri for iri, _ in seeds}
+    for candidate in candidates:
+        s, p, o, _ = candidate.statement
+        wanted.update((s, p))
+        if isinstance(o, ox.NamedNode):
+            wanted.add(o.value)
+    display.prepare(sorted(wanted))
+
+
+def _interleave(candidates: Sequence[ReachedTriple], schema: Sequence[ReachedTriple]) -> list[ReachedTriple]:
+    merged: list[ReachedTriple] = []
+    rest = list(schema)
+    for at, candidate in enumerate(candidates, start=1):
+        merged.append(candidate)
+        if at % (_SCHEMA_EVERY - 1) == 0 and rest:
+            merged.append(rest.pop(0))
+    return merged + rest
+
+
+def _by_priority(candidate: ReachedTriple) -> tuple[float, str, str, str]:
+    s, p, o, _ = candidate.statement
+    return -candidate.priority, s, p, str(o)
+
+
+def _take(
+    kg: KnowledgeGraph,
+    display: Display,
+    ordered: Sequence[ReachedTriple],
+    seeds: Sequence[tuple[str, float]],
+    settings: ContextSettings,
+    reach: Reach,
+) -> Context:
+    taken: list[tuple[ReachedTriple, tuple[str, str, str], str]] = []
+    used = 0
+    for candidate in ordered:
+        if len(taken) >= settings.max_triples:
+            break
+        s, p, o, _ = candidate.statement
+        shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
+        text = untrusted.fact(shown)
+        # The id, the brackets and the mark of an inferred line are paid for as well.
+        cost = tokens([text]) + 4
+        if used + cost > settings.token_budget:
+            break
+        used += cost
+        taken.append((candidate, shown, text))
+    if left := len(ordered) - len(taken):
+        reach.dropped["over the budget"] += left
+
+    def place(item: tuple[ReachedTriple, tuple[str, str, str], str]) -> tuple[int, int, int, float, str, str]:
+        candidate, _, text = item
+        seed = candidate.seed if candidate.seed >= 0 else len(seeds)
+        return (
+            seed,
+            candidate.hop,
+            candidate.statement[1] != _TYPE,
+            -candidate.priority,
+            text,
+            str(candidate.statement[2]),
+        )
+
+    lines = []
+    for number, (candidate, shown, text) in enumerate(sorted(taken, key=place), start=1):
+        s, p, o, graph = candidate.statement
+        lines.append(
+            Line(
+                id=f"t{number}",
+                text=text,
+                triple=Triple(URIRef(s), URIRef(p), from_ox(o)),
+                graph=graph,
+                inferred=kg.is_inferred(graph),
+                labels=shown,
+                entity=seeds[candidate.seed][0] if candidate.seed >= 0 else s,
+                score=candidate.priority,
+                hop=candidate.hop,
+                path=candidate.path,
+            )
+        )
+    dropped = [Dropped(reason, count) for reason, count in sorted(reach.dropped.items())]
+    dropped += [
+        Dropped(f"hub: more {display.predicate(p)} than were read", 0, more=True) for p in sorted(reach.cut)
+    ]
+    names = tuple(display.entity(iri) for iri, _ in seeds)
+    return Context(tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used)

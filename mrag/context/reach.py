@@ -1,0 +1,212 @@
+"""What an expansion reaches: the triples around hits, those behind unnamed nodes, and axioms about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pyoxigraph as ox
+
+from mrag.context.display import Display
+from mrag.context.neighbours import Direction, Statement, prefetch, read
+from mrag.context.settings import ContextSettings
+from mrag.context.weights import ReachedTriple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import LABELS
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm
+from mrag.text.stopwords import content_words
+
+_TYPE = RDF + "type"
+_SCHEMA = (
+    RDFS + "subClassOf",
+    RDFS + "subPropertyOf",
+    OWL + "equivalentClass",
+    OWL + "disjointWith",
+    OWL + "inverseOf",
+    OWL + "propertyChainAxiom",
+    RDFS + "domain",
+    RDFS + "range",
+)
+_TRIVIAL_CLASSES = {
+    OWL + "Thing",
+    OWL + "NamedIndividual",
+    RDFS + "Resource",
+    RDFS + "Literal",
+    OWL + "Class",
+    OWL + "Restriction",
+    OWL + "ObjectProperty",
+    OWL + "DatatypeProperty",
+    OWL + "AnnotationProperty",
+    OWL + "FunctionalProperty",
+    RDF + "List",
+    RDF + "Property",
+    RDFS + "Class",
+}
+"""Types that every entity, class or property has."""
+
+
+class Reach:
+    """Gathers the triples in reach of hits.
+
+    Args:
+        kg: The knowledge graph.
+        display: Shows terms, for the words that they share with the question.
+        settings: The knobs.
+        question: Words of the question.
+
+    Attributes:
+        found: The triples by subject, predicate and object, in the order in which they were reached.
+        dropped: How many triples were left out, by reason.
+        cut: Predicates of which a hub has more triples than were read.
+    """
+
+    def __init__(
+        self, kg: KnowledgeGraph, display: Display, settings: ContextSettings, question: frozenset[str]
+    ) -> None:
+        self.kg, self.display, self.settings, self.question = kg, display, settings, question
+        self.found: dict[tuple[str, str, str], ReachedTriple] = {}
+        self.dropped: Counter[str] = Counter()
+        self.cut: set[str] = set()
+
+    def gather(self, seeds: Sequence[str]) -> None:
+        """Take in what stands around the hits, best first."""
+        self._fetch(seeds, self.settings.directions)
+        for at, iri in enumerate(seeds):
+            self._neighbours(iri, at, 1, (iri,), self.settings.directions)
+            self._through_relations(iri, at)
+        if self.settings.hops == 2:
+            self._second_hop(seeds)
+
+    def schema(self) -> list[ReachedTriple]:
+        """Return axioms about the predicates and classes in reach, those of the most frequent first."""
+        counts: Counter[str] = Counter()
+        for candidate in self.found.values():
+            _, p, o, _ = candidate.statement
+            counts[p] += 1
+            if p == _TYPE and isinstance(o, ox.NamedNode):
+                counts[o.value] += 1
+        found: dict[tuple[str, str, str], ReachedTriple] = {}
+        by_axiom: dict[str, list[ReachedTriple]] = {p: [] for p in _SCHEMA}
+        symbols = sorted(
+            (s for s in counts if not s.startswith((RDF, RDFS, OWL))), key=lambda s: (-counts[s], s)
+        )
+        self._fetch(symbols, ("out",))
+        for symbol in symbols:
+            for statement in sorted(
+                read(
+                    self.kg, symbol, "out", scan=self.settings.scan, share=self.settings.per_predicate
+                ).statements,
+                key=lambda x: (x[1], str(x[2])),
+            ):
+                key = statement[0], statement[1], str(statement[2])
+                wanted = statement[1] in by_axiom and not self._unwanted(statement, "out")
+                if wanted and key not in self.found and key not in found:
+                    found[key] = ReachedTriple(statement, -1, 0, "out", 0, ())
+                    by_axiom[statement[1]].append(found[key])
+        # One of each kind in turn, so that forty domains do not hide the one disjointness.
+        ordered: list[ReachedTriple] = []
+        while any(by_axiom.values()):
+            ordered.extend(group.pop(0) for group in by_axiom.values() if group)
+        return ordered
+
+    def _fetch(self, entities: Sequence[str], directions: Sequence[Direction]) -> None:
+        for direction in directions:
+            prefetch(
+                self.kg,
+                entities,
+                direction,
+                scan=self.settings.scan,
+                share=self.settings.per_predicate + 2,
+            )
+
+    def _neighbours(
+        self, entity: str, seed: int, hop: int, path: tuple[str, ...], directions: Sequence[Direction]
+    ) -> None:
+        for direction in directions:
+            edges = read(
+                self.kg, entity, direction, scan=self.settings.scan, share=self.settings.per_predicate + 2
+            )
+            self.cut.update(edges.cut)
+            groups: dict[str, list[Statement]] = {}
+            for statement in edges.statements:
+                reason = self._unwanted(statement, direction)
+                if reason:
+                    self.dropped[reason] += 1
+                else:
+                    groups.setdefault(statement[1], []).append(statement)
+            for predicate in sorted(groups):
+                group = self._preferred(groups[predicate])
+                if len(group) > self.settings.per_predicate:
+                    group = self._shared_first(group, direction)
+                    self.dropped["over the limit for one entity and predicate"] += (
+                        len(group) - self.settings.per_predicate
+                    )
+                for place, statement in enumerate(group[: self.settings.per_predicate]):
+                    key = statement[0], statement[1], str(statement[2])
+                    if key not in self.found:
+                        self.found[key] = ReachedTriple(statement, seed, hop, direction, place, path)
+
+    def _shared_first(self, group: list[Statement], direction: Direction) -> list[Statement]:
+        """Order a group that will be cut by the words its other ends share with the question."""
+        if not self.question:
+            return group
+
+        def end(statement: Statement) -> OxTerm:
+            return statement[2] if direction == "out" else ox.NamedNode(statement[0])
+
+        self.display.prepare(sorted({t.value for x in group if isinstance(t := end(x), ox.NamedNode)}))
+        return sorted(group, key=lambda x: -len(self.question & content_words(self.display.term(end(x)))))
+
+    def _unwanted(self, statement: Statement, direction: Direction) -> str | None:
+        s, p, o, _ = statement
+        if p in self.settings.denied or (self.settings.allowed and p not in self.settings.allowed):
+            return "predicate not wanted"
+        if p in LABELS and isinstance(o, ox.Literal):
+            return "label, shown in place of the IRI"
+        if isinstance(o, ox.NamedNode):
+            if p == _TYPE and (o.value in _TRIVIAL_CLASSES or o.value.startswith(SKOLEM)):
+                return "trivial"
+            if o.value == s:
+                return "trivial"
+            if p.startswith((OWL, RDFS)) and direction == "out" and o.value == OWL + "Thing":
+                return "trivial"
+        if s.startswith(SKOLEM) or isinstance(o, ox.BlankNode):
+            return "anonymous node"
+        return None
+
+    def _preferred(self, group: list[Statement]) -> list[Statement]:
+        """Keep the texts of the best language only, and order what is kept."""
+        tagged = [o.language for *_, o, _g in group if isinstance(o, ox.Literal) and o.language]
+        best = min(tagged, key=lambda tag: (self.kg.language_rank(tag), tag), default=None)
+        kept = [
+            x for x in group if not (isinstance(x[2], ox.Literal) and x[2].language) or x[2].language == best
+        ]
+        if len(kept) < len(group):
+            self.dropped["other language"] += len(group) - len(kept)
+        return sorted(kept, key=lambda x: (x[0], str(x[2]), x[3]))
+
+    def _through_relations(self, entity: str, seed: int) -> None:
+        """Take in what nodes without a name relate the hit to, such as the person of a film role."""
+        ends: dict[str, int] = {}
+        for candidate in self.found.values():
+            s, _, o, _ = candidate.statement
+            other = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+            if candidate.seed == seed and other != entity and self.display.relation(other):
+                ends[other] = -len(self.question & content_words(self.display.entity(other)))
+        for node in sorted(ends, key=lambda n: (ends[n], n))[: self.settings.fanout]:
+            self._neighbours(node, seed, 2, (entity, node), ("out",))
+
+    def _second_hop(self, seeds: Sequence[str]) -> None:
+        known = set(seeds)
+        starts: list[tuple[int, str, str]] = []
+        for seed, iri in enumerate(seeds):
+            ends: dict[str, None] = {}
+            for candidate in list(self.found.values()):
+                s, p, o, _ = candidate.statement
+                end = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
+                if candidate.seed == seed and p != _TYPE and end not in known and not end.startswith(SKOLEM):
+                    ends[end] = None
+            starts.extend((seed, iri, end) for end in list(ends)[: self.settings.fanout])
+        self._fetch([end for _, _, end in starts], self.settings.directions)
+        for seed, iri, end in starts:
+            self._neighbours(end, seed, 2, (iri, end), self.settings.directions)

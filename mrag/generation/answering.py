@@ -1,0 +1,209 @@
+"""Answers with computed citations: by a language model, or by the facts alone.
+
+Whatever writes the text, its sentences are held against the context afterwards. A model may write ids
+of lines; they are taken out, and only those stay that hold. What no line supports is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from mrag import untrusted
+from mrag.context.render import Context
+from mrag.errors import ModelError
+from mrag.generation.lines import recorded
+from mrag.generation.models.calls import invoke, model_errors, model_name
+from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbalise_all
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
+from mrag.generation.result import Answer, Citation, Sentence
+from mrag.generation.support.citations import Citer
+from mrag.generation.support.sentences import Thoughts, items_after, split, take_ids, without_thoughts
+from mrag.rdf.terms import Term
+from mrag.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = [
+    "Answer",
+    "Citation",
+    "Sentence",
+    "aanswer",
+    "answer",
+    "astream_answer",
+    "cite",
+    "stream_answer",
+]
+
+
+def answer(
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Answer:
+    """Answer a question from a context, and cite what each sentence rests on.
+
+    Args:
+        question: What is asked.
+        context: The only facts that may be used.
+        model: A chat model; without one the best facts are put in sentences.
+        notice: What to tell the reader; without a model, by default, that there was none.
+
+    Returns:
+        The answer. With an empty context no model is asked, and the answer says that nothing was found.
+
+    Raises:
+        ModelError: If the model cannot be reached or gives no text.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.context.render import Line
+        >>> from mrag.rdf.terms import Triple
+        >>> e = "http://example.org/"
+        >>> triple = Triple(URIRef(e + "GraphDB"), URIRef(e + "by"), URIRef(e + "Ontotext"))
+        >>> labels = ("GraphDB", "developed by", "Ontotext")
+        >>> line = Line("t1", "(GraphDB, developed by, Ontotext)", triple, e, False, labels)
+        >>> print(answer("Who develops GraphDB?", Context((line,), ())).text)
+        GraphDB is developed by Ontotext [t1].
+    """
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        return _plain(question, kept, model, notice)
+    text = invoke(model, messages(question, kept.text()))
+    return cite(question, text, kept, model=model_name(model), notice=notice)
+
+
+async def aanswer(
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Answer:
+    """Answer as `answer` does, without blocking while the model writes."""
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        return _plain(question, kept, model, notice)
+    with model_errors(model):
+        text = _text(await model.ainvoke(messages(question, kept.text())))
+    return cite(question, text, kept, model=model_name(model), notice=notice)
+
+
+def stream_answer(
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> Iterator[str | Answer]:
+    """Answer as `answer` does, giving the text as it is written and the whole answer at the end.
+
+    Yields:
+        Pieces of text, as the model writes them; last, the `Answer`, whose text has the citations.
+
+    Raises:
+        ModelError: If the model cannot be reached, breaks off or gives no text.
+    """
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        whole = _plain(question, kept, model, notice)
+        yield from (sentence.before + str(sentence) for sentence in whole.sentences)
+        yield whole
+        return
+    said, thoughts = "", Thoughts()
+    with model_errors(model):
+        for chunk in model.stream(messages(question, kept.text())):
+            piece = _text(chunk)
+            said += piece
+            if shown := thoughts.feed(piece):
+                yield shown
+    yield cite(question, said, kept, model=model_name(model), notice=notice)
+
+
+async def astream_answer(
+    question: str, context: Context, model: BaseChatModel | None = None, *, notice: str | None = None
+) -> AsyncIterator[str | Answer]:
+    """Stream as `stream_answer` does, without blocking while the model writes."""
+    kept = recorded(context)
+    if model is None or not kept.lines:
+        for part in stream_answer(question, kept, None, notice=notice):
+            yield part
+        return
+    said, thoughts = "", Thoughts()
+    with model_errors(model):
+        async for chunk in model.astream(messages(question, kept.text())):
+            piece = _text(chunk)
+            said += piece
+            if shown := thoughts.feed(piece):
+                yield shown
+    yield cite(question, said, kept, model=model_name(model), notice=notice)
+
+
+def cite(
+    question: str, text: str, context: Context, *, model: str | None = None, notice: str | None = None
+) -> Answer:
+    """Compute the citations of a text that answers a question from a context.
+
+    Args:
+        question: What was asked.
+        text: What a model wrote, with or without ids of lines in square brackets.
+        context: What it was to write from.
+        model: Name of the model.
+        notice: What to tell the reader.
+
+    Raises:
+        ModelError: If the text has neither a word nor the id of a line in it.
+    """
+    kept = recorded(context)
+    citer = Citer(question, kept)
+    pieces: list[tuple[str, str, tuple[str, ...]]] = []
+    for before, sentence in split(without_thoughts(text), names_of(kept)):
+        bare, ids = take_ids(sentence)
+        if tokens(bare):
+            bare = untrusted.without_ids(bare, marks=False)
+            before = untrusted.layout(before)
+            pieces.append((before if pieces else before.lstrip("\n"), bare, ids))
+        elif pieces and ids:
+            pieces[-1] = (*pieces[-1][:2], (*pieces[-1][2], *ids))
+    if not pieces:
+        pointed = _pointed_to(question, text, kept)
+        if pointed:
+            only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
+            return Answer.of(question, pointed, kept, model, only)
+        raise ModelError(
+            "The language model gave no text.", hint="Try again, or another model.", term=text[:80] or None
+        )
+    sentences = []
+    subjects: frozenset[Term] = frozenset()
+    for (before, bare, ids), items in zip(pieces, items_after([p[:2] for p in pieces]), strict=True):
+        support = citer.support(bare, ids, subjects, lead=bare.endswith(":"), items=items)
+        subjects = support.subjects
+        if not any(line.inferred for line in support.lines):
+            bare = untrusted.without_ids(bare)
+        cited = tuple(Citation.of(line) for line in support.lines)
+        sentences.append(Sentence(bare, cited, support.supported, before, support.rejected))
+    return Answer.of(question, sentences, kept, model, notice)
+
+
+def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
+    """Put in words the lines whose ids are all that a model wrote, as very small ones do."""
+    _, written = take_ids(text)
+    ids = {line.id.casefold(): line for line in context.lines}
+    lines = [ids[one] for one in written if one in ids]
+    return [
+        Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
+        for before, told in verbalise_all(question, lines, context)
+    ]
+
+
+def names_of(context: Context) -> list[str]:
+    """Return the labels of a context that may hold a full stop."""
+    return [label for line in context.lines for label in (line.labels[0], line.labels[2]) if "." in label]
+
+
+def _plain(question: str, context: Context, model: BaseChatModel | None, notice: str | None) -> Answer:
+    if not context.lines:
+        sentences = [Sentence(NOTHING_FOUND, (), True)]
+    else:
+        sentences = [
+            Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
+            for before, told in plain_sentences(question, context)
+        ]
+    if model is not None:
+        return Answer.of(question, sentences, context, model_name(model), notice)
+    return Answer.of(question, sentences, context, None, notice or NO_MODEL_NOTICE)
+
+
+def _text(message: Any) -> str:
+    return str(message.text)

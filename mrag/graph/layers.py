@@ -1,0 +1,298 @@
+"""The named graphs of a knowledge graph: how they come into sight, go out of it, and are removed.
+
+A record in the system graph names the graphs and carries a revision; a graph that the record does not name
+is out of sight. So whatever changes the triples takes the same way:
+
+1. `GraphLayers.new_graph` names a graph that no one reads yet, and long work announces itself by `begin`.
+2. The graph is filled.
+3. `GraphLayers.commit` replaces the record in one transaction. After a crash the state is that of before it
+   or of after it, and never a part.
+4. What the record no longer names is removed, now or by `collect` at the next occasion.
+
+A server that reasons by itself keeps no record: all its graphs are in sight, and the number of its triples
+stands for the revision.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import pyoxigraph as ox
+
+from mrag.errors import ConfigError, QueryTimeout
+from mrag.graph.record import Record, Status, joined, parted, read_record, record_update, status_of
+from mrag.rdf import queries
+from mrag.rdf.printing import to_data
+from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, to_ox
+from mrag.stores.base import Dataset, StoreLayers, TripleStore
+
+logger = logging.getLogger(__name__)
+
+Layer: TypeAlias = OneOf["all", "asserted", "inferred"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
+
+
+class GraphLayers:
+    """The graphs of a knowledge graph in a store.
+
+    Args:
+        store: Where the triples are.
+        name: Its name in the store; letters, digits, `_` and `-`.
+        prefixes: Prefixes for display and for queries, beside the well-known ones.
+        graphs: IRIs of graphs of the store that make up the asserted triples, where mrag did not load
+            them. By default a store that mrag has no record in is taken as it is.
+
+    Attributes:
+        cache: What others derived from the present triples; another one is begun when they change.
+        chosen: Whether the graphs were named when it was opened.
+    """
+
+    def __init__(
+        self,
+        store: TripleStore,
+        name: str = "main",
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        graphs: Sequence[str] = (),
+    ) -> None:
+        if not _NAME.match(name):
+            raise ConfigError(
+                f"{name!r} cannot name a knowledge graph.", hint="Use letters, digits, _ and -."
+            )
+        self.store = store
+        self.name = name
+        self.iri = f"urn:mrag:kg:{name}"
+        self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
+        self.cache: dict[str, object] = {}
+        self.chosen = bool(graphs)
+        self._found: tuple[str, ...] = ()
+        self.record = self._opened(graphs)
+
+    # -- what is in sight --------------------------------------------------------------------------
+
+    def dataset(self, layer: Layer = "all") -> Dataset:
+        """Return the graphs of a layer as the dataset of a query."""
+        record = self.record
+        graphs = {
+            "all": (*record.asserted, *record.inferred),
+            "asserted": record.asserted,
+            "inferred": record.inferred,
+        }[layer]
+        named = () if self.as_found else (*record.asserted, *record.inferred, *record.contexts)
+        return Dataset(graphs, named)
+
+    @property
+    def as_found(self) -> bool:
+        """Return whether the graphs are the store's own layers, which have no names of their own."""
+        return self.record.asserted == self._found
+
+    @property
+    def revision(self) -> int:
+        """Return a number that grows with every change of the triples."""
+        return self.record.revision
+
+    @property
+    def reasoned(self) -> bool:
+        """Return whether the inferred triples belong to the present asserted ones."""
+        return self.record.reasoned == self.record.revision
+
+    def is_inferred(self, graph: str) -> bool:
+        """Return whether a graph of this knowledge graph holds inferred triples."""
+        return graph in self.record.inferred
+
+    def graphs_of(self, status: Status) -> tuple[str, ...]:
+        """Return the IRIs of the graphs that were written for one purpose, oldest first."""
+        if self.store.capabilities.reasoning:
+            return (self.server_graph(status),)
+        return tuple(g for g in self.record.asserted if status_of(g) == status)
+
+    def server_graph(self, part: str = "") -> str:
+        """Return the IRI of a graph on a server that reasons by itself, and so keeps no record."""
+        return f"urn:graph:{self.name}:{part}" if part else f"urn:graph:{self.name}"
+
+    # -- change ------------------------------------------------------------------------------------
+
+    def require_writable(self) -> None:
+        """Refuse to go on where nothing can be written.
+
+        Raises:
+            ConfigError: If the triples are in graphs without names, which rules cannot read beside others.
+        """
+        if self.as_found and not self.store.capabilities.reasoning:
+            raise ConfigError(
+                "The triples are in the store's default graph, which is read only here.",
+                endpoint=self.store.url,
+                hint="Name the graphs to work on with graphs=[…], or ?graph=IRI in the URL.",
+            )
+
+    def new_graph(self, status: Status = "asserted") -> str:
+        """Return the IRI of a graph that no one reads yet; it sorts behind all: the first is where loads go.
+
+        Example:
+            >>> from mrag.stores.oxigraph import OxigraphStore
+            >>> GraphLayers(OxigraphStore()).new_graph("completed")
+            'urn:mrag:kg:main:completed:1'
+        """
+        record = self.record
+        numbers = (int(n) for graph in record.asserted for n in re.findall(r"\d+", graph))
+        return f"{self.iri}:{status}:{max(record.revision, *numbers, 0) + 1}"
+
+    def begin(self, work: str) -> None:
+        """Note that long work has begun, so that a crash during it is known at the next opening.
+
+        Raises:
+            ConfigError: If nothing can be written.
+        """
+        self.require_writable()
+        self.commit(replace(self.record, pending=json.dumps({work: True})))
+
+    def end(self) -> None:
+        """Note that the work noted by `begin` has been given up."""
+        self.commit(replace(self.record, pending=""))
+
+    def commit(self, after: Record, also: str = "", *, changed: bool = True) -> None:
+        """Replace the record, and so what is in sight, in one transaction.
+
+        Args:
+            after: The new record.
+            also: An update that belongs to it, without a prologue.
+            changed: Whether the triples are others than before.
+        """
+        if not self.as_found:
+            after = replace(after, kept=True)
+            update = record_update(self.iri, after)
+            self.store.update(f"{update};\n{also}" if also else update)
+        self.written(after, changed=changed)
+
+    def written(self, record: Record, *, changed: bool = True) -> None:
+        """Go on with a record that is in the store already."""
+        self.record = record
+        if changed:
+            self.cache = {}
+
+    def set_inferred(self, graphs: Sequence[str]) -> None:
+        """Make these graphs the inferred layer of the present triples, in one transaction."""
+        record, revision = self.record, self.record.revision + 1
+        after = replace(record, inferred=tuple(graphs), added=(), revision=revision, reasoned=revision)
+        self.commit(replace(after, pending=""))
+
+    def exchange(self, *, into: str = "", out: str = "") -> None:
+        """Put a graph that has been filled in sight, take another out, or both, in one transaction.
+
+        What went out is then removed.
+        """
+        after = self.record
+        if out:
+            after = parted(after, {out}, self.store.count(out), gone=True)
+        if into:
+            after = joined(after, into, self.store.count(into))
+        self.commit(after)
+        if out:
+            self.store.clear(out)
+
+    def changes(self, out: Sequence[Quad], into: Sequence[Quad]) -> str:
+        """Return the update that takes triples out of graphs and puts others in."""
+        if self.store.capabilities.edges:
+            # As data, not by a WHERE, which takes the embedded engine three times as long.
+            return to_data(map(_quad, out), map(_quad, into))
+        return queries.get("update/change").bind(graph_subject_predicate_object=out, g_s_p_o=into)
+
+    def remove_doubles(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Take triples out of a graph that stand in two.
+
+        Args:
+            rows: The smaller graph, the larger, and the one of them to take from.
+        """
+        if rows:
+            self.store.update(queries.get("update/remove-doubles").bind(scanned_probed_graph=rows))
+
+    def recount(self, count: int | None = None) -> None:
+        """Number the state of a server that keeps no record by its triples, counted unless given."""
+        if count is None:
+            self.commit(self._counted(self.record))
+        else:
+            self.commit(replace(self.record, triples=count, revision=count, reasoned=count))
+
+    def counted(self, graphs: Sequence[str] | None = None) -> int:
+        """Count the triples of graphs, by a scan; by default of the asserted ones."""
+        return sum(self.store.count(g) for g in (self.record.asserted if graphs is None else graphs))
+
+    def collect(self) -> int:
+        """Remove graphs that earlier work left behind, and return how many there were."""
+        if self.as_found:
+            return 0
+        in_sight = {*self.record.asserted, *self.record.inferred}
+        stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in in_sight]
+        for graph in stale:
+            self.store.clear(graph)
+        return len(stale)
+
+    def clear(self) -> None:
+        """Forget all triples of this knowledge graph; of data that was there before, only what was added."""
+        if self.as_found:
+            self.store.clear(self.server_graph())
+            self.recount()
+            return
+        self.begin_anew(Record((self.new_graph(),), revision=self.record.revision + 1))
+
+    def begin_own(self) -> None:
+        """Begin a knowledge graph beside data that the store held before and nobody has named."""
+        if not self.record.kept and not self.chosen:
+            logger.warning(
+                "what the store held before is not part of what is loaded; name its graphs to have both"
+            )
+            self._found, self.record = (), Record((f"{self.iri}:asserted:0",))
+
+    def begin_anew(self, after: Record) -> None:
+        """Commit a record that names none of the graphs of before, then remove those."""
+        contexts = self.record.contexts
+        self.commit(replace(after, pending=json.dumps({"clear": list(contexts)}) if contexts else ""))
+        self.forget(contexts)
+
+    def forget(self, contexts: Sequence[str]) -> None:
+        """Remove graphs that the record no longer names; recovery runs it again, so it may come twice."""
+        self.collect()
+        for graph in contexts:
+            self.store.clear(graph)
+        if self.record.pending:
+            self.end()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _opened(self, graphs: Sequence[str]) -> Record:
+        """Read the record, or make one for the graphs named or found."""
+        layers = self.store.layers() if self.store.capabilities.reasoning else None
+        record = read_record(self.store, self.iri) if layers is None else None
+        if record is not None and record.kept and not set(graphs) <= {*record.asserted}:
+            raise ConfigError(
+                f"The knowledge graph {self.name!r} of this store is made of other graphs.",
+                endpoint=self.store.url,
+                hint="Leave the graphs out, or give this selection another name with --kg or name=.",
+            )
+        if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
+            return replace(record, kept=True)
+        layers = StoreLayers(tuple(graphs)) if graphs else layers or StoreLayers(())
+        if not graphs and not set(layers.asserted) <= set(self.store.graphs()):
+            self._found = layers.asserted
+        return self._counted(Record(layers.asserted, layers.inferred, kept=False))
+
+    def _counted(self, record: Record) -> Record:
+        """Number the state of triples that others may change by how many there are."""
+        try:
+            count = self.counted(record.asserted)
+        except QueryTimeout:
+            count = 0  # too large to count, so that changes by others go unnoticed
+        reasoned = count if self.store.capabilities.reasoning else -1
+        return replace(record, triples=count, revision=count, reasoned=reasoned)
+
+
+def _quad(quad: Quad) -> ox.Quad:
+    graph, s, p, o = map(to_ox, quad)
+    return ox.Quad(s, p, o, graph)  # type: ignore[arg-type]  # they come from triples

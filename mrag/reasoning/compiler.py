@@ -1,0 +1,300 @@
+"""Class expressions compiled to rules, a side of an inclusion at a time.
+
+A class expression on the left of an inclusion becomes patterns to match, one rule for each branch of a union;
+on the right it becomes triples to add, or a check for clashing triples.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pyoxigraph as ox
+
+from mrag.rdf.patterns import (
+    AllOf,
+    Call,
+    Compare,
+    In,
+    Node,
+    Path,
+    TriplePattern,
+    iri,
+    var,
+)
+from mrag.rdf.terms import OWL, RDFS
+from mrag.reasoning import axioms as ax
+from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Plain, PropertyExpression
+from mrag.reasoning.ranges import inside, outside, within
+from mrag.reasoning.rules import Branch, ConsistencyCheck, Rule, resolve
+from mrag.reasoning.tbox import TBox
+
+_SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
+
+
+_MAX_BRANCHES = 4096
+
+
+class Compiler:
+    """Turns the axioms of a TBox into rules and checks."""
+
+    def __init__(self, box: TBox) -> None:
+        self.box = box
+        self.rules: dict[Rule, None] = {}
+        self.checks: dict[ConsistencyCheck, None] = {}
+        self.notes: dict[str, None] = {}
+        self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
+        self._fresh = count()
+
+    def new(self, prefix: str = "v") -> ox.Variable:
+        """Return a variable not used before in this axiom."""
+        return var(f"{prefix}{next(self._fresh)}")
+
+    # -- left sides ------------------------------------------------------------------------------------
+
+    def matches(self, expression: ax.Expression, x: Node) -> list[Branch] | None:
+        """Return the ways `x` can be an instance, or None where matching cannot tell (open world)."""
+        match expression:
+            case ax.ClassName(c):
+                if c in self.datatypes:
+                    return self.matches(self.datatypes[c], x)
+                if self.box.is_datatype(c):
+                    return [Branch(filters=(inside(c, x),))]
+                if c.value in _SILENT:
+                    return [Branch()]
+                return [] if expression == NOTHING else [Branch((TriplePattern(x, TYPE, c),))]
+            case ax.IntersectionOf(parts):
+                return self._all(parts, x)
+            case ax.UnionOf(parts):
+                found = [self.matches(p, x) for p in parts]
+                if all(f is None for f in found):
+                    return None
+                return [b for f in found if f is not None for b in f]
+            case ax.Enumeration(members):
+                return self._one_of(members, x)
+            case ax.SomeValuesFrom(p, filler):
+                return self._related(p, filler, x, beyond=False)
+            case ax.MinCardinality(n, p, filler):
+                return [Branch()] if n == 0 else self._related(p, filler, x, beyond=True) if n == 1 else None
+            case ax.HasValue(p, value):
+                atom = self.atom(p, x, value)
+                return None if atom is None else [Branch((atom,))]
+            case ax.HasSelf(p):
+                return [Branch((TriplePattern(x, p.iri, x),), beyond=True)]
+            case ax.Facets(datatype, limits):
+                test = within(datatype, limits, x, clash=False)
+                return None if test is None else [Branch(filters=(test,), beyond=True)]
+            case _:
+                return None
+
+    def _all(self, parts: tuple[ax.Expression, ...], x: Node) -> list[Branch] | None:
+        branches = [Branch()]
+        for part in parts:
+            ways = self.matches(part, x)
+            if ways is None or len(ways) * len(branches) > _MAX_BRANCHES:
+                return None
+            branches = [b.with_(w) for b in branches for w in ways]
+        return branches
+
+    def _one_of(self, members: tuple[Plain, ...], x: Node) -> list[Branch]:
+        if not isinstance(x, ox.Variable):
+            return [Branch()] if x in members else []
+        if all(isinstance(m, ox.Literal) for m in members):
+            return [Branch(filters=(In(x, members),))]
+        return [Branch(binding=((x, m),)) for m in members]
+
+    def _related(
+        self, p: PropertyExpression, filler: ax.Expression, x: Node, *, beyond: bool
+    ) -> list[Branch] | None:
+        y = self.new()
+        ways = self.matches(filler, y)
+        atom = self.atom(p, x, y)
+        if ways is None or atom is None:
+            return None
+        return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
+
+    def atom(self, p: PropertyExpression, x: Node, y: Node) -> TriplePattern | None:
+        """Return the triple of a property or its inverse; None with a literal for a subject."""
+        s, o = (y, x) if p.inverse else (x, y)
+        return None if isinstance(s, ox.Literal) else TriplePattern(s, p.iri, o)
+
+    # -- right sides -----------------------------------------------------------------------------------
+
+    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: Node) -> None:
+        """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
+        match expression:
+            case ax.ClassName(c):
+                self._follow_named(name, axiom, branch, c, x)
+            case ax.IntersectionOf(parts):
+                for part in parts:
+                    self.follow("cls-int2" if name.startswith("cax") else name, axiom, branch, part, x)
+            case ax.ComplementOf(of):
+                self._clash("cls-com", axiom, branch, self.matches(of, x))
+            case ax.Enumeration(members):
+                self._follow_one_of(axiom, branch, members, x)
+            case ax.UnionOf(parts):
+                self._follow_or(name, axiom, branch, parts, x)
+            case ax.Facets(datatype, limits):
+                test = within(datatype, limits, x, clash=True)
+                if test is not None:
+                    self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
+            case _:
+                self._follow_restriction(name, axiom, branch, expression, x)
+
+    def _follow_restriction(
+        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: Node
+    ) -> None:
+        match restriction:
+            case ax.AllValuesFrom(p, filler):
+                y = self.new()
+                atom = self.atom(p, x, y)
+                if atom is not None:
+                    step = branch.with_(Branch((atom,)))
+                    self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
+            case ax.HasValue(p, value):
+                head = self.atom(p, x, value)
+                if head is not None:
+                    self.rule("cls-hv1", axiom, branch, head)
+            case ax.HasSelf(p):
+                self.rule("cls-self", axiom, branch, TriplePattern(x, p.iri, x), beyond=True)
+            case ax.MaxCardinality(n, p, filler):
+                self._at_most(axiom, branch, n, p, filler, x)
+            case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
+                1, p, ax.Enumeration((only,))
+            ):
+                self.follow(name, axiom, branch, ax.HasValue(p, only), x)
+            case ax.MinCardinality(0, _, _):
+                pass
+            case _:
+                self.note(axiom)
+
+    def _clash(self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None) -> None:
+        """Add a check for each way to be an instance of what is excluded."""
+        if ways is None:
+            self.note(axiom)
+        for way in ways or []:
+            self.check(name, axiom, branch.with_(way))
+
+    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: Node) -> None:
+        if c in self.datatypes:
+            self.follow(name, axiom, branch, self.datatypes[c], x)
+        elif self.box.is_datatype(c):
+            test = outside(c, x)
+            if test is not None:
+                self.check("dt-not-type", axiom, branch.with_(Branch(filters=(test,))))
+        elif c.value == OWL + "Nothing":
+            self.check("cls-nothing2", axiom, branch)
+        elif c.value not in _SILENT:
+            self.rule(name, axiom, branch, TriplePattern(x, TYPE, c))
+
+    def _follow_one_of(self, axiom: Axiom, branch: Branch, members: tuple[Plain, ...], x: Node) -> None:
+        if all(isinstance(m, ox.Literal) for m in members):
+            test = AllOf((Call("isLiteral", (x,)), *(Compare(x, "!=", m) for m in members)))
+            self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
+        elif len(members) == 1:
+            different = Branch(filters=(Compare(x, "!=", members[0]),))
+            head = TriplePattern(x, SAME, members[0])
+            self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
+        else:
+            self.note(axiom)
+
+    def _follow_or(
+        self, name: str, axiom: Axiom, branch: Branch, parts: tuple[ax.Expression, ...], x: Node
+    ) -> None:
+        # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
+        negated = [p.of for p in parts if isinstance(p, ax.ComplementOf)]
+        rest = [p for p in parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
+        ways = self._all(tuple(negated), x)
+        if len(rest) > 1 or ways is None:
+            self.note(axiom)
+            return
+        for way in ways:
+            if rest:
+                self.follow(name, axiom, Branch(beyond=True).with_(branch).with_(way), rest[0], x)
+            else:
+                self.check("cls-com", axiom, branch.with_(way))
+
+    def _at_most(
+        self, axiom: Axiom, branch: Branch, n: int, p: PropertyExpression, filler: ax.Expression, x: Node
+    ) -> None:
+        qualified = filler != THING
+        name = f"cls-max{'q' if qualified else ''}c"
+        if n == 0:
+            self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False))
+        elif n == 1:
+            one, two = (self._related(p, filler, x, beyond=False) for _ in range(2))
+            if one is None or two is None:
+                self.note(axiom)
+                return
+            for a in one:
+                for b in two:
+                    y, z = (self._value(w.body[0], p) for w in (a, b))
+                    self.equate(name + ("3" if qualified else "2"), axiom, branch.with_(a).with_(b), y, z, p)
+        else:
+            self.note(axiom)
+
+    @staticmethod
+    def _value(atom: TriplePattern, p: PropertyExpression) -> Node:
+        return atom.s if p.inverse else atom.o
+
+    # -- adding ----------------------------------------------------------------------------------------
+
+    def rule(
+        self,
+        name: str,
+        axiom: Axiom | None,
+        branch: Branch,
+        head: TriplePattern,
+        *,
+        path: Path | None = None,
+        beyond: bool = False,
+    ) -> None:
+        """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
+        resolved = resolve(branch, head)
+        if resolved is None:
+            return
+        body, filters, head = resolved
+        bodies = [body]
+        if not body and head.ground and axiom is not None:
+            bodies = [(TriplePattern(*axiom.source),)]
+        elif not body:
+            kinds = (OWL + "NamedIndividual", OWL + "Thing")
+            bodies = [(TriplePattern(head.s, TYPE, iri(k)),) for k in kinds]
+        for each in bodies:
+            if head not in each:
+                filters_ = tuple(dict.fromkeys(filters))
+                self.rules[Rule(name, axiom, each, filters_, (), head, path, beyond or branch.beyond)] = None
+
+    def check(self, name: str, axiom: Axiom | None, branch: Branch) -> None:
+        """Add a check."""
+        resolved = resolve(branch, None)
+        if resolved is not None and (resolved[0] or resolved[1]):
+            body = resolved[0]
+            if not body and axiom is not None:
+                body = (TriplePattern(*axiom.source),)
+            self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
+
+    def equate(
+        self, name: str, axiom: Axiom, branch: Branch, y: Node, z: Node, p: PropertyExpression
+    ) -> None:
+        """Add the rule that two values are one thing, and the check that two literals are one value."""
+        differ = Compare(y, "!=", z)
+        if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
+            things = Branch(filters=(Call("isIRI", (y,)), Call("isIRI", (z,)), differ))
+            self.rule(name, axiom, branch.with_(things), TriplePattern(y, SAME, z))
+        if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
+            values = Branch(filters=(Call("isLiteral", (y,)), Call("isLiteral", (z,)), differ))
+            self.check(name, axiom, branch.with_(values))
+
+    def note(self, axiom: Axiom) -> None:
+        """Remember that an axiom, or a side of it, has no rule."""
+        self.notes[axiom.text()] = None
+
+    def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
+        """Add the rules of `left ⊑ right`."""
+        self._fresh = count()
+        x = var("x")
+        branches = self.matches(left, x)
+        if branches is None:
+            self.note(axiom)
+        for branch in branches or []:
+            self.follow(name, axiom, branch, right, x)

@@ -1,0 +1,187 @@
+"""Validation of the JSON API's input, and errors as JSON with the matching HTTP status."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from rdflib import URIRef
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from mrag.errors import (
+    ConfigError,
+    DamagedIndex,
+    EndpointError,
+    IndexError_,
+    LoadError,
+    ModelError,
+    MragError,
+    QueryRefused,
+    QueryTimeout,
+    ReasoningError,
+    StoreError,
+    TermError,
+)
+from mrag.rdf.terms import iri
+from mrag.server.protect import authorised, json_object
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION = 2_000
+"""Maximum number of characters of a question or a search."""
+
+MAX_IRI = 2_048
+MAX_LITERAL = 20_000
+MAX_BODY = 64 << 10
+"""Maximum number of bytes of a body, where the settings allow more."""
+
+_STATUS: tuple[tuple[type[MragError], int], ...] = (
+    (TermError, 400),
+    (ConfigError, 400),
+    (QueryRefused, 400),
+    (QueryTimeout, 503),
+    (EndpointError, 502),
+    (DamagedIndex, 500),
+    (IndexError_, 409),
+    (ReasoningError, 422),
+    (ModelError, 502),
+    (LoadError, 500),
+    (StoreError, 503),
+)
+_NAMES = {401: "Unauthorized", 404: "NotFound", 413: "TooLarge", 415: "UnsupportedMediaType"}
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def reply(value: Any, status: int = 200) -> JSONResponse:
+    """Answer with JSON that no cache keeps and no browser takes for another type."""
+    return JSONResponse(value, status, headers=_HEADERS)
+
+
+def problem(error: Exception) -> dict[str, Any]:
+    """Return an error as JSON: its type, what happened, and what to do next.
+
+    Example:
+        >>> problem(ConfigError("The question is empty.", hint="Give words."))["type"]
+        'ConfigError'
+    """
+    if isinstance(error, MragError):
+        # Not its text: that names files and queries of the server.
+        return {"type": type(error).__name__, "message": error.message, "hint": error.hint}
+    if isinstance(error, HTTPException):
+        name = _NAMES.get(error.status_code, "Refused")
+        return {"type": name, "message": error.detail, "hint": None}
+    return {"type": "InternalError", "message": "An internal error occurred in the server.", "hint": None}
+
+
+def status_of(error: Exception) -> int:
+    """Return the HTTP status of an error.
+
+    Example:
+        >>> status_of(TermError("x")), status_of(ModelError("x")), status_of(MragError("x"))
+        (400, 502, 500)
+    """
+    if isinstance(error, HTTPException):
+        return error.status_code
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
+    """Let only requests with the token through, if there is one, and answer errors as JSON.
+
+    Args:
+        endpoint: What answers.
+        token: The bearer token (RFC 6750, section 2.1) that a request must carry; None for no need.
+    """
+
+    async def answer(request: Request) -> Response:
+        try:
+            # The application asks for it too; these routes may also stand in another one.
+            if token and not authorised(request.headers, token):
+                raise HTTPException(401, "A token is needed.")
+            return await endpoint(request)
+        except Exception as error:  # whatever it is, a browser gets JSON
+            status = status_of(error)
+            if status >= 500 and not isinstance(error, MragError):
+                logger.exception("%s failed", request.url.path)
+            response = reply({"error": problem(error)}, status)
+            if isinstance(error, HTTPException):
+                response.headers.update(error.headers or {})
+            if status == 401:
+                response.headers["WWW-Authenticate"] = 'Bearer realm="mrag"'
+            return response
+
+    return answer
+
+
+async def json_body(request: Request, max_bytes: int) -> dict[str, Any]:
+    """Read a JSON object, and stop reading at `max_bytes`.
+
+    Raises:
+        HTTPException: 415 for another type (which also keeps forms of other sites out), 413 for more.
+        ConfigError: If it is no JSON object.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HTTPException(415, "The body must be application/json.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > max_bytes:
+            raise HTTPException(413, f"The body is larger than {max_bytes} bytes.")
+    return json_object(body)
+
+
+def check_names(values: Mapping[str, Any], *names: str) -> None:
+    """Refuse unknown parameters, which are mostly misspelt ones."""
+    for name in values:
+        if name not in names:
+            raise ConfigError(
+                f"Unknown parameter {name[:40]!r}.", hint=f"The parameters are: {', '.join(names)}."
+            )
+
+
+def text_value(values: Mapping[str, Any], name: str, max_length: int = MAX_QUESTION) -> str:
+    """Return a text that is not empty.
+
+    Example:
+        >>> text_value({"q": " a store "}, "q")
+        'a store'
+    """
+    value = values.get(name, "")
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be a text.")
+    if not value.strip():
+        raise ConfigError(f"{name} is empty.", hint="Give words.")
+    if len(value) > max_length:
+        raise ConfigError(f"{name} has {len(value)} characters; the maximum is {max_length}.")
+    return value.strip()
+
+
+def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int) -> int:
+    """Return a whole number within bounds, from JSON or from a query string.
+
+    Example:
+        >>> int_value({"k": "7"}, "k", 10, 1, 50), int_value({}, "k", 10, 1, 50)
+        (7, 10)
+    """
+    value = values.get(name, default)
+    if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdigit():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+        raise ConfigError(f"{name} must be a whole number from {minimum} to {maximum}.")
+    return value
+
+
+def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:
+    """Return an IRI, given in full or as a CURIE.
+
+    Raises:
+        ConfigError: If it is missing or too long.
+        TermError: If it is not one.
+    """
+    return iri(text_value(values, name, MAX_IRI), prefixes)

@@ -1,0 +1,97 @@
+"""Knowledge graphs over the store: reasoning, documents, contexts, recovery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rdflib import URIRef
+
+from mrag.errors import MragError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.stores.base import TripleStore
+from mrag.stores.conformance.base import (
+    VENDORS,
+    StoreSuite,
+    bag,
+    skip_where_served,
+)
+
+
+class GraphTests(StoreSuite):
+    """The whole way over the store."""
+
+    def test_inferred_triples(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
+        """Reasoning on the store infers what it does on the embedded one."""
+        skip_where_served(kg.store)
+        text = queries.get("kg/graph").text
+        mine, theirs = (bag(g.store.construct(text, g.dataset("inferred"))) for g in (kg, reference))
+        assert mine == theirs
+
+    def test_documents(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
+        """The documents of the similarity index are the same."""
+        skip_where_served(kg.store)
+        from mrag.index.documents import Definition, documents
+
+        assert list(documents(kg, Definition())) == list(documents(reference, Definition()))
+
+    @pytest.mark.parametrize("hops", [1, 2])
+    def test_contexts(self, kg: KnowledgeGraph, reference: KnowledgeGraph, hops: int) -> None:
+        """The context around the same hits is the same, line by line."""
+        skip_where_served(kg.store)
+        from mrag.context import ContextSettings, expand
+
+        settings = ContextSettings(hops=hops, token_budget=50_000, max_triples=2000)
+        seeds = [(str(v), 1.0) for (v,) in reference.select(VENDORS)][:10]
+        mine, theirs = (
+            [(line.text, line.inferred) for line in expand(g, seeds, settings).lines] for g in (kg, reference)
+        )
+        assert mine == theirs
+
+    def test_opening_again(self, store: TripleStore, kg: KnowledgeGraph) -> None:
+        """Another opening finds the graph as it was left."""
+        skip_where_served(store)
+        again = KnowledgeGraph(store, kg.name)
+        assert again.record.asserted == kg.record.asserted
+        assert (again.revision, again.reasoned, again.recovered) == (kg.revision, True, None)
+
+    def test_adding_reasons_on(self, store: TripleStore) -> None:
+        """Triples added after reasoning are reasoned over, and removed ones are forgotten."""
+        skip_where_served(store)
+        from rdflib import RDFS
+
+        from mrag.rdf.terms import Triple
+        from mrag.reasoning.run import reason
+
+        kg = KnowledgeGraph(store, "conformance-a")
+        kg.clear()
+        try:
+            a, b, p, c = (URIRef(f"urn:c:{n}") for n in "abpc")
+            kg.insert([Triple(p, RDFS.range, c), Triple(a, p, b)])
+            assert reason(kg).triples == 1
+            assert kg.insert([Triple(b, p, a), Triple(a, p, b)]) == 1
+            reason(kg)
+            assert kg.ask(f"ASK {{ <{a}> a <{c}> }}", "inferred")
+            assert kg.count("inferred") == 2
+            kg.clear()
+            assert kg.count("all") == 0
+        finally:
+            kg.clear()
+
+    def test_a_load_that_breaks_off_is_told(self, store: TripleStore, tmp_path: Path) -> None:
+        """After a load has failed the graph is as before, and opening it again agrees."""
+        skip_where_served(store)
+        kg = KnowledgeGraph(store, "conformance-b")
+        kg.clear()
+        try:
+            good, bad = tmp_path / "good.nt", tmp_path / "bad.nt"
+            good.write_text("<urn:a> <urn:p> <urn:b> .\n", encoding="utf-8")
+            bad.write_text("<urn:c> <urn:p> <urn:d> .\nnonsense\n", encoding="utf-8")
+            kg.load([good])
+            with pytest.raises(MragError):
+                kg.load([bad])
+            assert kg.count() == 1
+            assert KnowledgeGraph(store, "conformance-b").count() == 1
+        finally:
+            kg.clear()

@@ -1,0 +1,84 @@
+"""What the embedded store does with files and with the errors of a disk."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, cast
+
+import pyoxigraph as ox
+
+from mrag.errors import LoadError, StoreError, StoreLocked
+from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.stores.process.parsing import Joined, bounds_of, ntriples
+
+logger = logging.getLogger(__name__)
+
+
+def load_sources(
+    store: ox.Store,
+    sources: Sequence[Source],
+    graph: str,
+    on_progress: Progress | None = None,
+    *,
+    skip_bad_lines: bool = False,
+) -> LoadNotes:
+    """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does.
+
+    Raises:
+        LoadError: If a file is not well formed.
+        OSError: If the disk is full, or a file cannot be read.
+    """
+    notes, node = LoadNotes(), ox.NamedNode(graph)
+    if len(sources) == 1 and not skip_bad_lines and _is_plain(sources[0]):
+        try:
+            total, seconds = sources[0].size(), bounds_of(sources).seconds
+            note = None if on_progress is None else lambda done: on_progress(done, total)
+            with sources[0].checked(note, seconds) as stream:
+                store.bulk_load(stream, sources[0].format, to_graph=node)
+            return notes
+        except SyntaxError:
+            logger.debug("reading %s again, statement by statement", sources[0].path)
+    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
+    # Lenient, because what is odd has been noted or refused already.
+    store.bulk_load(cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True)
+    return notes
+
+
+def open_error(error: OSError, path: Path | None) -> StoreError:
+    """Return what to say of a folder that cannot be opened."""
+    if "lock" in str(error).lower():
+        return StoreLocked(
+            "Another process has this store open.",
+            file=str(path),
+            hint="End that process, or open a copy of the folder.",
+        )
+    full = _is_full(error)
+    return StoreError(
+        "The store cannot be opened: the disk is full." if full else f"The store cannot be opened: {error}.",
+        file=str(path),
+        hint="Free some space; what is stored is safe." if full else "Check path and rights.",
+    )
+
+
+def write_error(error: OSError, path: Path | None) -> LoadError:
+    """Return what to say of a write that failed."""
+    full = _is_full(error)
+    return LoadError(
+        "The disk is full." if full else f"The store could not write: {error}.",
+        file=str(path or "in memory"),
+        hint="Nothing of this operation was stored."
+        + (" Free some space and run it again." if full else " Check the disk and run it again."),
+    )
+
+
+def _is_plain(source: Source) -> bool:
+    """Return whether a file needs no more than to be copied, line by line."""
+    return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
+
+
+def _is_full(error: OSError) -> bool:
+    """Return whether a disk, or what may be written to it, has come to its end."""
+    text = str(error).lower()
+    return any(words in text for words in ("no space", "file too large", "quota"))
