@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Protocol
+from typing import Final
 
 DEEPEST: Final = 1_000
 """Most brackets, braces and quoted triples inside of each other."""
@@ -25,13 +25,6 @@ class TooMuch(Exception):
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)
         self.line = line
-
-
-class Check(Protocol):
-    """Reads a text piece by piece and raises `TooMuch` where it passes a bound."""
-
-    def feed(self, data: bytes) -> None:
-        """Read the next piece."""
 
 
 class Lines:

@@ -1,8 +1,4 @@
-"""The house is in order: imports point one way, modules and folders are small, and a name means one thing.
-
-What does not keep to a rule yet stands in a list here. The lists only shrink: one that names what keeps to
-the rule fails as well.
-"""
+"""The house is in order: imports point one way, modules and folders are small, and a name means one thing."""
 
 from __future__ import annotations
 
@@ -18,30 +14,6 @@ from tests.conftest import ROOT
 
 MAX_LINES = 350
 MAX_MODULES = 15
-
-LONG = {
-    "mrag/completion/writeback/runs.py",
-    "mrag/context/expand.py",
-    "mrag/index/document_index.py",
-    "mrag/index/similarity.py",
-    "mrag/server/engine.py",
-}
-"""Modules of more than `MAX_LINES` lines."""
-
-FULL = {
-    "mrag/cli",
-}
-"""Folders of more than `MAX_MODULES` modules."""
-
-SHARED = set(
-    """
-    Answer Ask Asked Candidate Check Comparison Context Document Entry Evidence Facts Finding Group
-    Guarded Journal Kept Learner Line Lookup Manifest Match Mention Names Outcome Pair Plan Postings
-    Progress Reading Relation Run Scores Search Segment Sentence Shape State TrainSettings View
-    Vocabulary Wanted Word
-    """.split()
-)
-"""Names that more than one public class has."""
 
 
 def packages() -> Iterator[Path]:
@@ -125,14 +97,14 @@ def test_there_is_no_circle_of_imports() -> None:
 
 def test_modules_are_short() -> None:
     lines = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8").count("\n") for p in packages()}
-    assert {name for name, count in lines.items() if count > MAX_LINES} == LONG
+    assert {name for name, count in lines.items() if count > MAX_LINES} == set()
 
 
 def test_folders_hold_few_modules() -> None:
     folders: defaultdict[str, int] = defaultdict(int)
     for path in packages():
         folders[str(path.parent.relative_to(ROOT))] += path.name != "__init__.py"
-    assert {name for name, count in folders.items() if count > MAX_MODULES} == FULL
+    assert {name for name, count in folders.items() if count > MAX_MODULES} == set()
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
@@ -141,4 +113,4 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes[node.name].append(name)
-    assert {name for name, places in classes.items() if len(places) > 1} == SHARED
+    assert {name for name, places in classes.items() if len(places) > 1} == set()

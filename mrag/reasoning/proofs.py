@@ -346,6 +346,3 @@ def _plain(term: Term) -> ox.NamedNode | ox.Literal:
 def _triple(atom: TriplePattern) -> Triple:
     s, p, o = (from_ox(t) for t in (atom.s, atom.p, atom.o))  # type: ignore[arg-type]  # no variables left
     return Triple(s, p, o)  # type: ignore[arg-type]  # subjects of stored triples are no literals
-
-
-__all__ = ["Proof", "prove", "render"]

@@ -1,9 +1,8 @@
 """Class expressions as English and German sentences, by rules and without a language model.
 
 Different normal forms get different sentences, as long as different names do: values stand in quotation
-marks, joined parts in brackets, and labels that could be taken for words of the sentence are quoted. Names
-are labels of the graph; where two things of one expression share a label, their identifiers tell them
-apart.
+marks, joined parts in brackets, and labels that could be mistaken for words of the sentence are quoted. Names
+are labels of the graph, followed by the identifier where two of one expression share a label.
 
 Example:
     >>> from mrag.cel.syntax.expressions import And, Named, Property, Some, Value
@@ -109,8 +108,8 @@ def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: La
     if language is None or (kg.languages and kg.languages[0] == language):
         labels = kg.labels(iris)
     else:
-        languages = (language, *(tag for tag in kg.languages if tag != language))
-        labels = fetch_labels(kg.store, kg.dataset(), iris, kg.profile().labels, languages)
+        tags = (language, *(tag for tag in kg.languages if tag != language))
+        labels = fetch_labels(kg.store, kg.dataset(), iris, kg.profile().labels, tags)
     names = {iri: labels.get(iri) or _local(iri) for iri in iris}
     times = Counter(name.casefold() for name in names.values())
     for iri, name in names.items():
@@ -311,25 +310,21 @@ class _German(_Clauses):
 
 def _range(range: DataRange, language: Language) -> str:
     limits = " ".join(f"{_LIMITS[language][f]} {_bare(v, range.datatype)}" for f, v in range.facets)
-    return " ".join(filter(None, (_kind(range.datatype, language), limits)))
+    return " ".join(
+        filter(None, (_KINDS[language].get(range.datatype.removeprefix(XSD), curie(range.datatype)), limits))
+    )
 
 
 def _literal(value: Literal, language: Language) -> str:
     datatype = str(value.datatype or XSD + "string")
     if value.language or datatype == XSD + "string":
         return str(to_ox(value))
-    return (
-        f"{'the' if language == 'en' else 'als Wert:'} {_kind(datatype, language)} {_bare(value, datatype)}"
-    )
+    return f"{'the' if language == 'en' else 'als Wert:'} {_KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))} {_bare(value, datatype)}"
 
 
 def _bare(value: Literal, datatype: str) -> str:
     """Print a literal without its datatype if that is given before it."""
     return str(value) if str(value.datatype) == datatype and " " not in str(value) else str(to_ox(value))
-
-
-def _kind(datatype: str, language: Language) -> str:
-    return _KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))
 
 
 def _escaped(text: str) -> str:
@@ -351,5 +346,4 @@ def _iris(expression: Expression) -> Iterable[str]:
 
 def _local(iri: str) -> str:
     """Return the last part of an IRI in words."""
-    tail = re.split(r"[#/:]", iri.rstrip("#/:"))[-1]
-    return " ".join(name_parts(tail)) or iri
+    return " ".join(name_parts(re.split(r"[#/:]", iri.rstrip("#/:"))[-1])) or iri
