@@ -163,7 +163,7 @@ def table(
 ) -> Evaluation:
     """Print the report of some rankers."""
     runs = [run_system(system, queries, k) for system in systems]
-    found = evaluate(runs, qrels, measures, knobs=knobs, baseline=baseline, title=title)
+    found = evaluate(runs, qrels, measures, resampling=knobs, baseline=baseline, title=title)
     print(found.to_markdown())
     beaten = [
         f"{pair.system} on {pair.measure}" for pair in found.pairs

@@ -357,7 +357,7 @@ def table(title: str, groups: Iterable[Sequence[Run]], qrels: Qrels, knobs: Resa
     print(f"**{title}**\n\n| ranker | {' | '.join(MEASURES)} |\n|---|{'---|' * len(MEASURES)}")
     for runs in groups:
         kept = [Run(run.name, {q: run.hits[q] for q in qrels if q in run.hits}) for run in runs]
-        found = evaluate(kept, qrels, MEASURES, knobs=knobs, baseline=runs[0].name)
+        found = evaluate(kept, qrels, MEASURES, resampling=knobs, baseline=runs[0].name)
         means = found.systems[0].means
         cells = [f"{means[m].mean:.3f} [{means[m].low:.3f}, {means[m].high:.3f}]" for m in MEASURES]
         print(f"| {runs[0].name} | {' | '.join(cells)} |")

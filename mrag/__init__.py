@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.similarity import SimilarityIndexes
     from mrag.reasoning.run import reason
-    from mrag.retrieval.ask import ask
-    from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
+    from mrag.retrieval.ask import aask, ask, search, stream, verify
+    from mrag.retrieval.explain import explain
+    from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
     from mrag.stores.base import Limits
 
@@ -36,6 +37,7 @@ __all__ = [
     "ContextSettings",
     "FusedRanker",
     "Hit",
+    "Hits",
     "KnowledgeGraph",
     "Limits",
     "MragError",
@@ -45,12 +47,17 @@ __all__ = [
     "SimilarityRanker",
     "TripleStoreRetriever",
     "__version__",
+    "aask",
     "ask",
     "connect",
     "demo",
     "expand",
+    "explain",
     "format_docs",
     "reason",
+    "search",
+    "stream",
+    "verify",
 ]
 
 __getattr__, __dir__ = lazy(
@@ -59,6 +66,7 @@ __getattr__, __dir__ = lazy(
         "ContextSettings": "context.settings",
         "FusedRanker": "retrieval.rankers",
         "Hit": "retrieval.rankers",
+        "Hits": "retrieval.rankers",
         "KnowledgeGraph": "graph.kg",
         "Limits": "stores.base",
         "MragError": "errors",
@@ -67,12 +75,17 @@ __getattr__, __dir__ = lazy(
         "SimilarityIndexes": "index.similarity",
         "SimilarityRanker": "retrieval.rankers",
         "TripleStoreRetriever": "retrieval.retriever",
+        "aask": "retrieval.ask",
         "ask": "retrieval.ask",
         "connect": "graph.connection",
         "demo": "graph.connection",
         "expand": "context.expansion",
         "format_docs": "retrieval.retriever",
+        "explain": "retrieval.explain",
         "reason": "reasoning.run",
+        "search": "retrieval.ask",
+        "stream": "retrieval.ask",
+        "verify": "retrieval.ask",
     },
 )
 

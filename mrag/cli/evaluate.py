@@ -127,7 +127,9 @@ def evaluate(
         raise ConfigError("There is nothing to evaluate.", hint=hint)
     measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
     knobs = Resampling(resamples=resamples, seed=seed)
-    result = measured(systems, judgements, measures, knobs=knobs, baseline=baseline, title=title, notes=notes)
+    result = measured(
+        systems, judgements, measures, resampling=knobs, baseline=baseline, title=title, notes=notes
+    )
     if out is not None:
         _write(result, [s for s in systems if not hasattr(s, "ranks")], out)
         if tsne and collection is not None:

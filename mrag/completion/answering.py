@@ -25,8 +25,6 @@ from mrag.terminal import inline
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["CompletedAnswer", "answer"]
-
 _MAX_LINES = 160
 _MAX_ANSWERS = 50
 _MAX_CITED = 6

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompleterSettings:
-    """The knobs of answering with completion.
+    """The settings of answering with completion.
 
     Attributes:
         k: Most passages and regions to read for each triple.
@@ -96,9 +96,9 @@ class Completer:
         evidence: Texts and images; the graph alone when None.
         planner: Makes plans; the planner without a language model by default.
         model: A chat model that words the answers; the values as they are when None.
-        settings: The knobs.
-        checks: The knobs of the checks of what is written.
-        grounding: The knobs of grounding.
+        settings: The settings.
+        checks: The settings of the checks of what is written.
+        grounding: The settings of grounding.
 
     Example:
         >>> import mrag

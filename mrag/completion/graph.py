@@ -29,7 +29,7 @@ from mrag.rdf.terms import Term
 
 @dataclass(frozen=True)
 class CompletionSettings:
-    """Every knob of completing from the graph.
+    """All settings of completing from the graph.
 
     Attributes:
         limit: Most solutions of the join; also most triples of one lookup, up to 10,000.
@@ -60,7 +60,7 @@ def complete_from_graph(
         kg: The knowledge graph.
         grounded: The plan; `GroundedPlan(plan)` for one that was written in terms of the graph.
         facts: Triples read in evidence, which count as if they stood in the graph.
-        settings: The knobs.
+        settings: The settings.
 
     Example:
         >>> from rdflib import URIRef
@@ -106,7 +106,7 @@ def complete(
         k: Most passages and regions for each triple.
         always: Read for every triple, also for those that the graph has matches for, since a graph may hold
             some of the answers only.
-        settings: The knobs.
+        settings: The settings.
     """
     facts: dict[tuple[Term, Term, Term], CompletedTriple] = {}
     done: set[IncompleteTriple] = set()
@@ -126,7 +126,7 @@ def complete(
 
 
 def _given(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:
-    """Take what evidence put in the place of a text as what the text means."""
+    """Return a plan in which a text means what evidence put in its place."""
     kept = dict(grounded.candidates)
     for slot, role, term in zip(triple.slots, ROLES, found.terms, strict=True):
         if is_text(slot) and all(c.term != term for c in kept.get((slot, role), ())):

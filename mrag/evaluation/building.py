@@ -24,12 +24,10 @@ from mrag.terminal import inline
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["Benchmark", "BenchmarkSettings", "build_benchmark"]
-
 
 @dataclass(frozen=True)
 class BenchmarkSettings:
-    """The knobs of a benchmark.
+    """The settings of a benchmark.
 
     Args:
         model: The chat model or its name; `none`, or None where no Ollama runs, for questions by template.
@@ -103,7 +101,7 @@ class Benchmark:
 def build_benchmark(
     kg: KnowledgeGraph,
     folder: Path,
-    plan: BenchmarkSettings,
+    settings: BenchmarkSettings,
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Benchmark:
@@ -112,7 +110,7 @@ def build_benchmark(
     Args:
         kg: The knowledge graph.
         folder: Where questions, judgements and the model's answers are kept.
-        plan: The knobs.
+        settings: The settings.
         on_progress: Called with the entities done and all of them.
 
     Returns:
@@ -128,46 +126,52 @@ def build_benchmark(
         >>> kg = mrag.demo(model="none")
         >>> shape = EntityShape(cls="https://w3id.org/mrag/demo/products#Product")
         >>> with tempfile.TemporaryDirectory() as place:
-        ...     knobs = BenchmarkSettings(shape=shape, embedder="none", limit=10)
-        ...     built = build_benchmark(kg, Path(place), knobs)
+        ...     settings = BenchmarkSettings(shape=shape, embedder="none", limit=10)
+        ...     built = build_benchmark(kg, Path(place), settings)
         >>> len(built.questions), sorted(built.qrels), built.unjudged
         (10, ['graph', 'target'], ())
         >>> kg.close()
     """
-    texts = _documents(kg, plan)
+    texts = _documents(kg, settings)
     if not texts:
         hint = "Check the IRI of the class, and that its entities have texts."
-        raise ConfigError("There are no entities to ask for.", term=plan.shape.cls, hint=hint)
+        raise ConfigError("There are no entities to ask for.", term=settings.shape.cls, hint=hint)
     entities = sorted(texts)
-    if plan.limit is not None and plan.limit < len(entities):
-        entities = sorted(random.Random(plan.seed).sample(entities, plan.limit))
-    model = resolve(plan.model)
+    if settings.limit is not None and settings.limit < len(entities):
+        entities = sorted(random.Random(settings.seed).sample(entities, settings.limit))
+    model = resolve(settings.model)
     failures: Mapping[str, str] = {}
-    name = "template" if model is None else plan.model if isinstance(plan.model, str) else _name(model)
+    name = (
+        "template" if model is None else settings.model if isinstance(settings.model, str) else _name(model)
+    )
     if model is None:
-        asked = template_questions(kg, entities, plan.shape, conditions=plan.conditions, seed=plan.seed)
+        asked = template_questions(
+            kg, entities, settings.shape, conditions=settings.conditions, seed=settings.seed
+        )
     else:
         made = generate_questions(
             {entity: texts[entity] for entity in entities},
             model,
             folder / "answers.jsonl",
             name=name,
-            knobs=QuestionSettings(concurrency=plan.concurrency),
+            settings=QuestionSettings(concurrency=settings.concurrency),
             on_progress=on_progress,
         )
         failures = made.failures
-        words = ConditionVocabulary.of(kg, sorted(texts), plan.shape)
-        asked = [replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, plan.seed)]
+        words = ConditionVocabulary.of(kg, sorted(texts), settings.shape)
+        asked = [
+            replace(a, demand=words.stated(a.text)) for a in sample_questions(made.questions, settings.seed)
+        ]
     if on_progress is not None:
         on_progress(len(entities), len(entities))
     targets = {a.question: a.entity for a in asked}
     qrels: dict[str, Qrels] = {"target": target_only(targets)}
-    chosen = embedder(plan.embedder)
+    chosen = embedder(settings.embedder)
     if chosen is not None and asked:
         vectors = chosen.embed_documents([a.text for a in asked])
         by_question = {a.question: vector for a, vector in zip(asked, vectors, strict=True)}
         qrels["similar"] = similar_questions(targets, by_question)
-    qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, plan.shape)
+    qrels["graph"], unjudged = by_graph(kg, {a.question: a.demand for a in asked}, settings.shape)
     write_benchmark(folder, asked, qrels)
     return Benchmark(folder, name, tuple(asked), len(entities), qrels, failures, tuple(unjudged))
 
@@ -177,11 +181,11 @@ def _name(model: BaseChatModel) -> str:
     return " ".join([type(model).__name__, *(str(n) for n in named if isinstance(n, str) and n)][:2])
 
 
-def _documents(kg: KnowledgeGraph, plan: BenchmarkSettings) -> dict[str, str]:
+def _documents(kg: KnowledgeGraph, settings: BenchmarkSettings) -> dict[str, str]:
     indexes = SimilarityIndexes.of(kg)
-    kept = indexes.info(plan.index).definition if plan.index in indexes.names() else None
+    kept = indexes.info(settings.index).definition if settings.index in indexes.names() else None
     texts = dict(documents(kg, kept or Definition(languages=kg.languages)))
-    if plan.shape.cls is None:
+    if settings.shape.cls is None:
         return texts
-    members = instances(kg, plan.shape.cls)
+    members = instances(kg, settings.shape.cls)
     return {entity: texts[entity] for entity in members if entity in texts}

@@ -18,8 +18,6 @@ from typing import Any
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation.runs import Qrels, read_qrels
 
-__all__ = ["Collection", "read_collection", "read_documents", "read_queries"]
-
 _DOC = re.compile(r"<doc>(.*?)</doc>", re.S | re.I)
 _TOP = re.compile(r"<top>(.*?)</top>", re.S | re.I)
 _TAG = re.compile(r"<[^>]*>")

@@ -21,8 +21,6 @@ from mrag.rdf import queries
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
 
-__all__ = ["Condition", "Demand", "EntityFacts", "EntityShape", "facts", "instances", "satisfying"]
-
 TYPE = RDF + "type"
 _DULL = (OWL, RDF, RDFS)
 

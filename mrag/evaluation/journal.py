@@ -9,8 +9,6 @@ from typing import Any
 from mrag.errors import ConfigError, DamagedIndex
 from mrag.storage.journal import Journal
 
-__all__ = ["RunJournal"]
-
 
 class RunJournal(Journal):
     """A journal whose first record says what the rest belongs to.

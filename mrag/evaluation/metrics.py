@@ -26,8 +26,6 @@ from typing import Any, Final
 from mrag.errors import ConfigError
 from mrag.evaluation.runs import FirstRanks, Qrels, Run
 
-__all__ = ["DEFAULT", "Measure", "first_ranks", "judged", "of_ranks", "per_query"]
-
 DEFAULT: Final = ("MRR", "MAP", "nDCG@10", "P@10", "R@100", "Hits@1", "Hits@10")
 """What is measured unless something else is asked for."""
 

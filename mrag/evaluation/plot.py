@@ -13,8 +13,6 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.evaluation.report import Evaluation
 
-__all__ = ["intervals_svg", "points_svg", "tsne"]
-
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours that can be told apart with any colour vision (Okabe and Ito, 2008)."""
 

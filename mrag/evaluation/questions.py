@@ -15,8 +15,6 @@ from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntitySha
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import article, join, relation
 
-__all__ = ["BenchmarkQuestion", "question_id", "single_questions", "template_questions"]
-
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.S)
 _NUMBERING = re.compile(
     r"^(?:[\s>*_#•·\-–—]|\(?\d{1,3}[.):](?!\d)|\(?[a-zA-Z][.)]\s|(?:sub-?)?q(?:uestion)?\s*\d*\s*[.:)])+",

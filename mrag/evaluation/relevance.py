@@ -21,14 +21,12 @@ from mrag.evaluation.conditions import Condition, Demand, EntityFacts, EntitySha
 from mrag.graph.kg import KnowledgeGraph
 from mrag.text.analysis import Analyser
 
-__all__ = ["ConditionVocabulary", "by_graph", "similar_questions", "target_only"]
-
 _CHUNK = 256
 _ANALYSER = Analyser()
 
 
 def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """Take the entity that a question was made from as its only answer.
+    """Return judgements by which the entity that a question was made from is its only answer.
 
     Args:
         targets: Question ID to entity.
@@ -43,7 +41,7 @@ def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:
 def similar_questions(
     targets: Mapping[str, str], vectors: Mapping[str, npt.NDArray[np.float32]], k: int | None = None
 ) -> dict[str, dict[str, int]]:
-    """Take the entities of the most similar questions as answers.
+    """Return judgements by which the entities of the most similar questions are answers.
 
     Args:
         targets: Question ID to entity.
@@ -87,7 +85,7 @@ def similar_questions(
 def by_graph(
     kg: KnowledgeGraph, wanted: Mapping[str, Demand], shape: EntityShape
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Take the entities whose triples meet what a question states as answers.
+    """Return judgements by which the entities that meet what a question states are its answers.
 
     Args:
         kg: The knowledge graph.

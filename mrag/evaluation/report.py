@@ -13,8 +13,6 @@ from mrag.evaluation.runs import FirstRanks, Qrels, Run
 from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 from mrag.terminal import inline
 
-__all__ = ["BaselineComparison", "Evaluation", "SystemScores", "evaluate"]
-
 
 @dataclass(frozen=True)
 class SystemScores:
@@ -51,7 +49,7 @@ class Evaluation:
         systems: The systems, in the order given.
         pairs: The other systems beside the baseline; those on other queries are not paired.
         counting: Hits@k beside the thesis's count, `rank < k`, for each system.
-        knobs: Of intervals and tests.
+        resampling: Of intervals and tests.
         notes: What a reader has to know.
         title: What was evaluated.
     """
@@ -60,7 +58,7 @@ class Evaluation:
     systems: tuple[SystemScores, ...]
     pairs: tuple[BaselineComparison, ...]
     counting: Mapping[str, Mapping[int, tuple[float, float]]]
-    knobs: Resampling
+    resampling: Resampling
     notes: tuple[str, ...] = ()
     title: str = "Evaluation"
 
@@ -70,9 +68,9 @@ class Evaluation:
             "title": self.title,
             "measures": list(self.measures),
             "resampling": {
-                "resamples": self.knobs.resamples,
-                "level": self.knobs.level,
-                "seed": self.knobs.seed,
+                "resamples": self.resampling.resamples,
+                "level": self.resampling.level,
+                "seed": self.resampling.seed,
             },
             "systems": [
                 {
@@ -130,7 +128,7 @@ class Evaluation:
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        level = f"{self.knobs.level:.0%}"
+        level = f"{self.resampling.level:.0%}"
         parts = [f"# {self.title}", ""]
         parts += _table(
             ["system", "queries", *self.measures],
@@ -138,8 +136,8 @@ class Evaluation:
         )
         parts += [
             "",
-            f"In brackets the {level} bootstrap interval over queries ({self.knobs.resamples} samples, "
-            f"seed {self.knobs.seed}).",
+            f"In brackets the {level} bootstrap interval over queries ({self.resampling.resamples} samples, "
+            f"seed {self.resampling.seed}).",
         ]
         if self.pairs:
             parts += ["", f"## Beside {self.pairs[0].baseline}", ""]
@@ -188,7 +186,7 @@ def evaluate(
     qrels: Qrels | None = None,
     measures: Sequence[str] = DEFAULT,
     *,
-    knobs: Resampling | None = None,
+    resampling: Resampling | None = None,
     baseline: str | None = None,
     title: str = "Evaluation",
     notes: Sequence[str] = (),
@@ -199,7 +197,7 @@ def evaluate(
         systems: Runs, which need judgements, and first ranks, which need none.
         qrels: The judgements.
         measures: What to measure; see `mrag.evaluation.metrics`.
-        knobs: Of intervals and tests.
+        resampling: Of intervals and tests.
         baseline: Name of the system that the others are compared with; the first if left out.
         title: What was evaluated.
         notes: What a reader has to know.
@@ -214,7 +212,7 @@ def evaluate(
         >>> [(s.name, s.means["MRR"].mean) for s in found.systems], found.pairs[0].found.better
         ([('a', 0.5), ('b', 1.0)], 1)
     """
-    knobs = knobs or Resampling()
+    resampling = resampling or Resampling()
     wanted = list(dict.fromkeys(Measure.parse(m) for m in measures))
     names = [system.name for system in systems]
     if not names or len(set(names)) < len(names):
@@ -240,19 +238,25 @@ def evaluate(
             raise ConfigError(
                 f"None of the measures follows from the ranks of {system.name}.", hint="Add MRR."
             )
-        means = {m: interval(list(v.values()), knobs) for m, v in asked.items()}
+        means = {m: interval(list(v.values()), resampling) for m, v in asked.items()}
         measured.append(SystemScores(system.name, asked, means))
         counting[system.name] = {
             k: (_mean(values[f"Hits@{k}"]), _mean(values[f"HitsExclusive@{k}"])) for k in ks
         }
-    pairs = _pairs(measured, baseline or names[0], [str(m) for m in wanted], knobs)
+    pairs = _pairs(measured, baseline or names[0], [str(m) for m in wanted], resampling)
     return Evaluation(
-        tuple(map(str, wanted)), tuple(measured), pairs, counting if ks else {}, knobs, tuple(told), title
+        tuple(map(str, wanted)),
+        tuple(measured),
+        pairs,
+        counting if ks else {},
+        resampling,
+        tuple(told),
+        title,
     )
 
 
 def _pairs(
-    systems: Sequence[SystemScores], baseline: str, measures: Sequence[str], knobs: Resampling
+    systems: Sequence[SystemScores], baseline: str, measures: Sequence[str], resampling: Resampling
 ) -> tuple[BaselineComparison, ...]:
     base = next(system for system in systems if system.name == baseline)
     found: list[tuple[str, str, PairedTest]] = []
@@ -262,7 +266,7 @@ def _pairs(
             if system is base or one is None or other is None or one.keys() != other.keys():
                 continue
             queries = sorted(one)
-            compared = compare([one[q] for q in queries], [other[q] for q in queries], knobs)
+            compared = compare([one[q] for q in queries], [other[q] for q in queries], resampling)
             found.append((measure, system.name, compared))
     adjusted = holm([compared.p for _, _, compared in found])
     return tuple(

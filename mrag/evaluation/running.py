@@ -16,8 +16,6 @@ from mrag.index.bm25 import THESIS, Bm25Index
 from mrag.index.document_index import DocumentIndex, Mode
 from mrag.retrieval.rankers import Question, Ranker
 
-__all__ = ["KINDS", "System", "index_system", "ranker_system", "run_system"]
-
 Progress = Callable[[int, int], None]
 KINDS: Final = ("bm25", "dense", "hybrid", "bm25-thesis")
 """The rankers that `index_system` makes; `bm25-thesis` has the idf, parameters and words of the thesis."""

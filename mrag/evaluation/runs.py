@@ -17,18 +17,6 @@ from typing import Any, NamedTuple, TypeAlias
 from mrag.errors import LoadError
 from mrag.storage.saving import saved_text
 
-__all__ = [
-    "FirstRanks",
-    "Qrels",
-    "Run",
-    "Scored",
-    "read_qrels",
-    "read_ranks",
-    "read_run",
-    "write_qrels",
-    "write_run",
-]
-
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 """Query ID to document ID to grade; above 0 is relevant."""
 

@@ -10,15 +10,13 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["Interval", "PairedTest", "Resampling", "compare", "holm", "interval"]
-
 _CHUNK = 4_000_000
 _EXACT = 14
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """The knobs of intervals and tests.
+    """The settings of intervals and tests.
 
     Args:
         resamples: How many samples are drawn, 100 or more.
@@ -26,7 +24,7 @@ class Resampling:
         seed: The same seed gives the same figures.
 
     Raises:
-        ConfigError: If a knob is out of range.
+        ConfigError: If a setting is out of range.
     """
 
     resamples: int = 10_000
@@ -68,7 +66,7 @@ class PairedTest:
     worse: int
 
 
-def interval(values: Sequence[float], knobs: Resampling | None = None) -> Interval:
+def interval(values: Sequence[float], resampling: Resampling | None = None) -> Interval:
     """Return the mean of per-query values with its bootstrap interval.
 
     Queries are drawn with replacement, and the interval lies between percentiles of the means (Efron and
@@ -76,7 +74,7 @@ def interval(values: Sequence[float], knobs: Resampling | None = None) -> Interv
 
     Args:
         values: One value a query.
-        knobs: Number of samples, level and seed.
+        resampling: Number of samples, level and seed.
 
     Raises:
         ConfigError: If there are no values.
@@ -88,25 +86,27 @@ def interval(values: Sequence[float], knobs: Resampling | None = None) -> Interv
         >>> found.mean, 0.39 < found.low < 0.42, 0.58 < found.high < 0.61
         (0.5, True, True)
     """
-    knobs = knobs or Resampling()
+    resampling = resampling or Resampling()
     data = np.asarray(values, np.float64)
     if not len(data):
         raise ConfigError(
             "There is no query to take a mean of.", hint="Check that judgements fit the queries."
         )
-    random = np.random.default_rng(knobs.seed)
+    random = np.random.default_rng(resampling.seed)
     means = np.concatenate(
         [
             data[random.integers(0, len(data), (rows, len(data)))].mean(axis=1)
-            for rows in _rows(knobs, len(data))
+            for rows in _rows(resampling, len(data))
         ]
     )
-    tail = (1 - knobs.level) / 2
+    tail = (1 - resampling.level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Interval(float(data.mean()), float(low), float(high), len(data))
 
 
-def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling | None = None) -> PairedTest:
+def compare(
+    first: Sequence[float], second: Sequence[float], resampling: Resampling | None = None
+) -> PairedTest:
     """Compare two systems on the same queries.
 
     The test is Fisher's randomisation test: under the null hypothesis the systems could change places on
@@ -117,7 +117,7 @@ def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling |
     Args:
         first: Values of the first system, one a query.
         second: Values of the second, in the same order.
-        knobs: Number of samples, level and seed.
+        resampling: Number of samples, level and seed.
 
     Raises:
         ConfigError: If the numbers of values differ, or there are none.
@@ -126,13 +126,13 @@ def compare(first: Sequence[float], second: Sequence[float], knobs: Resampling |
         >>> compare([0.0] * 5, [1.0] * 5).p
         0.0625
     """
-    knobs = knobs or Resampling()
+    resampling = resampling or Resampling()
     if len(first) != len(second):
         raise ConfigError(f"Cannot pair {len(first)} values with {len(second)}.")
     differences = np.asarray(second, np.float64) - np.asarray(first, np.float64)
     return PairedTest(
-        interval(differences.tolist(), knobs),
-        _sign_test(differences[differences != 0], knobs),
+        interval(differences.tolist(), resampling),
+        _sign_test(differences[differences != 0], resampling),
         int((differences > 0).sum()),
         int((differences < 0).sum()),
     )
@@ -153,7 +153,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _sign_test(differences: npt.NDArray[np.float64], knobs: Resampling) -> float:
+def _sign_test(differences: npt.NDArray[np.float64], resampling: Resampling) -> float:
     n = len(differences)
     if not n:
         return 1.0
@@ -162,16 +162,16 @@ def _sign_test(differences: npt.NDArray[np.float64], knobs: Resampling) -> float
     if n <= _EXACT:
         signs = 1 - 2 * ((np.arange(2**n)[:, np.newaxis] >> np.arange(n)) & 1)
         return float((np.abs(signs @ differences) >= seen).mean())
-    random = np.random.default_rng(knobs.seed)
+    random = np.random.default_rng(resampling.seed)
     as_large = 0
-    for rows in _rows(knobs, n):
+    for rows in _rows(resampling, n):
         drawn = 1.0 - 2.0 * random.integers(0, 2, (rows, n), np.int8)
         as_large += int((np.abs(drawn @ differences) >= seen).sum())
-    return (as_large + 1) / (knobs.resamples + 1)
+    return (as_large + 1) / (resampling.resamples + 1)
 
 
-def _rows(knobs: Resampling, width: int) -> list[int]:
+def _rows(resampling: Resampling, width: int) -> list[int]:
     """Split the samples so that none of the arrays grows large."""
     most = max(1, _CHUNK // width)
-    full, rest = divmod(knobs.resamples, most)
+    full, rest = divmod(resampling.resamples, most)
     return [most] * full + ([rest] if rest else [])

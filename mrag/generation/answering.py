@@ -18,23 +18,12 @@ from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbali
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer
-from mrag.generation.support.sentences import Thoughts, items_after, split, take_ids, without_thoughts
+from mrag.generation.support.sentences import ThoughtFilter, items_after, split, take_ids, without_thoughts
 from mrag.rdf.terms import Term
 from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-__all__ = [
-    "Answer",
-    "Citation",
-    "Sentence",
-    "aanswer",
-    "answer",
-    "astream_answer",
-    "cite",
-    "stream_answer",
-]
 
 
 def answer(
@@ -101,7 +90,7 @@ def stream_answer(
         yield from (sentence.before + str(sentence) for sentence in whole.sentences)
         yield whole
         return
-    said, thoughts = "", Thoughts()
+    said, thoughts = "", ThoughtFilter()
     with model_errors(model):
         for chunk in model.stream(messages(question, kept.text())):
             piece = _text(chunk)
@@ -120,7 +109,7 @@ async def astream_answer(
         for part in stream_answer(question, kept, None, notice=notice):
             yield part
         return
-    said, thoughts = "", Thoughts()
+    said, thoughts = "", ThoughtFilter()
     with model_errors(model):
         async for chunk in model.astream(messages(question, kept.text())):
             piece = _text(chunk)
@@ -177,7 +166,7 @@ def cite(
 
 
 def _pointed_to(question: str, text: str, context: Context) -> list[Sentence]:
-    """Put in words the lines whose ids are all that a model wrote, as very small ones do."""
+    """Return sentences for the lines whose ids are all that a model wrote, as very small models do."""
     _, written = take_ids(text)
     ids = {line.id.casefold(): line for line in context.lines}
     lines = [ids[one] for one in written if one in ids]

@@ -10,19 +10,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rdflib import Literal
 
 from mrag.context.render import Line
-from mrag.generation.grouping import SCHEMA, FactGrouper
-from mrag.generation.selection import FactGroup, Selection
+from mrag.generation.grouping import SCHEMA, FactGroup, FactGrouper
 from mrag.generation.support.mentions import NAMING
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import Term
 from mrag.text.tokens import content
 
 _FILE = re.compile(r"://|%20|\.(?:jpe?g|png|svg|gif|pdf|html?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The facts chosen for a question.
+
+    Attributes:
+        groups: Subjects with their lines, the best first; empty when nothing matches.
+        many: Whether the question asks for a list.
+        missing: Words of the question that no line has.
+        more: Further groups, for which there is no room.
+        partial: Whether the groups tell of what was named, but not what was asked of it.
+        unlinked: Names of the question that the context has, but that no chosen line has.
+    """
+
+    groups: tuple[FactGroup, ...] = ()
+    many: bool = False
+    missing: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    more: tuple[FactGroup, ...] = ()
+    partial: bool = False
 
 
 class FactSelector(FactGrouper):
@@ -112,7 +132,7 @@ class FactSelector(FactGrouper):
         return group.score - group.kind
 
     def _of_kind(self, groups: list[FactGroup]) -> list[FactGroup]:
-        """Leave out, where some are of the class that "which" asks for, those of other classes."""
+        """Return the groups of the class that "which" asks for, where there are some; else all."""
         if not any(self._is_of_kind(g.subject) for g in groups):
             return groups
         typed = {g.subject for g in groups if any(str(x.triple.p) == TYPE for x in self._of[g.subject])}
@@ -162,7 +182,7 @@ class FactSelector(FactGrouper):
         return all(self.asked.needs[i].stem in own for i in group.covered)
 
     def _filled(self, group: FactGroup, max_facts: int) -> FactGroup:
-        """Tell what one would tell first of a thing."""
+        """Return a group with the lines that describe its subject best."""
         predicates: dict[Term, list[Line]] = {}
         for line in sorted(self._of[group.subject], key=self._first_told):
             predicates.setdefault(line.triple.p, []).append(line)
@@ -187,7 +207,7 @@ class FactSelector(FactGrouper):
     # --- What does not fit -------------------------------------------------------------------------
 
     def _without_repeats(self, groups: Iterable[FactGroup]) -> list[FactGroup]:
-        """Leave out what only says the other way round what was said, and subjects with nothing else."""
+        """Return groups without lines that repeat others the other way round, and without empty groups."""
         said: set[frozenset[Term]] = set()
         kept = []
         for group in groups:

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mrag.context.render import Context, Line
 from mrag.generation.needs import QuestionNeeds
-from mrag.generation.selection import FactGroup
 from mrag.generation.support.mentions import META, NAMING
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
 
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """What the context says of one subject in answer to the question.
+
+    Attributes:
+        subject: What it is about.
+        lines: The lines that cover most, in the order found.
+        covered: Positions of the wanted words that they cover.
+        score: Weight of what they cover.
+        kind: Part of the score that is for being of the class asked for.
+        joint: Wanted words that single lines cover by predicate and object together.
+    """
+
+    subject: Term
+    lines: tuple[Line, ...]
+    covered: frozenset[int]
+    score: float
+    joint: frozenset[frozenset[int]] = frozenset()
+    kind: float = 0.0
 
 
 class FactGrouper:

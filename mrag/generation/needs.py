@@ -121,7 +121,7 @@ class QuestionNeeds:
         found = self._want(question, asked, mentions)
         self.named = frozenset(t for w in found for t in w.terms if self._is_name(t))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
-        self.needs = self._weighed(found)
+        self.needs = self._with_weights(found)
 
     def _is_name(self, term: Term) -> bool:
         common = self.names.classes | self.names.properties
@@ -169,8 +169,8 @@ class QuestionNeeds:
             found.setdefault(key, Need(word.raw, key, others, mention.terms if mention else frozenset()))
         return list(found.values())
 
-    def _weighed(self, found: Sequence[Need]) -> list[Need]:
-        """Weigh words by their rarity in the context, and names above all others.
+    def _with_weights(self, found: Sequence[Need]) -> list[Need]:
+        """Set the weights of words by their rarity in the context, and names above all others.
 
         A context is about what was asked, so a name asked for is common in it, and rarity alone would
         make it weigh least. The words of one name share its weight.

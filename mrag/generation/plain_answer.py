@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.generation.facts import FactSelector
+from mrag.generation.facts import FactSelector, Selection
+from mrag.generation.grouping import FactGroup
 from mrag.generation.needs import asks_for_count
-from mrag.generation.selection import FactGroup, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
@@ -72,7 +72,7 @@ def plain_sentences(
 def verbalise_all(
     question: str, lines: Sequence[Line], context: Context
 ) -> list[tuple[str, VerbalisedSentence]]:
-    """Put lines in words, as they come, each subject's together."""
+    """Return sentences for lines, as they come, each subject's together."""
     by_subject: dict[Term, list[Line]] = {}
     for line in map(_quiet_line, lines):
         by_subject.setdefault(line.triple.s, []).append(line)
@@ -114,7 +114,7 @@ def _of_group(
     neutral: bool,
     wanted: frozenset[str],
 ) -> list[VerbalisedSentence]:
-    """Tell the lines of a group, those of its own subject first."""
+    """Return sentences for the lines of a group, those of its own subject first."""
     by_subject: dict[Term, list[Line]] = {group.subject: []}
     for line in sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE):
         by_subject.setdefault(line.triple.s, []).append(line)
@@ -146,7 +146,7 @@ def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
 def _checked(
     question: str, context: Context, parts: list[tuple[str, VerbalisedSentence]]
 ) -> list[tuple[str, VerbalisedSentence]]:
-    """Put a fact as the context has it wherever its sentence does not prove itself.
+    """Return sentences, with a fact as the context has it wherever its sentence does not prove itself.
 
     Labels can be anything, even words of the sentence around them; what `verify` could not find again
     is better shown as it stands.

@@ -163,7 +163,7 @@ def describes(line: Line) -> bool:
 
 
 def unquoted(label: str) -> str:
-    """Take the quotation marks off a literal as a context shows it.
+    """Return a literal, as a context shows it, without its quotation marks.
 
     Example:
         >>> unquoted('"male"'), unquoted('so-called "fan"')

@@ -86,10 +86,10 @@ def verify(
 
     Args:
         answer: The answer, or its JSON form.
-        ask: Says whether a triple is in the named graph of an IRI.
-        labels: Gives every name that the graph has for a term; without it the recorded labels of
+        ask: Returns whether a triple is in the named graph of an IRI.
+        labels: Returns every name that the graph has for a term; without it the recorded labels of
             entities are taken as they are.
-        statuses: Says where the graph has a triple from: `asserted`, `inferred` and the like; without it
+        statuses: Returns where the graph has a triple from: `asserted`, `inferred` and the like; without it
             the recorded marks are taken as they are.
 
     Raises:

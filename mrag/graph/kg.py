@@ -19,7 +19,8 @@ from mrag.graph import loading
 from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
-from mrag.loaders.rdf import Progress
+from mrag.graph.shortcuts import Shortcuts
+from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
 from mrag.rdf.terms import Triple
@@ -42,7 +43,7 @@ class Searcher(Protocol):
         """Return the hits of every search in the query, as N-Triples."""
 
 
-class KnowledgeGraph(GraphLayers):
+class KnowledgeGraph(GraphLayers, Shortcuts):
     """A named knowledge graph in a store.
 
     Args:
@@ -114,14 +115,8 @@ class KnowledgeGraph(GraphLayers):
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        return loading.load(
-            self,
-            paths,
-            format=format,
-            on_progress=on_progress,
-            skip_bad_lines=skip_bad_lines,
-            replacing=replacing,
-        )
+        found = sources(paths, format=format)
+        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.
@@ -159,7 +154,7 @@ class KnowledgeGraph(GraphLayers):
         """Answer a SELECT query of the catalogue or of typed patterns, unbounded."""
         return self.store.select(query, self.dataset(layer))
 
-    def ask(self, query: str, layer: Layer = "all") -> bool:
+    def holds(self, query: str, layer: Layer = "all") -> bool:
         """Answer an ASK query of the catalogue or of typed patterns."""
         return self.store.ask(query, self.dataset(layer))
 
@@ -222,11 +217,11 @@ class KnowledgeGraph(GraphLayers):
         The first property of `LABELS` that gives one in the best language wins; ties break by the
         text. Answers are kept until the triples change.
         """
-        wanted = dict.fromkeys(map(str, entities))
+        requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
         kept = self._labels
-        found = {e: kept[e] for e in wanted if e in kept}
-        missing = [e for e in wanted if e not in found]
+        found = {e: kept[e] for e in requested if e in kept}
+        missing = [e for e in requested if e not in found]
         if missing:
             properties = self.profile().labels
             found.update(fetch_labels(self.store, self.dataset(), missing, properties, self._languages))
@@ -234,7 +229,7 @@ class KnowledgeGraph(GraphLayers):
                 kept.update(found)
             elif kept is self._labels:
                 self._labels = {}
-        return {e: found[e] for e in wanted}
+        return {e: found[e] for e in requested}
 
     @property
     def languages(self) -> tuple[str, ...]:

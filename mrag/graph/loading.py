@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from mrag.errors import StoreError
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
-from mrag.loaders.rdf import LoadNotes, Progress, Source, sources
+from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import LoadReport
 from mrag.stores.process.parsing import prefixes as declared
@@ -26,19 +25,13 @@ _DELTA_BYTES = 64 << 20
 
 def load(
     kg: GraphLayers,
-    paths: Iterable[str | Path],
+    found: Sequence[Source],
+    on_progress: Progress | None,
     *,
-    format: str | None = None,
-    on_progress: Progress | None = None,
-    skip_bad_lines: bool = False,
-    replacing: bool = False,
+    skip_bad_lines: bool,
+    replacing: bool,
 ) -> LoadReport:
-    """Load RDF files, and folders of them, as `KnowledgeGraph.load` does.
-
-    Raises:
-        LoadError: If a file is missing or not well formed; nothing has been stored then.
-    """
-    found = sources(paths, format=format)
+    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
     if replacing and kg.store.capabilities.reasoning:
         kg.clear()
     started = time.perf_counter()

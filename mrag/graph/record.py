@@ -160,8 +160,8 @@ def record_update(iri: str, record: Record) -> str:
     ]
     # As data, not by a WHERE: after one the engine takes three times as long for the triples that follow.
     subject, graph = ox.NamedNode(iri), ox.NamedNode(SYSTEM)
-    said = [ox.Quad(subject, ox.NamedNode(p), cast(ox.Literal, to_ox(o)), graph) for p, o in rows]
-    return f"{queries.get('update/forget').bind(kg=[iri])};\n{to_data([], said)}"
+    quads = [ox.Quad(subject, ox.NamedNode(p), cast(ox.Literal, to_ox(o)), graph) for p, o in rows]
+    return f"{queries.get('update/forget').bind(kg=[iri])};\n{to_data([], quads)}"
 
 
 def joined(before: Record, graph: str, more: int) -> Record:

@@ -297,10 +297,10 @@ def _elsewhere(kg: KnowledgeGraph, text: str) -> Iterator[bytes]:
                 kg.store.dump(graph, out)
             local.bulk_load([Source.of(path)], copy.default[0])
             path.unlink()
-        wanted = kg.count()
-        if (had := local.count(copy.default[0])) != wanted:
+        expected = kg.count()
+        if (had := local.count(copy.default[0])) != expected:
             raise EndpointError(
-                f"The server gave {had:,} of {wanted:,} triples, so the view would lack some.",
+                f"The server gave {had:,} of {expected:,} triples, so the view would lack some.",
                 endpoint=kg.store.url,
                 hint="Let it answer at greater length; for Virtuoso raise ResultSetMaxRows in virtuoso.ini.",
             )

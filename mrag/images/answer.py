@@ -14,11 +14,12 @@ from mrag import untrusted
 from mrag.context import Context, ContextSettings, Line, expand
 from mrag.context.render import render
 from mrag.errors import LoadError, ModelError
-from mrag.generation.answering import Answer, Sentence, answer, cite
+from mrag.generation.answering import answer, cite
 from mrag.generation.lines import recorded
 from mrag.generation.models.calls import model_errors, model_name
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.images.enrichment.requests import default_model

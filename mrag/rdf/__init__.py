@@ -1,1 +1,39 @@
 """RDF and SPARQL: reading what people and models write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.rdf.guard import ReadQuery, read_gate
+    from mrag.rdf.printing import to_sparql
+    from mrag.rdf.terms import Quad, Term, Triple, curie, iri, to_ntriples
+
+__all__ = [
+    "Quad",
+    "ReadQuery",
+    "Term",
+    "Triple",
+    "curie",
+    "iri",
+    "read_gate",
+    "to_ntriples",
+    "to_sparql",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Quad": "terms",
+        "ReadQuery": "guard",
+        "Term": "terms",
+        "Triple": "terms",
+        "curie": "terms",
+        "iri": "terms",
+        "read_gate": "guard",
+        "to_ntriples": "terms",
+        "to_sparql": "printing",
+    },
+)

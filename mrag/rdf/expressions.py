@@ -53,7 +53,7 @@ class Expressions(TokenCursor):
         return found
 
     def starts_constraint(self) -> bool:
-        """Tell whether a constraint begins here."""
+        """Return whether a constraint begins here."""
         return self.key in ("(", "iri", "pname", "EXISTS", "NOT") or self.key in FUNCTIONS | AGGREGATES
 
     def _binary(self, least: int) -> Expression:

@@ -139,7 +139,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
 
 
 def paths_in_negation(text: str) -> bool:
-    """Tell whether a query has a path with `*` or `+` inside MINUS or NOT EXISTS.
+    """Return whether a query has a path with `*` or `+` inside MINUS or NOT EXISTS.
 
     Args:
         text: A query that the read gate has let through.

@@ -109,7 +109,7 @@ class TriplePattern:
 
     @property
     def ground(self) -> bool:
-        """Tell whether it has no variables."""
+        """Return whether it has no variables."""
         return next(self.variables(), None) is None
 
     def substitute(self, binding: Mapping[ox.Variable, Node]) -> TriplePattern:

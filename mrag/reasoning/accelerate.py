@@ -73,15 +73,15 @@ def accelerate(
         path = folder / "asserted.nt"
         with path.open("wb") as stream:
             _dump(store, asserted, rules, counts, stream)
-        told = sparq.Graph.load(str(path), format="ntriples")
-    whole = told.copy()
+        given = sparq.Graph.load(str(path), format="ntriples")
+    whole = given.copy()
     whole.reason("owl")
     with ThreadPoolExecutor(1) as writer:
         # The store writes one part while the next is read.
-        parts = [writer.submit(store.insert, part, out) for part in _parts(_new(told, whole))]
+        parts = [writer.submit(store.insert, part, out) for part in _parts(_new(given, whole))]
         for part in parts:
             part.result()
-    del told, whole
+    del given, whole
     return run_after(
         store,
         asserted,
@@ -124,26 +124,26 @@ def _dump(
             stream.write(data)
 
 
-def _new(told: Any, whole: Any) -> Iterator[str]:
+def _new(given: Any, whole: Any) -> Iterator[str]:
     """Yield inferred triples about individuals as lines of N-Triples.
 
     Predicates and classes with as many triples as before are passed over without being read.
     """
-    for predicate in _grown(told, whole, None):
+    for predicate in _grown(given, whole, None):
         if predicate == TYPE.value:
-            for name in _grown(told, whole, TYPE):
+            for name in _grown(given, whole, TYPE):
                 if not name.startswith((*_VOCABULARIES, SKOLEM)):
-                    yield from _difference(told, whole, TriplePattern(_S, TYPE, iri(name)))
+                    yield from _difference(given, whole, TriplePattern(_S, TYPE, iri(name)))
         elif predicate in _KEPT or not predicate.startswith(_VOCABULARIES):
-            yield from _difference(told, whole, TriplePattern(_S, iri(predicate), _O))
+            yield from _difference(given, whole, TriplePattern(_S, iri(predicate), _O))
 
 
-def _grown(told: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
+def _grown(given: Any, whole: Any, predicate: ox.NamedNode | None) -> list[str]:
     symbol = _P if predicate is None else _O
     text = _count_query(symbol)
     before, after = (
         {row[symbol.value]["value"]: int(row["n"]["value"]) for row in _json(graph, text)}
-        for graph in (told, whole)
+        for graph in (given, whole)
     )
     return sorted(name for name, n in after.items() if n != before.get(name, 0))
 
@@ -153,10 +153,10 @@ def _count_query(symbol: ox.Variable) -> str:
     return to_sparql(Select((symbol, (Count(), var("n"))), atom, group_by=(symbol,)))
 
 
-def _difference(told: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
+def _difference(given: Any, whole: Any, atom: TriplePattern) -> Iterator[str]:
     names = tuple(dict.fromkeys(atom.variables()))
     text = to_sparql(Select(names, atom))
-    before = {tuple(map(_term, row.values())) for row in _rows(told, text, names)}
+    before = {tuple(map(_term, row.values())) for row in _rows(given, text, names)}
     end = f" {atom.p} "
     for row in _rows(whole, text, names):
         key = tuple(map(_term, row.values()))

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyoxigraph as ox
+from rdflib import URIRef
 
+from mrag import html
 from mrag.errors import ReasoningError
 from mrag.rdf.patterns import Ask, Filter, Group, Node, Select, TriplePattern, Values, var
 from mrag.rdf.printing import to_sparql
@@ -94,6 +96,18 @@ class Proof:
         return all(p._replay(store, asserted, rules) for p in self.premises) and any(
             r.name == self.rule and _applies(store, asserted, r, _pattern(self.triple), given) for r in rules
         )
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        """Return the tree as HTML for a notebook."""
+        words = " ".join(local_name(str(t)) if isinstance(t, URIRef) else t.n3() for t in self.triple)
+        if self.asserted:
+            return html.tag("div", f"{words} ", html.tag("small", "asserted"))
+        why = html.tag("small", f"because {self.axiom} ({self.rule})" if self.axiom else f"by {self.rule}")
+        premises = html.bullets(html.Html(premise._repr_html_()) for premise in self.premises)
+        return html.tag("div", f"{words} ", html.badge("inferred"), " ", why, premises)
 
     def to_json(self) -> dict[str, Any]:
         """Return the tree as values of JSON; terms are written as in N-Triples."""

@@ -145,7 +145,7 @@ class Rounds:
             # rules added makes it run again.
             self._close_paths([r for r in self.rules.rules if r.path is not None], self.last_other, out)
             delta = self._end_round(number, out, began)
-            self._compact(keep=out)
+            self._compact(newest=out)
 
     def _derive(self, jobs: list[tuple[Construct, int]], out: str, delta: str | None) -> None:
         dataset = Dataset(default=self.dataset, named=(delta,) if delta else ())
@@ -185,15 +185,15 @@ class Rounds:
             self.on_round(done)
         return delta
 
-    def _compact(self, keep: str | None = None) -> None:
+    def _compact(self, newest: str | None = None) -> None:
         """Merge graphs into the largest when there are too many for fast reading; all at the end."""
-        if keep is not None and len(self.live) <= _MAX_LIVE:
+        if newest is not None and len(self.live) <= _MAX_LIVE:
             return
         order = sorted(self.live, key=lambda g: (-self.live[g], g))
         largest = order[0] if order else None
         # Copying costs some 10 µs a triple: a second large graph is cheaper to read than to merge.
         large = [g for g in order[:_MAX_LARGE] if self.live[g] > _LARGE]
-        for graph in [g for g in order if g not in (largest, keep, *large)] if largest != keep else []:
+        for graph in [g for g in order if g not in (largest, newest, *large)] if largest != newest else []:
             self.store.derive(_COPY, Dataset(default=(graph,)), largest or graph)
             self.live[largest or graph] += self.live[graph]
             if self.live.pop(graph) <= _SMALL:

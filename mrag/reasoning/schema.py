@@ -63,7 +63,7 @@ def schema_rules(box: TBox) -> list[Rule]:
     """
     written = (n for n in sorted(box.structure, key=str) if box.has_structure(n))
     nodes = [n for n in written if isinstance(n, ox.NamedNode)]
-    graph = _told(box, nodes)
+    graph = _stated(box, nodes)
     changed = True
     while changed:
         changed = _restrictions(box, nodes, graph)
@@ -84,7 +84,7 @@ def schema_rules(box: TBox) -> list[Rule]:
     return rules
 
 
-def _told(box: TBox, nodes: list[ox.NamedNode]) -> _Graph:
+def _stated(box: TBox, nodes: list[ox.NamedNode]) -> _Graph:
     graph = _Graph()
     for s, o in box.triples.get(RDFS + "subClassOf", []):
         graph.add(s, o, "scm-sco", ((s, _SUB, o),))

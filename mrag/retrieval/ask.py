@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,17 @@ from rdflib import Literal, URIRef
 
 from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.generation.answering import Answer, answer, stream_answer
+from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models.resolve import resolve
+from mrag.generation.result import Answer
 from mrag.generation.verification import VerifyReport
 from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
+from mrag.index.document_index import Mode
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
-from mrag.retrieval.rankers import Question
+from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
 from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 from mrag.stores.base import Dataset
 
@@ -80,6 +83,56 @@ def stream(
     yield from stream_answer(found.question.text, found.context, resolve(model))
 
 
+async def aask(
+    kg: KnowledgeGraph,
+    question: str | Question | Retrieval,
+    *,
+    model: str | BaseChatModel | None = None,
+    k: int | None = None,
+    index: str = "main",
+    settings: ContextSettings | None = None,
+    retriever: TripleStoreRetriever | None = None,
+) -> Answer:
+    """Answer as `ask` does, without holding up the event loop."""
+    return await asyncio.to_thread(
+        ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever
+    )
+
+
+def search(
+    kg: KnowledgeGraph,
+    question: str | Question,
+    k: int = 10,
+    *,
+    index: str = "main",
+    mode: Mode = "hybrid",
+    ranker: Ranker | None = None,
+) -> Hits:
+    """Return the entities that a question is about, best first, with their labels.
+
+    Args:
+        kg: The knowledge graph, with a similarity index.
+        question: Words, or a question with an image.
+        k: Maximum number of hits.
+        index: Name of the similarity index.
+        mode: `hybrid` fuses BM25 and dense vectors; `bm25` and `dense` are one of them.
+        ranker: A ranker of your own, in place of `index` and `mode`.
+
+    Raises:
+        MissingIndex: If the knowledge graph has no such index.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(search(kg, "Which vendor develops GraphDB?", 1).names)
+        ('GraphDB',)
+    """
+    asked = question if isinstance(question, Question) else Question(question)
+    hits = (ranker or SimilarityRanker(kg, index, mode)).rank(asked, k)
+    display = Display(kg)
+    return Hits(hits, [display.entity(hit.iri) for hit in hits])
+
+
 def retrieve(
     kg: KnowledgeGraph,
     question: str | Question | Retrieval,
@@ -117,7 +170,7 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
     """
 
     def holds(triple: Triple, graph: str) -> bool:
-        return kg.ask(queries.get("context/holds").bind(s_p_o=[tuple(triple)]))
+        return kg.holds(queries.get("context/holds").bind(s_p_o=[tuple(triple)]))
 
     display = Display(kg)
 

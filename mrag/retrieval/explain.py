@@ -7,6 +7,7 @@ from typing import Any
 
 from rdflib import URIRef
 
+from mrag import html
 from mrag.context.display import Display
 from mrag.context.neighbours import read
 from mrag.errors import ReasoningError
@@ -29,6 +30,13 @@ class TripleProofs:
     proofs: tuple[Proof, ...]
     texts: tuple[str, ...]
     inferred: int
+
+    def __str__(self) -> str:
+        return "\n\n".join(self.texts)
+
+    def _repr_html_(self) -> str:
+        """Return the proofs as HTML for a notebook."""
+        return html.join(html.Html(proof._repr_html_()) for proof in self.proofs)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the proofs as values of JSON."""

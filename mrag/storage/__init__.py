@@ -10,5 +10,6 @@
 | `saving` | files that a person names, there whole or not at all |
 | `sealed` | one file of arrays with a checksum |
 | `journal` | records that are on disk once written, each with its checksum |
+| `scratch` | temporary folders that do not outlive their process |
 | `check` | reads all of them through, as `mrag doctor --deep` does |
 """

@@ -94,7 +94,7 @@ class Folder:
             yield
 
     def exists(self) -> bool:
-        """Tell whether there is a manifest."""
+        """Return whether there is a manifest."""
         return (self.path / MANIFEST).exists()
 
     def committed(self) -> Committed:
@@ -292,7 +292,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def begun(path: Path) -> bool:
-    """Tell whether a folder has files of an index that no manifest names, as it has none."""
+    """Return whether a folder has files of an index that no manifest names, as it has none."""
     if not path.is_dir() or (path / MANIFEST).exists():
         return False
     return any(_OURS.fullmatch(file.name) or file.name == _NEW for file in path.iterdir())

@@ -38,5 +38,5 @@ def narrow(folder: Path, left: Iterable[str] = ()) -> None:
 
 
 def is_private(path: Path) -> bool:
-    """Tell whether only its owner can use a file or folder; True where the system has no such rights."""
+    """Return whether only its owner can use a file or folder; True where the system has no such rights."""
     return os.name == "nt" or not stat.S_IMODE(path.stat().st_mode) & _OTHERS

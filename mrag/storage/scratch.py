@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from mrag.storage.files import lock as take_lock
 
 __all__ = ["Scratch", "collect"]
 
@@ -79,7 +82,7 @@ def collect(parent: Path | None = None, *, prefix: str | None = None) -> int:
 
 
 def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
-    """Tell whether a folder belongs to nobody any more."""
+    """Return whether a folder belongs to nobody any more."""
     try:
         about = entry.stat(follow_symlinks=False)
         # In a folder for all, names of this form may be anyone's.
@@ -100,13 +103,11 @@ def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
 
 def _hold(lock: Path, create: int = 0) -> int | None:
     """Lock a file, and return its descriptor; None where another process has it, or files have no locks."""
-    try:
-        import fcntl
-    except ImportError:
+    if sys.platform == "win32":
         return None
     held = os.open(lock, os.O_RDWR | create, 0o600)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take_lock(held)
     except OSError:
         os.close(held)
         return None

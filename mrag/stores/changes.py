@@ -206,7 +206,7 @@ class Changes:
         )
 
     def known(self, graph: str) -> bool:
-        """Tell whether a client's named graph holds a triple."""
+        """Return whether a client's named graph holds a triple."""
         return graph in self._contexts and self._any(graph)
 
     # -- inside ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import pyoxigraph as ox
 
@@ -13,11 +13,14 @@ from mrag.errors import LoadError, StoreError, StoreLocked
 from mrag.loaders.rdf import LoadNotes, Progress, Source
 from mrag.stores.process.parsing import Joined, bounds_of, ntriples
 
+if TYPE_CHECKING:
+    from mrag.stores.oxigraph import OxigraphStore
+
 logger = logging.getLogger(__name__)
 
 
 def load_sources(
-    store: ox.Store,
+    store: OxigraphStore,
     sources: Sequence[Source],
     graph: str,
     on_progress: Progress | None = None,
@@ -30,19 +33,23 @@ def load_sources(
         LoadError: If a file is not well formed.
         OSError: If the disk is full, or a file cannot be read.
     """
+    # The engine is in no variable here: the traceback of an error would hold it, and with it the lock of the
+    # folder, after the store has been closed.
     notes, node = LoadNotes(), ox.NamedNode(graph)
     if len(sources) == 1 and not skip_bad_lines and _is_plain(sources[0]):
         try:
             total, seconds = sources[0].size(), bounds_of(sources).seconds
             note = None if on_progress is None else lambda done: on_progress(done, total)
             with sources[0].checked(note, seconds) as stream:
-                store.bulk_load(stream, sources[0].format, to_graph=node)
+                store.engine.bulk_load(stream, sources[0].format, to_graph=node)
             return notes
         except SyntaxError:
             logger.debug("reading %s again, statement by statement", sources[0].path)
     parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
     # Lenient, because what is odd has been noted or refused already.
-    store.bulk_load(cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True)
+    store.engine.bulk_load(
+        cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
+    )
     return notes
 
 

@@ -38,7 +38,7 @@ def carry_out(changes: Changes, operations: Iterable[Operation]) -> None:
 
 
 def needs_queries(operations: Iterable[Operation]) -> bool:
-    """Tell whether an operation has a WHERE clause, so that a worker process must bound it."""
+    """Return whether an operation has a WHERE clause, so that a worker process must bound it."""
     return any(operation[0] == "modify" for operation in operations)
 
 

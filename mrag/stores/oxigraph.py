@@ -223,7 +223,7 @@ class OxigraphStore(BaseStore):
         """
         with self._writing():
             try:
-                return load_sources(self.engine, sources, graph, on_progress, skip_bad_lines=skip_bad_lines)
+                return load_sources(self, sources, graph, on_progress, skip_bad_lines=skip_bad_lines)
             except (OSError, EOFError, MemoryError) as error:
                 if not isinstance(error, OSError) or "gzip" in str(error).lower():
                     raise sources[0].error(error) from error

@@ -430,7 +430,7 @@ def test_long_paths_are_bounded_by_how_frequent_their_relations_are(kg: Knowledg
     assert [int((table.lengths == n).sum()) for n in (1, 2, 3)] == [10, 5, 5]
 
 
-@pytest.mark.parametrize("knobs", [{"hops": 0}, {"most": 0}, {"sample": -1}, {"share": 2.0}])
+@pytest.mark.parametrize("knobs", [{"hops": 0}, {"max_paths": 0}, {"sample": -1}, {"min_share": 2.0}])
 def test_path_settings_out_of_range_are_refused(knobs: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         PathSettings(**knobs)  # type: ignore[arg-type]

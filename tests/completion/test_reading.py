@@ -163,8 +163,8 @@ def test_ways_of_saying_it_are_learnt_from_known_facts(kg: KnowledgeGraph) -> No
     taught = tuple(f"{f} was helmed by {p}." for f, p in zip(FILMS[1:], PEOPLE[1:], strict=True))
     assert found(kg, "The Hunt was helmed by Ada Hill.") == {}
     assert list(found(kg, "The Hunt was helmed by Ada Hill.", corpus=taught)) == ["Ada Hill"]
-    cues = RelationWords.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
-    assert [r for r, _ in cues.words["helm+by"][0].relations] == [str(iri("directedBy"))]
+    learnt = RelationWords.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
+    assert [r for r, _ in learnt.words["helm+by"][0].relations] == [str(iri("directedBy"))]
 
 
 def test_passages_that_agree_make_it_surer(kg: KnowledgeGraph) -> None:

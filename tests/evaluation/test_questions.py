@@ -143,7 +143,7 @@ def test_no_more_requests_at_once_than_allowed(ollama: Start, tmp_path: Path) ->
         model,
         tmp_path / "a.jsonl",
         name="asker",
-        knobs=QuestionSettings(concurrency=3, split=False),
+        settings=QuestionSettings(concurrency=3, split=False),
     )
     assert 1 < most <= 3
 
@@ -151,10 +151,10 @@ def test_no_more_requests_at_once_than_allowed(ollama: Start, tmp_path: Path) ->
 _KILLED = """
 import sys
 from pathlib import Path
-from mrag.evaluation.benchmark import ask_model
+from mrag.evaluation.benchmark import generate_questions
 from mrag.generation.models.resolve import resolve
 from tests.evaluation.test_questions import DOCUMENTS
-ask_model(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="asker")
+generate_questions(DOCUMENTS, resolve("ollama:asker"), Path(sys.argv[1]), name="asker")
 """
 
 

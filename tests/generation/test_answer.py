@@ -13,9 +13,10 @@ from rdflib import Literal, URIRef
 
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answering import Answer, aanswer, answer, astream_answer, cite, stream_answer
+from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
 from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
+from mrag.generation.result import Answer
 from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD, Triple
 from tests.generation.conftest import GRAPH, E, ask_in, context_of

@@ -6,9 +6,10 @@ import pytest
 from rdflib import Literal
 
 from mrag.context.render import Context
-from mrag.generation.answering import Answer, answer
+from mrag.generation.answering import answer
 from mrag.generation.plain_answer import NO_MATCH, NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE
+from mrag.generation.result import Answer
 from mrag.generation.verification import verify
 from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of

@@ -10,8 +10,9 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answering import Answer, answer, cite
+from mrag.generation.answering import answer, cite
 from mrag.generation.lines import recorded
+from mrag.generation.result import Answer
 from mrag.generation.support.sentences import split
 from mrag.generation.verification import verify
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple

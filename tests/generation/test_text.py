@@ -6,7 +6,7 @@ import pytest
 from rdflib import Literal
 
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.support.sentences import Thoughts, split, take_ids, with_ids
+from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, with_ids
 from mrag.rdf.terms import XSD
 from mrag.text.grammar import article, relation
 from mrag.text.names import split_identifier
@@ -167,10 +167,10 @@ def test_ids_are_taken_out_and_put_back() -> None:
 def test_thoughts_are_left_out_however_they_are_cut() -> None:
     text = "<think>Let me see.\nHm.</think>\n\nOntotext."
     for size in range(1, len(text)):
-        thoughts = Thoughts()
+        thoughts = ThoughtFilter()
         pieces = [thoughts.feed(text[i : i + size]) for i in range(0, len(text), size)]
         assert "".join(pieces) == "Ontotext."
-    plain = Thoughts()
+    plain = ThoughtFilter()
     assert "".join(plain.feed(c) for c in "<thin ice>") == "<thin ice>"
 
 

@@ -22,7 +22,8 @@ from mrag.completion.plan.patterns import (
 )
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
-from mrag.generation.answering import Answer, answer, stream_answer
+from mrag.generation.answering import answer, stream_answer
+from mrag.generation.result import Answer
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph

@@ -13,7 +13,7 @@ import pytest
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
-from mrag.generation.answering import Answer
+from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
@@ -297,7 +297,7 @@ def test_a_proof_ends_in_asserted_triples(api: httpx.Client, kg: KnowledgeGraph)
     for leaf in leaves(proof):
         assert leaf["status"] == "asserted"
         s, p, o = (URIRef(leaf["triple"][part]["value"]) for part in "spo")
-        assert kg.ask(queries.get("context/holds").bind(s_p_o=[(s, p, o)]), "asserted")
+        assert kg.holds(queries.get("context/holds").bind(s_p_o=[(s, p, o)]), "asserted")
     assert found["text"].startswith("GraphDB is a semantic product\n")
 
 

@@ -115,8 +115,9 @@ CASES: dict[str, list[list[str]]] = {
         ["<urn:x:Gadget>", TEXT, "--store", "{store}"],
     ],
     "learn keep": [
+        ["widgets", "<urn:x:Gadget>", "--store", "{store}"],
         [TEXT, "<urn:x:Gadget>", "--store", "{store}"],
-        ["widgets", TEXT, "--store", "{store}"],
+        ["odd", TEXT, "--store", "{store}"],
     ],
     "learn concepts": [["--store", "{store}"], ["--format", TEXT, "--store", "{store}"]],
     "learn forget": [[TEXT, "--store", "{store}"]],

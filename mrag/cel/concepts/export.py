@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rdflib import OWL, PROV, RDF, RDFS, XSD, Graph, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
 
 from mrag.cel.concepts.definition import safe_part
-from mrag.cel.concepts.record import KeptConcept
+from mrag.cel.concepts.record import KeptConcept, concept_annotations
 from mrag.cel.semantics.counting import instances
 from mrag.cel.syntax.expressions import (
     AtLeast,
@@ -28,7 +28,6 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.cel.syntax.rdf import to_graph
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import MRAG
 from mrag.storage.saving import saved_text
 
 
@@ -87,24 +86,7 @@ def write_query(concept: KeptConcept, path: str | Path) -> None:
 
 def _annotate(graph: Graph, concept: KeptConcept) -> None:
     c = URIRef(concept.iri)
-    found: list[tuple[URIRef, Literal]] = [
-        (URIRef(MRAG + "instanceQuery"), Literal(concept.query)),
-        (URIRef(MRAG + "worldAssumption"), Literal(concept.world)),
-        (PROV.generatedAtTime, Literal(concept.kept)),
-    ]
-    if concept.learner:
-        found.append((URIRef(MRAG + "learner"), Literal(concept.learner)))
-    if concept.hypothesis is not None:
-        h = concept.hypothesis
-        found += [
-            (URIRef(MRAG + "quality"), Literal(float(h.quality))),
-            (URIRef(MRAG + "qualityMeasure"), Literal(h.measure)),
-            (URIRef(MRAG + "positivesHeld"), Literal(h.counts.tp)),
-            (URIRef(MRAG + "negativesHeld"), Literal(h.counts.fp)),
-            (URIRef(MRAG + "positiveExamples"), Literal(h.counts.positives)),
-            (URIRef(MRAG + "negativeExamples"), Literal(h.counts.negatives)),
-        ]
-    for p, value in found:
+    for p, value in concept_annotations(concept):
         graph.add((p, RDF.type, OWL.AnnotationProperty))
         graph.add((c, p, value))
     graph.add((c, RDFS.label, Literal(concept.label)))
@@ -134,7 +116,7 @@ def _declare(graph: Graph, expression: Expression) -> None:
                 role(p, True)
                 if not range.datatype.startswith(str(XSD)):
                     declare(range.datatype, RDFS.Datatype)
-            case Some(p, _) | Only(p, _) | AtLeast(_, p, _) | AtMost(_, p, _) | Exactly(_, p, _):
-                role(p, False)
+            case Some() | Only() | AtLeast() | AtMost() | Exactly():
+                role(e.property, False)
             case _:
                 pass

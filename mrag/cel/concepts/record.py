@@ -33,6 +33,11 @@ _COUNTS = tuple(
     URIRef(MRAG + name) for name in ("positivesHeld", "negativesHeld", "positiveExamples", "negativeExamples")
 )
 
+_DATATYPES = {
+    _QUERY: URIRef(MRAG + "sparql"), _WORLD: XSD.token, _LEARNER: XSD.token, _MEASURE: XSD.token,
+}  # fmt: skip
+"""Datatypes of their own keep these texts out of similarity indexes."""
+
 
 @dataclass(frozen=True)
 class KeptConcept:
@@ -74,7 +79,6 @@ def concept_triples(source: str, concept: KeptConcept, key: str, seconds: float)
         seconds: How long it took to learn.
     """
     c, activity = URIRef(concept.iri), URIRef(f"{SKOLEM}{key}:activity")
-    # Datatypes of their own keep these texts out of similarity indexes.
     full = to_manchester(concept.expression, name=lambda name: f"<{name}>")
     yield Triple(c, RDF.type, OWL.Class)
     yield Triple(c, RDFS.label, Literal(concept.label))
@@ -82,22 +86,28 @@ def concept_triples(source: str, concept: KeptConcept, key: str, seconds: float)
         yield Triple(c, RDFS.comment, Literal(concept.comment))
     yield Triple(c, RDFS.isDefinedBy, URIRef(concept.graph))
     yield Triple(c, _EXPRESSION, Literal(full, datatype=URIRef(MRAG + "manchester")))
-    yield Triple(c, _QUERY, Literal(concept.query, datatype=URIRef(MRAG + "sparql")))
-    yield Triple(c, _WORLD, Literal(concept.world, datatype=XSD.token))
-    yield Triple(c, PROV.generatedAtTime, Literal(concept.kept))
+    for p, value in concept_annotations(concept):
+        datatype = _DATATYPES.get(p)
+        yield Triple(c, p, value if datatype is None else Literal(str(value), datatype=datatype))
     yield Triple(c, PROV.wasGeneratedBy, activity)
     yield Triple(activity, PROV.used, URIRef(source))
     yield Triple(activity, PROV.startedAtTime, Literal(concept.kept - timedelta(seconds=round(seconds))))
     yield Triple(activity, PROV.endedAtTime, Literal(concept.kept))
+
+
+def concept_annotations(concept: KeptConcept) -> Iterator[tuple[URIRef, Literal]]:
+    """Yield what is recorded of a concept beside its names, as properties and plain values."""
+    yield _QUERY, Literal(concept.query)
+    yield _WORLD, Literal(concept.world)
+    yield PROV.generatedAtTime, Literal(concept.kept)
     if concept.learner:
-        yield Triple(c, _LEARNER, Literal(concept.learner, datatype=XSD.token))
+        yield _LEARNER, Literal(concept.learner)
     if concept.hypothesis is not None:
         h = concept.hypothesis
-        yield Triple(c, _QUALITY, Literal(float(h.quality)))
-        yield Triple(c, _MEASURE, Literal(h.measure, datatype=XSD.token))
+        yield _QUALITY, Literal(float(h.quality))
+        yield _MEASURE, Literal(h.measure)
         numbers = (h.counts.tp, h.counts.fp, h.counts.positives, h.counts.negatives)
-        for p, n in zip(_COUNTS, numbers, strict=True):
-            yield Triple(c, p, Literal(n))
+        yield from zip(_COUNTS, map(Literal, numbers), strict=True)
 
 
 def read_concept(concept: str, values: Mapping[str, Sequence[Term]]) -> KeptConcept:

@@ -101,7 +101,7 @@ def keep_concept(
     expression = normal(what.expression if isinstance(what, Hypothesis) else what)
     concept = concept_iri(kg, name)
     before = find_concept(kg, concept)
-    if before is None and kg.ask(queries.get("cel/keep-used").bind(name=[concept])):
+    if before is None and kg.holds(queries.get("cel/keep-used").bind(name=[concept])):
         raise ConfigError("This name is in use for something else.", term=concept, hint="Choose another.")
     if Named(concept) in walk(expression):
         raise ConfigError("A concept cannot be defined by itself.", term=concept, hint="Choose another name.")

@@ -23,7 +23,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -33,10 +33,12 @@ from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Bits, Numbers
 from mrag.cel.semantics.instances import Mask
 from mrag.cel.syntax.expressions import (
+    COMPARE,
     And,
     AtLeast,
     AtMost,
     Bottom,
+    Cardinality,
     Exactly,
     Expression,
     Not,
@@ -51,6 +53,7 @@ from mrag.cel.syntax.expressions import (
 
 Kind: TypeAlias = Literal["leaf", "and", "or", "not", "some", "only", "min", "max", "exactly"]
 
+_CARDINALITIES: Mapping[str, type[Cardinality]] = {"min": AtLeast, "max": AtMost, "exactly": Exactly}
 _BOOLEAN = ("and", "or", "not")
 _MASK_BYTES = 200_000_000
 """Up to so much memory the sets of terms below properties are kept in."""
@@ -86,25 +89,17 @@ class Tree:
     def expression(self) -> Expression:
         """Return the tree as a class expression, not yet in normal form."""
         parts = tuple(p.expression for p in self.parts)
-        match self.kind, self.of:
-            case "and", _:
-                return And(parts)
-            case "or", _:
-                return Or(parts)
-            case "not", _:
+        if not isinstance(self.of, Property):
+            return self.of
+        match self.kind:
+            case "not":
                 return Not(parts[0])
-            case "some", Property() as p:
-                return Some(p, parts[0])
-            case "only", Property() as p:
-                return Only(p, parts[0])
-            case "min", Property() as p:
-                return AtLeast(self.n, p, parts[0])
-            case "max", Property() as p:
-                return AtMost(self.n, p, parts[0])
-            case "exactly", Property() as p:
-                return Exactly(self.n, p, parts[0])
-        assert not isinstance(self.of, Property)
-        return self.of
+            case "and" | "or":
+                return (And if self.kind == "and" else Or)(parts)
+            case "some" | "only":
+                return (Some if self.kind == "some" else Only)(self.of, parts[0])
+            case kind:
+                return _CARDINALITIES[kind](self.n, self.of, parts[0])
 
     def walk(self) -> Iterator[Tree]:
         """Yield the tree and all in it, from the root down and from left to right."""
@@ -263,23 +258,21 @@ class Forest:
 
     def _worked_out(self, tree: Tree) -> Mask:
         inner = self._mask(tree.parts[0])
-        match tree.kind, tree.of:
-            case "and", _:
+        p = tree.of
+        assert isinstance(p, Property)
+        match tree.kind:
+            case "and":
                 return inner & self._mask(tree.parts[1])
-            case "or", _:
+            case "or":
                 return inner | self._mask(tree.parts[1])
-            case "not", _:
+            case "not":
                 return ~inner
-            case "some", Property() as p:
+            case "some":
                 return self.world.exists(p, inner)
-            case "only", Property() as p:
+            case "only":
                 return ~self.world.exists(p, ~inner)
-            case kind, p:
-                assert isinstance(p, Property)
-                counts = self.world.counts(p, inner)
-                if kind == "min":
-                    return counts >= tree.n
-                found: Mask = counts <= tree.n if kind == "max" else counts == tree.n
+            case kind:
+                found: Mask = COMPARE[_CARDINALITIES[kind]](self.world.counts(p, inner), tree.n)
                 return found
 
 

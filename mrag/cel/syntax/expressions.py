@@ -245,6 +245,7 @@ def key(expression: Expression) -> str:
         >>> key(Or((Named("urn:B"), Bottom())))
         '(or <urn:B> ⊥)'
     """
+    inside: Iterator[str]
     match expression:
         case Top():
             return "⊤"
@@ -252,23 +253,20 @@ def key(expression: Expression) -> str:
             return "⊥"
         case Named(iri):
             return f"<{iri}>"
-    words = [_KEYWORDS[type(expression)]]
-    if isinstance(expression, Cardinality):
-        words.append(str(expression.n))
-    if isinstance(expression, Restriction):
-        p = expression.property
-        words.append(f"^<{p.iri}>" if p.inverse else f"<{p.iri}>")
-    match expression:
-        case Value(_, value):
-            words.append(term_key(value))
         case OneOf(members):
-            words += map(term_key, members)
-        case DataSome(_, range) | DataOnly(_, range):
-            words.append(f"<{range.datatype}>")
-            words += (f"{name} {term_key(limit)}" for name, limit in range.facets)
-        case _:
-            words += map(key, operands(expression))
-    return f"({' '.join(words)})"
+            inside = map(term_key, members)
+        case Not() | And() | Or():
+            inside = map(key, operands(expression))
+        case Value(p, value):
+            inside = iter((_role(p), term_key(value)))
+        case Some(p, filler) | Only(p, filler):
+            inside = iter((_role(p), key(filler)))
+        case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+            inside = iter((str(n), _role(p), key(filler)))
+        case DataSome(p, range) | DataOnly(p, range):
+            limits = (f"{name} {term_key(limit)}" for name, limit in range.facets)
+            inside = iter((_role(p), f"<{range.datatype}>", *limits))
+    return f"({' '.join((_KEYWORDS[type(expression)], *inside))})"
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
@@ -317,6 +315,10 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def term_key(value: str | Literal) -> str:
     """Return a text for an IRI or a literal, to sort by."""
     return value.n3() if isinstance(value, Literal) else f"<{value}>"
+
+
+def _role(p: Property) -> str:
+    return f"^<{p.iri}>" if p.inverse else f"<{p.iri}>"
 
 
 def _width(p: Property) -> int:

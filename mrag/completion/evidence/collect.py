@@ -20,7 +20,7 @@ from mrag.rdf.terms import Term
 
 @dataclass(frozen=True)
 class EvidenceSettings:
-    """The knobs of completing from evidence.
+    """The settings of completing from evidence.
 
     Attributes:
         namespace: Where the IRIs of new entities begin.
@@ -41,7 +41,7 @@ class Evidence:
     Args:
         source: Finds passages.
         reader: Reads them; one without a language model by default.
-        settings: The knobs.
+        settings: The settings.
         on_read: Called with each triple in words and the number of passages read for it.
 
     Attributes:

@@ -56,7 +56,7 @@ def describe_folder(
         kg: The knowledge graph that is completed; it is not changed.
         folder: The folder; those below are looked through too.
         model: A model that sees, as for `mrag.images.enrichment.enrich.describe`.
-        settings: The knobs; by default a whole image and a grid of two by two parts.
+        settings: The settings; by default a whole image and a grid of two by two parts.
         on_progress: Called when something is done.
         options: Passed to `describe`.
 
@@ -107,7 +107,7 @@ def image_passages(kg: KnowledgeGraph, *, own: bool = True) -> list[Passage]:
 
 
 def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:
-    """Put what was said of one node together, since a search gives each node once.
+    """Return passages with those of one node joined, since a search finds each node once.
 
     Example:
         >>> a, b = (Passage("urn:i", text, "i.png", "i", "image") for text in ("A sign.", "A street."))

@@ -82,7 +82,7 @@ class Reader(Protocol):
 
 
 def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
-    """Put a triple in words; None where not exactly one place is unknown.
+    """Return a triple in words; None where not exactly one place is unknown.
 
     Example:
         >>> import mrag
@@ -119,7 +119,7 @@ def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], boo
     Args:
         found: What a reader found.
         sought: What it was to find.
-        states: Tells whether a quote is a statement that may be relied on.
+        states: Returns whether a quote is a statement that may be relied on.
     """
     passage = found.passage
     quote = found.quote.strip()

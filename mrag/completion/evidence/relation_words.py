@@ -73,11 +73,11 @@ class RelationWord:
 
 @dataclass
 class RelationWords:
-    """The cues of a graph's relations.
+    """The words that say a graph's relations.
 
     Attributes:
         words: Cues by the stem of a word; one that stands before "by" has `+by` behind it.
-        forward: Share of places, by cue and relation, where the subject came first.
+        forward: Share of places, by word and relation, where the subject came first.
         names: Normalised names of relations, which are no names of entities.
     """
 
@@ -87,20 +87,20 @@ class RelationWords:
 
     @classmethod
     def of(cls, kg: KnowledgeGraph, passages: Sequence[Passage] = ()) -> RelationWords:
-        """Return the cues of a graph's relations, and those that some passages teach; kept by the graph.
+        """Return the words of a graph's relations, and those that some passages teach; kept by the graph.
 
         Args:
             kg: The knowledge graph.
-            passages: What may teach cues; of very many only some are looked at, evenly spaced.
+            passages: What may teach words; of very many only some are looked at, evenly spaced.
         """
         step = max(1, len(passages) // _MAX_PASSAGES)
         some = list(passages[::step])
-        name = "completion cues " + hashlib.sha256("\n".join(p.iri for p in some).encode()).hexdigest()
+        name = "completion words " + hashlib.sha256("\n".join(p.iri for p in some).encode()).hexdigest()
         return kg.cached(name, lambda: cls._build(kg, some))
 
     @classmethod
     def _build(cls, kg: KnowledgeGraph, passages: Sequence[Passage]) -> RelationWords:
-        cues = cls()
+        made = cls()
         lexical: defaultdict[str, set[str]] = defaultdict(set)
         relations = [r for r in Relations.of(kg).all if not str(r.iri).startswith(SCHEMA)]
         relations = [r for r in relations if str(r.iri) not in LABELS]
@@ -110,19 +110,19 @@ class RelationWords:
                     lexical[key.removesuffix("+by")].add(str(relation.iri))
         for key, said_by in lexical.items():
             share = 1 / len(said_by)
-            cues.words[key] = [RelationWord(tuple((r, share) for r in sorted(said_by)), False)]
-        cues.names = frozenset(normalised(name) for r in Relations.of(kg).all for name in r.names)
-        cues._learn(kg, passages)
-        return cues
+            made.words[key] = [RelationWord(tuple((r, share) for r in sorted(said_by)), False)]
+        made.names = frozenset(normalised(name) for r in Relations.of(kg).all for name in r.names)
+        made._learn(kg, passages)
+        return made
 
     def at(self, words: Sequence[TextWord], place: int) -> dict[str, tuple[float, str]]:
-        """Return what the word at a place says: for each relation how surely, and by which cue."""
+        """Return what the word at a place says: for each relation how surely, and by which word."""
         found: dict[str, tuple[float, str]] = {}
         for key, _ in keys(words, [place]):
             for name in (key, key.removesuffix("+by")):
-                for cue in self.words.get(name, ()):
-                    for relation, share in cue.relations:
-                        sure = min(0.9, 0.5 + 0.4 * share) if cue.learnt else 0.6 + 0.2 * share
+                for word in self.words.get(name, ()):
+                    for relation, share in word.relations:
+                        sure = min(0.9, 0.5 + 0.4 * share) if word.learnt else 0.6 + 0.2 * share
                         if sure > found.get(relation, (0.0, ""))[0]:
                             found[relation] = sure, key
         return found
@@ -153,13 +153,13 @@ class RelationWords:
             pure = [best] if clear else []
             if seen >= _MIN_PLACES and pure:
                 # What the corpus says of a word comes before what the relations' names suggest.
-                kept = [cue for cue in self.words.get(key, ()) if not cue.learnt]
+                kept = [word for word in self.words.get(key, ()) if not word.learnt]
                 self.words[key] = [RelationWord(tuple(pure), True), *(() if seen >= 10 else kept)]
                 self.forward.update(((key, r), ahead[key, r] / holds[key, r]) for r, _ in pure)
 
 
 def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str, int]]:
-    """Yield the cue keys of some words, with their places; words without meaning have none.
+    """Yield the keys of some words, with their places; words without meaning have none.
 
     Example:
         >>> list(keys(words_of("was directed by"), range(3)))
@@ -218,7 +218,7 @@ _Pair = tuple[list[str], list[str], list[str]]
 
 
 def _pairs(names: EntityNames, passages: Iterable[Passage], skip: frozenset[str]) -> Iterator[_Pair]:
-    """Yield the cue keys between entities that stand beside each other, and what both may be."""
+    """Yield the keys between entities that stand beside each other, and what both may be."""
     for passage in passages:
         for start, end in sentence_spans(passage.text):
             sentence = passage.text[start:end]

@@ -1,4 +1,4 @@
-"""A reader without a language model: names, cues and their order in a sentence.
+"""A reader without a language model: names, relation words and their order in a sentence.
 
 A sentence is evidence where it states something, names what is known of the triple as a name of its own, has
 a word that says the relation (`relation_words`), nearer to a candidate than any word of another
@@ -81,10 +81,10 @@ class RuleReader:
 
 class _Reading:
     def __init__(
-        self, kg: KnowledgeGraph, sought: SoughtTriple, cues: RelationWords, new_names: bool
+        self, kg: KnowledgeGraph, sought: SoughtTriple, relation_words: RelationWords, new_names: bool
     ) -> None:
         self.sought = sought
-        self.cues = cues
+        self.relation_words = relation_words
         self.new_names = new_names
         self.names = EntityNames.of(kg)
         self.roles = PropertyEnds.of(kg)
@@ -143,9 +143,9 @@ class _Reading:
             for o, surer in self._known(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
-                for relation, (score, cue) in sorted(self._says(sentence, s, o).items()):
+                for relation, (score, word) in sorted(self._says(sentence, s, o).items()):
                     self.predicate = relation
-                    if self._order(cue, True, s, o):
+                    if self._order(word, True, s, o):
                         confidence = round(score * min(sure, surer), 4)
                         quote = sentence.quote(passage, min(sure, surer) < 1)
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
@@ -161,10 +161,10 @@ class _Reading:
         taken = {i for span in sentence.names for i in range(span.first, span.last)}
         between = [i for i in range(low.last, high.first) if i not in taken]
         for i in reversed(between) if candidate is high else between:
-            if found := self.cues.at(words, i):
+            if found := self.relation_words.at(words, i):
                 return found if _reaches(sentence, i, candidate) else {}
         for i in around(words, low, high, taken):
-            if found := self.cues.at(words, i):
+            if found := self.relation_words.at(words, i):
                 return found
         if candidate is high and between and all(words[i].key in _COPULA for i in between):
             return self._being(sentence, candidate)
@@ -177,14 +177,15 @@ class _Reading:
         few = self.roles.shape("object", self.predicate).whole
         if not few or len(meant) != 1 or not self.roles.has("object", self.predicate, meant[0]):
             return {}
-        others = sorted({r for cues in self.cues.words.values() for c in cues for r, _ in c.relations})
+        every = (word for several in self.relation_words.words.values() for word in several)
+        others = sorted({r for word in every for r, _ in word.relations})
         self.roles.learn("object", others, meant)
         alone = all(r == self.predicate or not self.roles.has("object", r, meant[0]) for r in others)
         return {self.predicate: (0.7, "")} if alone else {}
 
-    def _order(self, cue: str, known_is_subject: bool, at: Span, candidate: Span) -> bool:
-        """Return whether subject and object stand in the order that the cue asks for, where it matters."""
-        learnt = self.cues.forward.get((cue, self.predicate))
+    def _order(self, word: str, known_is_subject: bool, at: Span, candidate: Span) -> bool:
+        """Return whether subject and object are in the order that a relation word asks for, if any."""
+        learnt = self.relation_words.forward.get((word, self.predicate))
         first = (at.first < candidate.first) == known_is_subject
         if not self._one_kind():
             return True
@@ -192,7 +193,7 @@ class _Reading:
             return first == (learnt >= 0.8)
         names = self.said_as.get(self.predicate, ())
         passive = any(name.casefold().split()[-1:] == ["by"] for name in names)
-        return first == (passive == cue.endswith("+by")) if cue else first
+        return first == (passive == word.endswith("+by")) if word else first
 
     def _one_kind(self) -> bool:
         """Return whether what stands at one end of the relation may also stand at the other."""
@@ -220,7 +221,7 @@ class _Reading:
             words = words_of(text)
             if not words:
                 continue
-            names = all_names(text, words, self.names, self.cues.names, self.few)
+            names = all_names(text, words, self.names, self.relation_words.names, self.few)
             if start and passage.text[last:start].count("\n") > 1:
                 subject, begins = passage.title, start  # a paragraph of its own
             carried = subject if _refers(words) else ""
@@ -231,13 +232,13 @@ class _Reading:
                 begins = start
 
 
-def _reaches(sentence: _Sentence, cue: int, candidate: Span) -> bool:
-    """Return whether a cue goes for a candidate behind other names too: those are listed with it, or none."""
-    low, high = (cue + 1, candidate.first) if cue < candidate.first else (candidate.last, cue)
+def _reaches(sentence: _Sentence, place: int, candidate: Span) -> bool:
+    """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
+    low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
     names = [span for span in sentence.names if low <= span.first and span.last <= high]
     if not names:
         return True
-    start, end = (names[0].last, high) if cue < candidate.first else (low, names[-1].first)
+    start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
     inside = {i for span in names for i in range(span.first, span.last)}
     return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)
 

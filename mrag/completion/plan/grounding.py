@@ -39,7 +39,7 @@ _DATATYPES = {
 
 @dataclass(frozen=True)
 class GroundingSettings:
-    """Every knob of grounding.
+    """All settings of grounding.
 
     Attributes:
         entity: Least similarity of an entity's name, from 0 to 1; .9 as in CoMuS-KG.
@@ -75,7 +75,7 @@ def ground(kg: KnowledgeGraph, plan: Plan, settings: GroundingSettings | None = 
     Args:
         kg: The knowledge graph.
         plan: The plan; its terms are kept if they are in the graph.
-        settings: The knobs.
+        settings: The settings.
 
     Returns:
         The plan with its candidates, and what could not be grounded.
@@ -154,7 +154,7 @@ class Grounder:
         return [c for c in order if c.score >= least][: self.settings.max_candidates]
 
     def _checked(self, plan: Plan) -> Plan:
-        """Put back into words what a planner wrote as a term and the graph does not have."""
+        """Return the plan with words in place of terms that the graph does not have."""
         slots = {x for t in plan.triples for x in (t.subject, t.object)} | set(plan.excluded)
         terms = {x for x in slots if isinstance(x, URIRef | Literal)}
         absent = terms - self.present(terms)
@@ -167,7 +167,7 @@ class Grounder:
         return with_slots(plan, lambda slot, _: str(slot) if slot in absent else slot)
 
     def _written(self, text: str, role: Role) -> TermCandidate | None:
-        """Take an IRI, or a CURIE of a known prefix, that is in the graph."""
+        """Return what a text means that is an IRI, or a CURIE of a known prefix, of the graph."""
         if ":" not in text or any(c.isspace() for c in text.strip()):
             return None
         try:

@@ -20,7 +20,7 @@ from mrag.completion.plan.calibration import Weights, learn, softmax, unseen, wo
 from mrag.completion.plan.choices import Choice, Numbers, Vector
 from mrag.completion.plan.mentions import HOLE, Mention, find_mentions
 from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, Step, steps_from
+from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, steps_from
 from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Slot, Unknown
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
@@ -252,6 +252,3 @@ def calibrate(
 
 def _name(mention: Mention) -> str:
     return str(mention.entity.term) if mention.entity is not None else "~" + mention.text
-
-
-__all__ = ["Example", "PathPlanner", "Step", "calibrate"]

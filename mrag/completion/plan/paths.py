@@ -187,8 +187,8 @@ def _build(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
         query = queries.get("completion/ends" if step.forward else "completion/starts")
         ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
         seen = steps_from(kg, (str(end) for end in ends), number)
-        tally = np.bincount([n for after in seen.values() for n in after], minlength=len(steps))
-        following[at] = np.flatnonzero(tally >= max(1, settings.min_share * len(seen))).tolist()
+        followed = np.bincount([n for after in seen.values() for n in after], minlength=len(steps))
+        following[at] = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
     owners = [relation for relation in relations for _ in (True, False)]
     return PathTable(steps, following, owners, settings, [counts[str(s.predicate)] for s in steps])
 

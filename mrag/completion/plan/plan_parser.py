@@ -176,7 +176,7 @@ def _unquoted(text: str) -> str:
 
 
 def _three(fields: Sequence[str], line: str) -> tuple[str, str, str]:
-    """Put fields that a comma inside a name has cut back together, by where the unknowns stand."""
+    """Return three fields, joining what a comma inside a name has cut, by where the unknowns stand."""
     if len(fields) > 3:
         unknown = [at for at, field in enumerate(fields) if _UNKNOWN.match(field)]
         last = len(fields) - 1

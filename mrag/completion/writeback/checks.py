@@ -37,7 +37,7 @@ _BATCH: Final = 200
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """The knobs of the checks.
+    """The settings of the checks.
 
     Attributes:
         min_confidence: Below it a statement is refused.
@@ -63,12 +63,12 @@ def check(
     *,
     new: Iterable[str] = (),
 ) -> list[Statement]:
-    """Say of statements whether they may be written, are known, or are refused and why.
+    """Return statements with their verdicts: to be written, known, or refused and why.
 
     Args:
         kg: The knowledge graph.
         statements: The statements; what was said of them before is forgotten.
-        settings: The knobs.
+        settings: The settings.
         new: IRIs that were made for entities of these statements; they alone may be given a label.
 
     Returns:
@@ -103,8 +103,8 @@ def check(
         else:
             refs = tuple(dict.fromkeys((*known.evidence, *bare.evidence)))
             best[one.key] = replace(known, confidence=max(known.confidence, bare.confidence), evidence=refs)
-    run = _Checks(kg, settings, known_new)
-    done = run.go([best[key] for key in sorted(best)])
+    found = _Checks(kg, settings, known_new)
+    done = found.run([best[key] for key in sorted(best)])
     if settings.shapes is not None:
         from mrag.completion.writeback.shapes import violations
 
@@ -121,7 +121,7 @@ class _Checks:
         self.new = new
         self.schema = SchemaFacts(kg)
 
-    def go(self, statements: Sequence[Statement]) -> list[Statement]:
+    def run(self, statements: Sequence[Statement]) -> list[Statement]:
         formed = [self._formed(one) for one in statements]
         usable = [one for one in formed if one.verdict == "fits"]
         self.schema.read(usable)
@@ -190,7 +190,7 @@ class _Checks:
             yield from self._fits(str(o), schema.ranges[p], f"the range of {self._name(p)}")
 
     def _fits(self, entity: str, wanted: set[str], what: str) -> Iterable[str]:
-        """Object where an entity is of classes that do not go with some that are wanted."""
+        """Yield an objection where the classes of an entity do not go with those that are required."""
         classes = {c for c in wanted if not c.startswith(SKOLEM)} - _ANYTHING
         if not classes:
             return
@@ -215,7 +215,7 @@ class _Checks:
                 )
 
     def _typed(self, value: Literal, predicate: str) -> Iterable[str]:
-        """Object where a literal is not of a datatype that is a property's range."""
+        """Yield an objection where a literal is not of the datatype that is a property's range."""
         have = RDF + "langString" if value.language else str(value.datatype or XSD + "string")
         for wanted in sorted(self.schema.ranges[predicate]):
             if wanted == RDFS + "Literal" or not wanted.startswith((XSD, RDF)):
@@ -243,10 +243,10 @@ class _Checks:
                     groups[one.predicate, one.object if inverse else one.subject].append(at)
             there = self._there(list(groups), inverse)
             for (predicate, end), places in groups.items():
-                self._judge(statements, places, there[predicate, end], inverse)
+                self._refuse_further(statements, places, there[predicate, end], inverse)
         return statements
 
-    def _judge(
+    def _refuse_further(
         self, statements: list[Statement], places: Sequence[int], there: Sequence[Term], inverse: bool
     ) -> None:
         one = statements[places[0]]
@@ -285,7 +285,7 @@ class _Checks:
         return {
             one.key
             for one in statements
-            if self.kg.ask(ask.bind(s_p_o=[(one.subject, one.predicate, one.object)]))
+            if self.kg.holds(ask.bind(s_p_o=[(one.subject, one.predicate, one.object)]))
         }
 
     def _name(self, term: Term | str) -> str:

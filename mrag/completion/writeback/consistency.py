@@ -99,7 +99,7 @@ def _equalities(kg: KnowledgeGraph, graphs: Sequence[str], statements: Sequence[
         if isinstance(s, URIRef) and isinstance(o, URIRef) and s != o
     ]
     ask = queries.get("context/holds")
-    return [t for t in found if not kg.ask(ask.bind(s_p_o=[tuple(t)]))]
+    return [t for t in found if not kg.holds(ask.bind(s_p_o=[tuple(t)]))]
 
 
 def _name(kg: KnowledgeGraph, term: object) -> str:

@@ -85,7 +85,7 @@ def propose(
         triples: What was read; triples of the graph are left out.
         model: Name of what read them.
         names: Labels of new entities, by IRI.
-        settings: The knobs of the checks.
+        settings: The settings of the checks.
 
     Returns:
         The run. One that says the same is returned as it stands, whatever its state, and nothing is written;
@@ -116,7 +116,7 @@ def accept(
     settings: CheckSettings | None = None,
     update: bool = True,
 ) -> WriteReport:
-    """Put the triples of a run into the graph, all that pass the checks, in one transaction.
+    """Add the triples of a run that pass the checks to the graph, in one transaction.
 
     They are checked anew, since the graph may have changed since they were proposed. A run that was rejected
     or rolled back can be accepted as well; of one that is accepted only reasoning and indexes catch up, where
@@ -125,7 +125,7 @@ def accept(
     Args:
         kg: The knowledge graph.
         run: The run, its IRI, the beginning of its id, or `last`, the newest that is proposed.
-        settings: The knobs of the checks.
+        settings: The settings of the checks.
         update: Whether reasoning and similarity indexes are brought up to date afterwards.
 
     Raises:
@@ -145,7 +145,7 @@ def accept(
 
 
 def resume(kg: KnowledgeGraph) -> bool:
-    """Let reasoning and indexes catch up where accepting was interrupted before they did.
+    """Bring reasoning and indexes up to date where accepting was interrupted before.
 
     Returns:
         Whether there was something to do.
@@ -172,7 +172,7 @@ def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
 
 
 def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
-    """Take the triples of an accepted run out of the graph, in one transaction.
+    """Remove the triples of an accepted run from the graph, in one transaction.
 
     What another accepted run states too stays, and so does the label of an entity that others speak of. Of a
     run that is rolled back already only reasoning and indexes catch up, where an interruption has left them

@@ -123,7 +123,7 @@ class SchemaFacts:
         for kind in (True, False) if literal is None else (literal,):
             if (predicate, kind) not in kept:
                 row = (URIRef(predicate), Literal(kind))
-                kept[predicate, kind] = self.kg.ask(query.bind(property_literal=[row]))
+                kept[predicate, kind] = self.kg.holds(query.bind(property_literal=[row]))
             if kept[predicate, kind]:
                 return True
         return False

@@ -55,18 +55,23 @@ def violations(kg: KnowledgeGraph, statements: Sequence[Statement], path: Path) 
     shapes = read_shapes(path)
     entities = sorted({t for one in statements for t in (one.subject, one.object) if isinstance(t, URIRef)})
     data = _around(kg, entities)
-    before = _results(data, shapes)
+    before = results(data, shapes)
     faults: dict[Key, str] = {}
     for one in sorted(statements, key=lambda s: (-s.confidence, s.key)):
         data.add(one.triple)
-        fresh = sorted(_results(data, shapes) - before)
+        fresh = sorted(results(data, shapes) - before)
         if fresh:
             faults[one.key] = f"it breaks a shape: {fresh[0][1]}"
             data.remove(one.triple)
     return faults
 
 
-def _results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
+def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
+    """Return the violations of some shapes in some data: focus node and message.
+
+    Raises:
+        ConfigError: If pySHACL is not installed.
+    """
     if find_spec("pyshacl") is None:
         raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
     from pyshacl import validate

@@ -28,8 +28,6 @@ from mrag.redaction import hide_in_logs
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["ModelStatus", "resolve", "status"]
-
 _REASONING = re.compile(r"(?:o\d|gpt-5)\b")  # of OpenAI's; they take no temperature
 
 

@@ -32,7 +32,7 @@ _CAVEAT = re.compile(
 )
 """What answers without a model say of themselves."""
 
-_SAYING = frozenset(content("describe description comment state say define definition follow"))
+_REPORTING = frozenset(content("describe description comment state say define definition follow"))
 
 
 class Claim:
@@ -95,7 +95,7 @@ class Claim:
         """Return the stems of what the sentence says, without the name of a line's subject."""
         subject = {i for m in self.mentions if line.triple.s in m.terms for i in range(m.first, m.last)}
         rest = (w for i, w in enumerate(self.words) if i not in subject and not is_stopword(w.key))
-        return {stem(w.raw) for w in rest} - _SAYING
+        return {stem(w.raw) for w in rest} - _REPORTING
 
     def starts_quote(self, word: TextToken) -> bool:
         """Return whether a quotation, and so perhaps a capital, begins with the word."""

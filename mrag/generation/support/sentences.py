@@ -22,7 +22,7 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 def without_thoughts(text: str) -> str:
-    """Take off the reasoning that some models write before their answer.
+    """Return a text without the reasoning that some models write before their answer.
 
     Example:
         >>> without_thoughts("<think>Hm.</think> Ontotext.")
@@ -31,11 +31,11 @@ def without_thoughts(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-class Thoughts:
-    """Leaves out the reasoning that a model writes before its answer, piece by piece.
+class ThoughtFilter:
+    """Filter for streams: leaves out the reasoning that a model writes before its answer.
 
     Example:
-        >>> thoughts = Thoughts()
+        >>> thoughts = ThoughtFilter()
         >>> [thoughts.feed(piece) for piece in ("<th", "ink>Hm", ".</think>", "Onto", "text.")]
         ['', '', '', 'Onto', 'text.']
     """
@@ -44,7 +44,7 @@ class Thoughts:
         self._held: str | None = ""
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; give what may be shown by now."""
+        """Take the next piece; return what may be shown by now."""
         if self._held is None:
             return piece
         self._held += piece
@@ -155,7 +155,7 @@ def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
 
 
 def with_ids(sentence: str, ids: Sequence[str]) -> str:
-    """Put ids behind a sentence, before its full stop.
+    """Return a sentence with ids behind it, before its full stop.
 
     Example:
         >>> with_ids("GraphDB is made by Ontotext.", ["t1", "t3"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.context.render import Line
-    from mrag.generation.answering import Answer
+    from mrag.generation.result import Answer
     from mrag.retrieval.retriever import Retrieval
 
 _IMAGES = 60

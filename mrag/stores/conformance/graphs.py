@@ -72,7 +72,7 @@ class GraphTests(StoreSuite):
             assert reason(kg).triples == 1
             assert kg.insert([Triple(b, p, a), Triple(a, p, b)]) == 1
             reason(kg)
-            assert kg.ask(f"ASK {{ <{a}> a <{c}> }}", "inferred")
+            assert kg.holds(f"ASK {{ <{a}> a <{c}> }}", "inferred")
             assert kg.count("inferred") == 2
             kg.clear()
             assert kg.count("all") == 0

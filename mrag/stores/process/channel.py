@@ -47,8 +47,8 @@ class Child:
             env=_environment(),
         )
         self._buffer = bytearray()
-        _, *told = self._next(time.monotonic() + _START_SECONDS, "")
-        self.defences: Defences = told[0] if told else Defences()
+        _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
+        self.defences: Defences = reported[0] if reported else Defences()
 
     @property
     def pid(self) -> int:
@@ -57,11 +57,11 @@ class Child:
 
     @property
     def ended(self) -> bool:
-        """Tell whether the process is gone."""
+        """Return whether the process is gone."""
         return self._process.poll() is not None
 
     def killed(self) -> bool:
-        """Tell whether something outside has ended the process, which has closed its side of the pipe.
+        """Return whether something outside has ended the process, which has closed its side of the pipe.
 
         For want of memory, or nested too deep, it ends otherwise.
         """
@@ -158,7 +158,7 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a child, which reads what others wrote and so is told no secret."""
+    """Return the environment of a child, which reads what others wrote and so is given no secret."""
     kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
     return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 

@@ -155,7 +155,7 @@ def _program(machine: _Machine, refused: Sequence[int]) -> bytes:
 
 
 def _refused(libc: Any) -> bool:
-    """Tell whether this process is refused sockets of every family that there is."""
+    """Return whether this process is refused sockets of every family that there is."""
     import ctypes
 
     for family in range(1, 46):

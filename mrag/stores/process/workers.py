@@ -79,7 +79,7 @@ class WorkerPool:
     Attributes:
         memory: Most bytes that a worker may take for what others ask, 0 for no cap.
         guard: Held while the store is copied and its state is noted.
-        note: Gives what is to be known of the store's state.
+        note: Returns what is to be known of the store's state.
     """
 
     def __init__(self, store: OxigraphStore, size: int = 2) -> None:
@@ -274,7 +274,7 @@ class WorkerPool:
             return Snapshot(store, self.note())
 
     def give(self, worker: Worker) -> None:
-        """Give back a worker that has answered and can answer again."""
+        """Take back a worker that has answered and can answer again."""
         with self._lock:
             self._busy.discard(worker)
             if worker.snapshot.current and len(self._idle) < self._size:

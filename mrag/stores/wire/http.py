@@ -222,31 +222,31 @@ class Http:
         )
 
     def _refused(self, status: int, text: str, query: str | None) -> StoreError:
-        said = f" It says: {text}" if text else ""
+        message = f" It says: {text}" if text else ""
         where: Any = {"endpoint": self.endpoint, "query": query}
         if status in (401, 403):
             login = "is not enough" if self.session.auth is not None else "is needed"
             return EndpointError(
-                f"A login {login} for this ({status}).{said}",
+                f"A login {login} for this ({status}).{message}",
                 **where,
                 hint="Set MRAG_STORE_USER and MRAG_STORE_PASSWORD, or MRAG_STORE_TOKEN.",
             )
         if status in (404, 405, 410):
             return EndpointError(
-                f"There is no such repository, dataset or path ({status}).{said}",
+                f"There is no such repository, dataset or path ({status}).{message}",
                 **where,
                 hint="Check the end of the URL; `mrag doctor URL` looks at the server.",
             )
         if _says_timeout(text) or status == 408:
             return QueryTimeout(
-                f"The server ended the query at its time limit ({status}).{said}",
+                f"The server ended the query at its time limit ({status}).{message}",
                 **where,
                 hint="Narrow the query, or raise the server's limit.",
             )
         if status in (400, 413, 414, 422) and query is not None:
-            return QueryRefused(f"The server refuses the query ({status}).{said}", **where)
+            return QueryRefused(f"The server refuses the query ({status}).{message}", **where)
         kind = "failed inside" if status >= 500 else "refuses"
-        return EndpointError(f"The server {kind} ({status}).{said}", **where, hint="See the server's log.")
+        return EndpointError(f"The server {kind} ({status}).{message}", **where, hint="See the server's log.")
 
 
 def upload(stream: Iterator[bytes]) -> IO[bytes]:

@@ -1,0 +1,105 @@
+"""The short way to what people do most with a knowledge graph: methods that call the public functions.
+
+The functions are in rooms above this one, which import it; so they are looked up when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from mrag.cel.problem import Hypothesis
+    from mrag.generation.result import Answer
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.index.document_index import Mode, SyncReport
+    from mrag.reasoning.rounds import Closure
+    from mrag.retrieval.explain import TripleProofs
+    from mrag.retrieval.rankers import Hits, Question
+
+
+class Shortcuts:
+    """Methods of a knowledge graph; each names the function that it calls.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     hits = kg.search("Which vendor develops GraphDB?", 3)
+        ...     answer = kg.ask("Which vendor develops GraphDB?", model="none")
+        ...     proofs = kg.explain("ex:GraphDB", "rdf:type", "ex:SemanticProduct")
+        >>> hits.names[0], "Ontotext" in answer.text, proofs.proofs[0].asserted
+        ('GraphDB', True, False)
+    """
+
+    def index(self, name: str = "main", **options: Any) -> SyncReport:
+        """Build a similarity index, or bring it up to date; see `SimilarityIndexes.build`."""
+        indexes = _public("mrag.index.similarity", "SimilarityIndexes").of(self)
+        return cast("SyncReport", indexes.build(name, **options))
+
+    def reason(self, **options: Any) -> Closure:
+        """Bring the inferred triples up to date; see `mrag.reason`."""
+        return cast("Closure", _public("mrag.reasoning.run", "reason")(self, **options))
+
+    def search(
+        self, question: str | Question, k: int = 10, *, index: str = "main", mode: Mode = "hybrid"
+    ) -> Hits:
+        """Find entities by a similarity index; see `mrag.search`."""
+        found = _public("mrag.retrieval.ask", "search")(self, question, k, index=index, mode=mode)
+        return cast("Hits", found)
+
+    def ask(
+        self, question: str | Question, *, model: str | BaseChatModel | None = None, **options: Any
+    ) -> Answer:
+        """Answer a question with citations; see `mrag.ask`. Whether a triple holds, `holds` says."""
+        return cast("Answer", _public("mrag.retrieval.ask", "ask")(self, question, model=model, **options))
+
+    def explain(self, subject: str, predicate: str | None = None, object: str | None = None) -> TripleProofs:
+        """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.
+
+        See `mrag.retrieval.explain.explain`.
+        """
+        from rdflib import Literal
+
+        from mrag.rdf.terms import iri
+
+        prefixes = cast("KnowledgeGraph", self).prefixes
+        term: Any = object
+        if object is not None:
+            quoted = len(object) > 1 and object[0] == object[-1] and object[0] in "\"'"
+            term = Literal(object[1:-1]) if quoted else iri(object, prefixes)
+        named = None if predicate is None else iri(predicate, prefixes)
+        proofs = _public("mrag.retrieval.explain", "explain")(self, iri(subject, prefixes), named, term)
+        return cast("TripleProofs", proofs)
+
+    def learn(
+        self,
+        positives: Iterable[str],
+        negatives: Iterable[str],
+        *,
+        learner: str = "search",
+        **settings: Any,
+    ) -> list[Hypothesis]:
+        """Learn the class expression that tells examples apart, best hypothesis first.
+
+        Args:
+            positives: IRIs or CURIEs of positive examples.
+            negatives: The same of negative ones.
+            learner: A name of `mrag.cel.learner`.
+            **settings: Settings of that learner, such as `seconds`.
+        """
+        from mrag.rdf.terms import iri
+
+        prefixes = cast("KnowledgeGraph", self).prefixes
+        problem = _public("mrag.cel.problem", "LearningProblem")(
+            [iri(x, prefixes) for x in positives], [iri(x, prefixes) for x in negatives]
+        )
+        problem.check(self)
+        made = _public("mrag.cel.learners.registry", "learner")(learner, self, **settings)
+        return cast("list[Hypothesis]", made.fit(problem))
+
+
+def _public(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)

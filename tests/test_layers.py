@@ -1,0 +1,144 @@
+"""The house is in order: imports point one way, modules and folders are small, and a name means one thing.
+
+What does not keep to a rule yet stands in a list here. The lists only shrink: one that names what keeps to
+the rule fails as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+MAX_LINES = 350
+MAX_MODULES = 15
+
+LONG = {
+    "mrag/completion/writeback/runs.py",
+    "mrag/context/expand.py",
+    "mrag/index/document_index.py",
+    "mrag/index/similarity.py",
+    "mrag/server/engine.py",
+}
+"""Modules of more than `MAX_LINES` lines."""
+
+FULL = {
+    "mrag/cli",
+}
+"""Folders of more than `MAX_MODULES` modules."""
+
+SHARED = set(
+    """
+    Answer Ask Asked Candidate Check Comparison Context Document Entry Evidence Facts Finding Group
+    Guarded Journal Kept Learner Line Lookup Manifest Match Mention Names Outcome Pair Plan Postings
+    Progress Reading Relation Run Scores Search Segment Sentence Shape State TrainSettings View
+    Vocabulary Wanted Word
+    """.split()
+)
+"""Names that more than one public class has."""
+
+
+def packages() -> Iterator[Path]:
+    """The files of the package; `loaders` is a link to a folder of its own."""
+    for top in ("mrag", "loaders"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            if path.relative_to(ROOT).parts[:2] != ("mrag", "loaders"):
+                yield path
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "mrag" else ("mrag", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in packages()}
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """What runs when a module is imported: nothing inside functions, nothing for type checkers alone."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from statements(node.orelse)
+            continue
+        yield node
+        for field in ("body", "orelse", "finalbody"):
+            yield from statements(getattr(node, field, []))
+        for handler in getattr(node, "handlers", []):
+            yield from statements(handler.body)
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """The modules of the package that a module imports when it is imported itself."""
+    known, found = modules(), set()
+    for node in statements(tree.body):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in known}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written whole"
+            parts = {f"{node.module}.{alias.name}" for alias in node.names} & known.keys()
+            found |= parts or {str(node.module)} & known.keys()
+    return found
+
+
+def layers() -> list[str]:
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        (contract,) = tomllib.load(stream)["tool"]["importlinter"]["contracts"]
+    return [name.strip() for layer in contract["layers"] for name in layer.split("|")]
+
+
+def test_every_module_is_in_a_layer() -> None:
+    named = layers()
+    outside = {
+        name
+        for name in modules()
+        if not any(name == layer or name.startswith(f"{layer}.") for layer in named)
+    }
+    # A package whose modules are in several layers has none itself, so it imports nothing.
+    parents = {name for name in outside if any(layer.startswith(f"{name}.") for layer in named)}
+    assert outside == parents
+    for name in parents:
+        assert imports(modules()[name]) <= {"mrag._lazy"}, name
+
+
+def test_every_layer_is_there() -> None:
+    assert set(layers()) <= modules().keys()
+
+
+def test_there_is_no_circle_of_imports() -> None:
+    order = TopologicalSorter({name: imports(tree) for name, tree in modules().items()})
+    try:
+        order.prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def test_modules_are_short() -> None:
+    lines = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8").count("\n") for p in packages()}
+    assert {name for name, count in lines.items() if count > MAX_LINES} == LONG
+
+
+def test_folders_hold_few_modules() -> None:
+    folders: defaultdict[str, int] = defaultdict(int)
+    for path in packages():
+        folders[str(path.parent.relative_to(ROOT))] += path.name != "__init__.py"
+    assert {name for name, count in folders.items() if count > MAX_MODULES} == FULL
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    classes: defaultdict[str, list[str]] = defaultdict(list)
+    for name, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name].append(name)
+    assert {name for name, places in classes.items() if len(places) > 1} == SHARED
