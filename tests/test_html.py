@@ -24,7 +24,6 @@ class Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.badges: list[str] = []
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -343,7 +343,7 @@ def test_a_view_is_made_anew_only_where_its_source_has_changed(any_kg: Knowledge
     second = views.refresh(kg, "fashion/images", "images")
     assert second.revision > first.revision and not second.reasoned
     assert canonical(facts(second)) == canonical(expected_images(more))
-    assert second.collect() == 1, "the graph of before is out of sight, and gone now"
+    assert second.collect() == 1, "the graph of before is no longer read, and gone now"
     kg.clear()
     emptied = views.refresh(kg, "fashion/images", "images")
     assert not facts(emptied)

@@ -105,7 +105,7 @@ def build_benchmark(
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Benchmark:
-    """Make a benchmark of a knowledge graph in a folder; go on where an earlier run has stopped.
+    """Build a benchmark of a knowledge graph in a folder; resume an interrupted run.
 
     Args:
         kg: The knowledge graph.

@@ -34,7 +34,7 @@ def answer(
     Args:
         question: What is asked.
         context: The only facts that may be used.
-        model: A chat model; without one the best facts are put in sentences.
+        model: A chat model; without one the best facts are verbalised.
         notice: What to tell the reader; without a model, by default, that there was none.
 
     Returns:

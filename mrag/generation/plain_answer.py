@@ -1,4 +1,4 @@
-"""The answer that is made without a language model: the best facts, put in sentences."""
+"""The answer that is made without a language model: the best facts, verbalised."""
 
 from __future__ import annotations
 

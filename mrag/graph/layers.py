@@ -1,7 +1,7 @@
 """The named graphs of a knowledge graph: how they come into sight, go out of it, and are removed.
 
 A record in the system graph names the graphs and carries a revision; a graph that the record does not name
-is out of sight. So whatever changes the triples takes the same way:
+is ignored. So whatever changes the triples takes the same way:
 
 1. `GraphLayers.new_graph` names a graph that no one reads yet, and long work announces itself by `begin`.
 2. The graph is filled.
@@ -120,7 +120,7 @@ class GraphLayers:
     # -- change ------------------------------------------------------------------------------------
 
     def require_writable(self) -> None:
-        """Refuse to go on where nothing can be written.
+        """Refuse where nothing can be written.
 
         Raises:
             ConfigError: If the triples are in graphs without names, which rules cannot read beside others.

@@ -153,7 +153,7 @@ def _asserted(kg: GraphLayers, before: Record, graph: str, prefixes: str, *, rep
         return
     others = [g for g in before.asserted if g != graph]
     if graph in before.asserted:
-        # Too much to tell apart: what was inferred goes out of sight until the next reasoning.
+        # Too much to tell apart: inferences are dropped until the next reasoning.
         for other in others:
             kg.remove_doubles([(other, graph, other)])
         after = replace(before, inferred=(), added=(), revision=before.revision + 1)

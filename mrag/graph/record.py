@@ -190,7 +190,7 @@ def joined(before: Record, graph: str, more: int) -> Record:
 
 
 def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
-    """Return the record after triples left graphs: what was inferred and may rest on them goes out of sight.
+    """Return the record after triples left graphs: inferences that may rest on them are dropped.
 
     Args:
         before: The record of before.

@@ -42,7 +42,7 @@ class UpdateReport:
         added: Statements more, those of named graphs counted in each of them.
         removed: Statements fewer.
         inferred: What became of the inferred triples: `none` if there were none, `kept` if they still
-            hold, `dropped` if they went out of sight, to be inferred again.
+            hold, `dropped` if they have to be inferred again.
     """
 
     added: int = 0
@@ -288,7 +288,7 @@ def _record_after(before: Record, layout: Layout, outcome: UpdateOutcome) -> Rec
     asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]
     base = {*asserted, layout.target, layout.merged}
     count = sum(_graph(q) in base for q in outcome.added) - sum(_graph(q) in base for q in outcome.removed)
-    # What was inferred still holds when something has been added, and goes out of sight otherwise. The
+    # What was inferred still holds when something has been added, and is dropped otherwise. The
     # next reasoning can start from additions alone only if it finds them in a graph of their own.
     keep = bool(before.inferred) and not outcome.lost
     added: tuple[str, ...] = ()

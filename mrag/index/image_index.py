@@ -1,7 +1,7 @@
 """An index of pictures by their vectors, kept like the index of texts: in a folder, incremental.
 
 It is a `DocumentIndex` whose text of each document is the digest of a file, so that a picture is
-embedded anew only when its file has changed, an interrupted run goes on where it was, and a commit
+embedded anew only when its file has changed, an interrupted run is resumed, and a commit
 lands whole or not at all.
 """
 

@@ -41,7 +41,7 @@ class ServerIndex:
         Args:
             text: The words to search for.
             k: Most hits.
-            mode: Not heeded; the server knows one.
+            mode: Ignored; the server has only one.
             allowed: IRIs of the only documents to consider. The server cannot be told, so more are asked for
                 and few may remain.
         """

@@ -47,7 +47,7 @@ def ask(
         kg: The knowledge graph, with a similarity index.
         question: Words, a question with an image, or what `retrieve` returned.
         model: `ollama:NAME`, `openai:NAME`, `local:PATH.gguf`, `none`, or any LangChain chat model.
-            By default Ollama if it runs, else no model: the best facts, put in sentences.
+            By default Ollama if it runs, else no model: the best facts, verbalised.
         k: Maximum number of hits; the retriever's own by default, which is 10.
         index: Name of the similarity index.
         settings: The knobs of the context.

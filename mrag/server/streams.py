@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Executor
 from typing import cast
 
@@ -190,6 +190,3 @@ def finish(
         return
     kept.add(future)
     future.add_done_callback(kept.discard)
-
-
-Cleanup = Callable[[], Awaitable[None]]

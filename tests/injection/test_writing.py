@@ -26,7 +26,6 @@ from mrag.stores.base import Dataset
 from tests.injection.hostile import failing, report, text, tries
 
 E = "https://w3id.org/mrag/demo/products#"
-KEYS = "accepted state run graph predicate subject iri source confidence verdict".split()
 HONEST = "Last year Stardog was developed by Rainer Weiss and his friends."
 
 

@@ -177,7 +177,7 @@ def member_differences(kg: KnowledgeGraph, concept: KeptConcept) -> MemberDiffer
 def remove_concept(kg: KnowledgeGraph, name: str) -> bool:
     """Remove a kept concept with all that it brought, and return whether there was one.
 
-    What was inferred since it was kept goes out of sight, to be inferred again.
+    Inferences made since it was kept are dropped, to be inferred again.
 
     Raises:
         ConfigError: If the concept came with other data and has no graph of its own here.

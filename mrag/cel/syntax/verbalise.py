@@ -310,16 +310,16 @@ class _German(_Clauses):
 
 def _range(range: DataRange, language: Language) -> str:
     limits = " ".join(f"{_LIMITS[language][f]} {_bare(v, range.datatype)}" for f, v in range.facets)
-    return " ".join(
-        filter(None, (_KINDS[language].get(range.datatype.removeprefix(XSD), curie(range.datatype)), limits))
-    )
+    kind = _KINDS[language].get(range.datatype.removeprefix(XSD), curie(range.datatype))
+    return f"{kind} {limits}".strip()
 
 
 def _literal(value: Literal, language: Language) -> str:
     datatype = str(value.datatype or XSD + "string")
     if value.language or datatype == XSD + "string":
         return str(to_ox(value))
-    return f"{'the' if language == 'en' else 'als Wert:'} {_KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))} {_bare(value, datatype)}"
+    kind = _KINDS[language].get(datatype.removeprefix(XSD), curie(datatype))
+    return f"{'the' if language == 'en' else 'als Wert:'} {kind} {_bare(value, datatype)}"
 
 
 def _bare(value: Literal, datatype: str) -> str:

@@ -44,8 +44,8 @@ class CheckSettings:
         functional: IRIs of properties that have one value at most, beside those that the ontology says so of.
         closed_types: Whether an entity whose classes are known must be of a property's domain or range, or of
             a class above it; without, only classes that are disjoint are refused.
-        consistency: Whether the graph with the statements in it is reasoned over, out of sight; what leads
-            to a contradiction, or makes two entities the same, is refused.
+        consistency: Whether to reason over the graph with the statements in it, in a scratch graph; what
+            leads to a contradiction, or makes two entities the same, is refused.
         shapes: A file of SHACL shapes that must hold where the statements touch (extra `completion`).
     """
 

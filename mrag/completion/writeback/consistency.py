@@ -1,4 +1,4 @@
-"""Whether a graph with some triples more would contradict its ontology: reasoned over out of sight.
+"""Whether a graph with some triples more would contradict its ontology: reasoned over in a scratch graph.
 
 The triples go to a graph that no query reads, the rules run from there, and all of it is removed again. A
 process that ends meanwhile leaves graphs behind that the next load or reasoning clears away.

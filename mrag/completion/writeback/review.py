@@ -189,7 +189,7 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     kg.require_writable()
     found = _run(kg, run, "accepted")
     if found.state == "rolled back":
-        # What was inferred went out of sight with the run.
+        # Inferences were dropped with the run.
         return WriteReport(found, caught_up=update and catch_up(kg, kg.record.reasoned >= 0))
     if found.state != "accepted":
         raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)

@@ -67,7 +67,7 @@ def withdraw(
 ) -> list[Triple]:
     """Take triples out of the completed graphs, and change a run's description, together.
 
-    What was inferred goes out of sight where it may rest on them.
+    Inferences that may rest on them are dropped.
 
     Args:
         kg: The knowledge graph.

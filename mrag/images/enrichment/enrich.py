@@ -2,7 +2,7 @@
 
 What the model says is in a journal on disk, synced, before the next image counts as done; from there it
 goes to a graph of its own in batches (`writing`). A run that is interrupted, even killed,
-goes on where it was, and ends with the same graph as one that was not, the times of the answers apart:
+is resumed, and ends with the same graph as one that was not, the times of the answers apart:
 each is taken once, when the answer comes, and kept in the journal.
 """
 

@@ -1,4 +1,4 @@
-"""Embedding of new texts, kept batch by batch so that an interrupted run goes on where it was."""
+"""Embedding of new texts, kept batch by batch so that an interrupted run resumes."""
 
 from __future__ import annotations
 

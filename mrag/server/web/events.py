@@ -32,7 +32,7 @@ def events(
     Args:
         kg: The knowledge graph.
         found: The hits and their context.
-        chat: What writes the answer; without it the best facts are put in sentences.
+        chat: What writes the answer; without it the best facts are verbalised.
         folder: The media folder, if there is one.
 
     Yields:
