@@ -51,7 +51,7 @@ from mrag.evaluation.running import index_system, run_system
 from mrag.evaluation.runs import Run
 from mrag.evaluation.statistics import Resampling
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.views import make
+from mrag.graph.views import make_view
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.generate import write_annotations
 from mrag.loaders.scene_graph import SceneGraphs
@@ -198,7 +198,7 @@ def fashion(args: argparse.Namespace, folder: Path) -> Task:
     Fashionpedia(source).write(triples)
     whole = mrag.connect()
     whole.load([triples])
-    kg = make(whole, "fashion/garments", "garments")
+    kg = make_view(whole, "fashion/garments", "garments")
     start = E + "garments#"
     shape = EntityShape(start + "hasGarment", str(RDF.type), start + "Image")
     images = instances(kg, start + "Image")

@@ -1,1 +1,40 @@
 """Source formats to triples, one module each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.loaders._records import RecordReport, Records
+    from mrag.loaders.fashionpedia import Fashionpedia
+    from mrag.loaders.rdf import Source, sources
+    from mrag.loaders.scene_graph import SceneGraphs
+    from mrag.loaders.snippets import Snippets
+    from mrag.loaders.tabular import Table
+
+__all__ = [
+    "Fashionpedia",
+    "RecordReport",
+    "Records",
+    "SceneGraphs",
+    "Snippets",
+    "Source",
+    "Table",
+    "sources",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "Fashionpedia": "fashionpedia",
+        "RecordReport": "_records",
+        "Records": "_records",
+        "SceneGraphs": "scene_graph",
+        "Snippets": "snippets",
+        "Source": "rdf",
+        "Table": "tabular",
+        "sources": "rdf",
+    },
+)

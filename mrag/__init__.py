@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from mrag.graph.connection import connect, demo
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.similarity import SimilarityIndexes
+    from mrag.rdf.terms import Triple
     from mrag.reasoning.run import reason
-    from mrag.retrieval.ask import aask, ask, search, stream, verify
-    from mrag.retrieval.explain import explain
+    from mrag.retrieval.answering import aask, ask, search, stream, verify
+    from mrag.retrieval.explanation import explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
     from mrag.stores.base import Limits
@@ -45,6 +46,7 @@ __all__ = [
     "Ranker",
     "SimilarityIndexes",
     "SimilarityRanker",
+    "Triple",
     "TripleStoreRetriever",
     "__version__",
     "aask",
@@ -74,18 +76,19 @@ __getattr__, __dir__ = lazy(
         "Ranker": "retrieval.rankers",
         "SimilarityIndexes": "index.similarity",
         "SimilarityRanker": "retrieval.rankers",
+        "Triple": "rdf.terms",
         "TripleStoreRetriever": "retrieval.retriever",
-        "aask": "retrieval.ask",
-        "ask": "retrieval.ask",
+        "aask": "retrieval.answering",
+        "ask": "retrieval.answering",
         "connect": "graph.connection",
         "demo": "graph.connection",
         "expand": "context.expansion",
         "format_docs": "retrieval.retriever",
-        "explain": "retrieval.explain",
+        "explain": "retrieval.explanation",
         "reason": "reasoning.run",
-        "search": "retrieval.ask",
-        "stream": "retrieval.ask",
-        "verify": "retrieval.ask",
+        "search": "retrieval.answering",
+        "stream": "retrieval.answering",
+        "verify": "retrieval.answering",
     },
 )
 

@@ -221,7 +221,7 @@ def test_the_rdflib_graph_beneath_is_gated_as_well(kg: KnowledgeGraph) -> None:
 
 def test_importing_mrag_does_not_import_the_package() -> None:
     code = (
-        "import sys, mrag, mrag.community, mrag.retrieval.retriever, mrag.retrieval.ask\n"
+        "import sys, mrag, mrag.community, mrag.retrieval.retriever, mrag.retrieval.answering\n"
         "assert not [m for m in sys.modules if m.startswith(('langchain_community', 'langchain_classic'))]"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, capture_output=True)

@@ -19,7 +19,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
-from mrag.retrieval.ask import ask, stream, verify
+from mrag.retrieval.answering import ask, stream, verify
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs, to_content_blocks
 
 _kept: list[KnowledgeGraph] = []

@@ -10,7 +10,7 @@ import mrag
 from mrag.errors import InconsistentOntology
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
-from mrag.retrieval.ask import ask, retrieve, verify
+from mrag.retrieval.answering import ask, retrieve, verify
 from tests.conftest import shared_data
 
 

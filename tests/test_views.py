@@ -253,7 +253,7 @@ def test_a_view_is_what_a_plain_program_makes(data: Data) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         loaded(data, kg)
         for name, expected in EXPECTED.items():
-            made = views.make(kg, name, name.replace("/", "-"))
+            made = views.make_view(kg, name, name.replace("/", "-"))
             assert canonical(facts(made)) == canonical(expected(data)), name
 
 
@@ -264,7 +264,7 @@ def opened(url: str, name: str = "main") -> KnowledgeGraph:
 
 
 def test_sentences_have_the_published_wording(kg: KnowledgeGraph) -> None:
-    images = views.make(loaded(SMALL, kg), "fashion/images", "images")
+    images = views.make_view(loaded(SMALL, kg), "fashion/images", "images")
     described = URIRef(BASE + "hasDescription")
     rows = images.query(f"SELECT ?i ?d {{ ?i <{described}> ?d }} ORDER BY ?i ?d")
     assert [(str(i).rpartition("_")[2], str(d)) for i, d in rows] == [  # type: ignore[union-attr, misc]
@@ -285,8 +285,8 @@ def test_sentences_have_the_published_wording(kg: KnowledgeGraph) -> None:
 
 def test_garments_keep_the_binding_that_the_flat_graph_loses(kg: KnowledgeGraph) -> None:
     loaded(SMALL, kg)
-    cel = views.make(kg, "fashion/cel", "cel")
-    garments = views.make(kg, "fashion/garments", "garments")
+    cel = views.make_view(kg, "fashion/cel", "cel")
+    garments = views.make_view(kg, "fashion/garments", "garments")
     reason(garments)
     top = "top,_t-shirt,_sweatshirt"
     flat = (
@@ -308,7 +308,8 @@ def test_garments_keep_the_binding_that_the_flat_graph_loses(kg: KnowledgeGraph)
 def test_graphs_never_meet(kg: KnowledgeGraph) -> None:
     loaded(SMALL, kg)
     before = facts(kg)
-    made = views.make_all(kg, {name: name.replace("/", "-") for name in VIEWS}, lambda _, view: reason(view))
+    by_name = {name: name.replace("/", "-") for name in VIEWS}
+    made = views.make_views(kg, by_name, lambda _, view: reason(view))
     reason(kg)
     graphs = [{*g.record.asserted, *g.record.inferred} for g in (kg, *made.values())]
     assert sum(map(len, graphs)) == len(set().union(*graphs))
@@ -351,7 +352,7 @@ def test_a_view_is_made_anew_only_where_its_source_has_changed(any_kg: Knowledge
 
 def test_what_others_add_to_a_view_stays(any_kg: KnowledgeGraph) -> None:
     kg = loaded(SMALL, any_kg)
-    images = views.make(kg, "fashion/images", "images")
+    images = views.make_view(kg, "fashion/images", "images")
     image = URIRef(BASE + "image_1")
     said = Triple(image, URIRef(BASE + "hasLLMDescription"), Literal("A jacket over a t-shirt."))
     there = Triple(image, RDF.type, URIRef(BASE + "Image"))
@@ -372,23 +373,23 @@ def test_what_others_add_to_a_view_stays(any_kg: KnowledgeGraph) -> None:
 
 def test_what_cannot_be_a_view_is_refused(kg: KnowledgeGraph) -> None:
     with pytest.raises(ConfigError, match="no view 'fashion/none'"):
-        views.make(kg, "fashion/none", "x")
+        views.make_view(kg, "fashion/none", "x")
     with pytest.raises(ConfigError, match="needs another name"):
-        views.make(kg, "fashion/images", "main")
+        views.make_view(kg, "fashion/images", "main")
     with pytest.raises(ConfigError, match="cannot name"):
-        views.make(kg, "fashion/images", "no name")
+        views.make_view(kg, "fashion/images", "no name")
     other = KnowledgeGraph(kg.store, "other")
     other.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])
     with pytest.raises(ConfigError, match="no view made"):
-        views.make(kg, "fashion/images", "other")
+        views.make_view(kg, "fashion/images", "other")
     assert other.query("ASK { <urn:a> <urn:b> <urn:c> }")
     kg.store.capabilities = Capabilities(reasoning=True)
     with pytest.raises(ConfigError, match="reasons over all of its graphs"):
-        views.make(kg, "fashion/images", "images")
+        views.make_view(kg, "fashion/images", "images")
 
 
 def test_a_view_of_nothing_is_its_ontology(kg: KnowledgeGraph) -> None:
-    assert not facts(views.make(kg, "fashion/garments", "garments"))
+    assert not facts(views.make_view(kg, "fashion/garments", "garments"))
 
 
 def test_views_on_a_server_are_those_of_the_embedded_store(kg: KnowledgeGraph) -> None:
@@ -398,8 +399,8 @@ def test_views_on_a_server_are_those_of_the_embedded_store(kg: KnowledgeGraph) -
         with opened(url) as remote:
             loaded(SMALL, remote)
             for name in VIEWS:
-                made = views.make(remote, name, "view-" + name.rpartition("/")[2])
-                assert facts(made) == facts(views.make(kg, name, name.replace("/", "-"))), name
+                made = views.make_view(remote, name, "view-" + name.rpartition("/")[2])
+                assert facts(made) == facts(views.make_view(kg, name, name.replace("/", "-"))), name
                 assert not made.query("ASK { <urn:x> ?p ?o }")
             assert not views.stale(remote, "fashion/cel", "view-cel")
 
@@ -411,15 +412,15 @@ def test_views_on_virtuoso_are_whole_or_refused(tmp_path: Path, kg: KnowledgeGra
         with KnowledgeGraph(store) as remote, Fashionpedia(tmp_path / "a.json").ntriples() as triples:
             assert remote.load([triples]).triples < 10_000
             kg.load([triples])
-            made = views.make(remote, "fashion/images", "images")
-            assert canonical(facts(made)) == canonical(facts(views.make(kg, "fashion/images", "images")))
+            made = views.make_view(remote, "fashion/images", "images")
+            assert canonical(facts(made)) == canonical(facts(views.make_view(kg, "fashion/images", "images")))
             # It cuts answers at 10,000 rows.
             write_annotations(tmp_path / "b.json", scale=0.004, seed=8)
             with Fashionpedia(tmp_path / "b.json").ntriples() as more:
                 remote.load([more])
             assert remote.count() > 10_000
             with pytest.raises(EndpointError, match="cuts answers at 10000 rows"):
-                views.make(remote, "fashion/images", "images")
+                views.make_view(remote, "fashion/images", "images")
             assert canonical(facts(made)) == canonical(facts(KnowledgeGraph(store, "images")))
 
 
@@ -430,12 +431,12 @@ def test_a_large_view_is_worked_out_in_a_process_of_its_own(
     with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
         with Fashionpedia(tmp_path / "a.json").ntriples() as triples:
             kg.load([triples])
-        here = views.make(kg, "fashion/garments", "here")
+        here = views.make_view(kg, "fashion/garments", "here")
         used: list[str] = []
         apart = WorkerPool.serialise
         monkeypatch.setattr(WorkerPool, "serialise", lambda *given: used.append(given[1]) or apart(*given))
         monkeypatch.setattr(views, "_LARGE", 0)
-        there = views.make(kg, "fashion/garments", "there")
+        there = views.make_view(kg, "fashion/garments", "there")
         assert len(used) == 1
         assert canonical(facts(here)) == canonical(facts(there))
         assert isinstance(kg.store, OxigraphStore) and kg.store.workers.processes() == []
@@ -523,7 +524,7 @@ def test_the_real_sample(kg: KnowledgeGraph) -> None:
         kg.load([triples])
     data = json.loads(path.read_text())
     for name, expected in EXPECTED.items():
-        made = views.make(kg, name, name.replace("/", "-"))
+        made = views.make_view(kg, name, name.replace("/", "-"))
         assert canonical(facts(made)) == canonical(expected(data)), name
     texts = {t for each in sentences(data).values() for t in each}
     assert any(t.startswith("Contains ") and " with the following attributes: " in t for t in texts)

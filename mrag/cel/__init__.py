@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mrag.cel.evaluation.files import ProblemSet, find_problems, open_knowledge_base
     from mrag.cel.explain.satisfied import Reason, why_satisfied
     from mrag.cel.explain.why_not import WhyNot, why_not
-    from mrag.cel.learners.base import FitProgress, FitReport, Learner, LearnerSettings
+    from mrag.cel.learners.base import FitProgress, FitReport, FitState, Learner, LearnerSettings, Stopped
     from mrag.cel.learners.celoe import Celoe, CeloeSettings
     from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
     from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
@@ -78,10 +78,11 @@ __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",
     "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "DataOnly", "DataRange",
     "DataSome", "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts",
-    "Expression", "FitProgress", "FitReport", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
-    "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or", "Policy",
-    "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
-    "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some",
+    "Expression", "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner",
+    "LearnerSettings", "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or",
+    "Policy", "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator",
+    "ProblemGeneratorSettings", "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking",
+    "SearchSettings", "Some", "Stopped",
     "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "confusion",
     "find_concept", "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among",
     "instances", "instances_among", "instances_query", "keep_concept", "learner", "length",
@@ -104,7 +105,7 @@ _HOMES = {
     "evaluation.files": "ProblemSet find_problems open_knowledge_base",
     "explain.satisfied": "Reason why_satisfied",
     "explain.why_not": "WhyNot why_not",
-    "learners.base": "FitProgress FitReport Learner LearnerSettings",
+    "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
     "learners.celoe": "Celoe CeloeSettings",
     "learners.evolearner": "EvoLearner EvoSettings",
     "learners.m_of_n": "MOfN MOfNSettings",

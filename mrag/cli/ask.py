@@ -93,7 +93,7 @@ def ask(
     _require(question, "QUESTION")
     from mrag.config import Settings
     from mrag.context import ContextSettings
-    from mrag.retrieval.ask import ask as answered
+    from mrag.retrieval.answering import ask as answered
 
     with opened(store, kg, lang) as graph:
         settings = ContextSettings(hops=hops, token_budget=budget)

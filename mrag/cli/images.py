@@ -189,7 +189,7 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
     The source can be reasoned over meanwhile: views are made of what it asserts. A view that an interruption
     left without its inferred triples gets them now.
     """
-    from mrag.graph.views import VIEWS, View, make_all
+    from mrag.graph.views import VIEWS, View, make_views
 
     made: list[str] = []
 
@@ -203,7 +203,7 @@ def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bo
     with status("Making views"), steps("make views") as done:
         names = {name: f"{graph.name}-{view.short}" for name, view in VIEWS.items()}
         also = [lambda: _reason(steps, graph)] if reason and source_too else []
-        views = make_all(graph, names, after, also=also)
+        views = make_views(graph, names, after, also=also)
         done["views"] = sorted(made)
     for name, view in sorted(views.items()) if reason else ():
         if name not in made and not view.reasoned and view.record.triples:

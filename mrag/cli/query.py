@@ -95,7 +95,7 @@ def explain(
 
     from mrag.errors import ConfigError
     from mrag.rdf.terms import iri
-    from mrag.retrieval.explain import explain as proved
+    from mrag.retrieval.explanation import explain as proved
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
@@ -126,7 +126,7 @@ def verify(
       mrag ask --json "Who develops GraphDB?" > answer.json && mrag verify answer.json
     """
     from mrag.errors import ConfigError
-    from mrag.retrieval.ask import verify as replay
+    from mrag.retrieval.answering import verify as replay
 
     try:
         given = json.loads(file.read_text(encoding="utf-8-sig"))

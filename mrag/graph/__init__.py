@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mrag.graph.layers import GraphLayers, Layer
     from mrag.graph.record import Record, Status, status_of
     from mrag.graph.updates import UpdateReport, update
-    from mrag.graph.views import VIEWS, View
+    from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
     "VIEWS",
@@ -25,6 +25,8 @@ __all__ = [
     "View",
     "connect",
     "demo",
+    "make_view",
+    "make_views",
     "open_store",
     "status_of",
     "update",
@@ -43,6 +45,8 @@ __getattr__, __dir__ = lazy(
         "View": "views",
         "connect": "connection",
         "demo": "connection",
+        "make_view": "views",
+        "make_views": "views",
         "open_store": "connection",
         "status_of": "record",
         "update": "updates",

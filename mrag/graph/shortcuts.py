@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.document_index import Mode, SyncReport
     from mrag.reasoning.rounds import Closure
-    from mrag.retrieval.explain import TripleProofs
+    from mrag.retrieval.explanation import TripleProofs
     from mrag.retrieval.rankers import Hits, Question
 
 
@@ -47,19 +47,19 @@ class Shortcuts:
         self, question: str | Question, k: int = 10, *, index: str = "main", mode: Mode = "hybrid"
     ) -> Hits:
         """Find entities by a similarity index; see `mrag.search`."""
-        found = _public("mrag.retrieval.ask", "search")(self, question, k, index=index, mode=mode)
+        found = _public("mrag.retrieval", "search")(self, question, k, index=index, mode=mode)
         return cast("Hits", found)
 
     def ask(
         self, question: str | Question, *, model: str | BaseChatModel | None = None, **options: Any
     ) -> Answer:
         """Answer a question with citations; see `mrag.ask`. Whether a triple holds, `holds` says."""
-        return cast("Answer", _public("mrag.retrieval.ask", "ask")(self, question, model=model, **options))
+        return cast("Answer", _public("mrag.retrieval", "ask")(self, question, model=model, **options))
 
     def explain(self, subject: str, predicate: str | None = None, object: str | None = None) -> TripleProofs:
         """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.
 
-        See `mrag.retrieval.explain.explain`.
+        See `mrag.explain`.
         """
         from rdflib import Literal
 
@@ -71,7 +71,7 @@ class Shortcuts:
             quoted = len(object) > 1 and object[0] == object[-1] and object[0] in "\"'"
             term = Literal(object[1:-1]) if quoted else iri(object, prefixes)
         named = None if predicate is None else iri(predicate, prefixes)
-        proofs = _public("mrag.retrieval.explain", "explain")(self, iri(subject, prefixes), named, term)
+        proofs = _public("mrag.retrieval", "explain")(self, iri(subject, prefixes), named, term)
         return cast("TripleProofs", proofs)
 
     def learn(

@@ -87,7 +87,7 @@ VIEWS: Mapping[str, View] = {
 """The views that come with the package, by name; the largest first."""
 
 
-def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
+def make_view(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
     """Make a view of a knowledge graph, or make it anew, in one step.
 
     Until the last transaction, and after a crash, a view made before is as it was. Nothing is inferred in
@@ -115,7 +115,7 @@ def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
         >>> image, fashion = URIRef("http://example.org/image_1"), "http://example.org/"
         >>> _ = kg.insert([Triple(image, RDF.type, URIRef(fashion + "Image")),
         ...                Triple(image, URIRef(fashion + "hasFileName"), Literal("1.jpg"))])
-        >>> images = make(kg, "fashion/images", "images")
+        >>> images = make_view(kg, "fashion/images", "images")
         >>> images.query("ASK { <http://example.org/image_1> <http://example.org/hasFileName> '1.jpg' }")
         True
         >>> kg.close()
@@ -161,7 +161,7 @@ def make(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
     return target
 
 
-def make_all(
+def make_views(
     kg: KnowledgeGraph,
     names: Mapping[str, str],
     after: Callable[[View, KnowledgeGraph], object] | None = None,
@@ -182,13 +182,13 @@ def make_all(
         The views by the names of their knowledge graphs.
 
     Raises:
-        ConfigError: As `make` does.
+        ConfigError: As `make_view` does.
     """
 
     def one(name: str, into: str) -> KnowledgeGraph:
         if not stale(kg, name, into):
             return _opened(kg, into)
-        made = make(kg, name, into)
+        made = make_view(kg, name, into)
         if after is not None:
             after(find(name), made)
         return made
@@ -215,12 +215,12 @@ def refresh(kg: KnowledgeGraph, view: View | str, into: str) -> KnowledgeGraph:
         into: Name of the knowledge graph of the view.
 
     Returns:
-        The view, as `make` does.
+        The view, as `make_view` does.
 
     Raises:
-        ConfigError: As `make` does.
+        ConfigError: As `make_view` does.
     """
-    return make(kg, view, into) if stale(kg, view, into) else _opened(kg, into)
+    return make_view(kg, view, into) if stale(kg, view, into) else _opened(kg, into)
 
 
 def stale(kg: KnowledgeGraph, view: View | str, into: str) -> bool:

@@ -149,7 +149,7 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations."""
-    from mrag.retrieval.ask import ask as answer
+    from mrag.retrieval.answering import ask as answer
 
     desk.open_index()
     found = answer(desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index)
@@ -161,7 +161,7 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
 
 def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
     """Prove one triple, or the inferred triples of an entity."""
-    from mrag.retrieval.explain import explain as proved
+    from mrag.retrieval.explanation import explain as proved
 
     if (asked.predicate is None) != (asked.object is None):
         raise ConfigError(

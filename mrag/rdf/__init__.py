@@ -9,9 +9,14 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.rdf.guard import ReadQuery, read_gate
     from mrag.rdf.printing import to_sparql
-    from mrag.rdf.terms import Quad, Term, Triple, curie, iri, to_ntriples
+    from mrag.rdf.terms import MRAG, OWL, RDF, RDFS, XSD, Quad, Term, Triple, curie, iri, to_ntriples
 
 __all__ = [
+    "MRAG",
+    "OWL",
+    "RDF",
+    "RDFS",
+    "XSD",
     "Quad",
     "ReadQuery",
     "Term",
@@ -26,10 +31,15 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "MRAG": "terms",
+        "OWL": "terms",
         "Quad": "terms",
+        "RDF": "terms",
+        "RDFS": "terms",
         "ReadQuery": "guard",
         "Term": "terms",
         "Triple": "terms",
+        "XSD": "terms",
         "curie": "terms",
         "iri": "terms",
         "read_gate": "guard",

@@ -1,1 +1,58 @@
 """Rankers, the LangChain retriever, and `ask`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.retrieval.answering import aask, ask, retrieve, search, stream, verify
+    from mrag.retrieval.explanation import TripleProofs, explain
+    from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
+
+__all__ = [
+    "FusedRanker",
+    "Hit",
+    "Hits",
+    "Question",
+    "Ranker",
+    "Retrieval",
+    "SimilarityRanker",
+    "TripleProofs",
+    "TripleStoreRetriever",
+    "aask",
+    "ask",
+    "explain",
+    "format_docs",
+    "retrieve",
+    "search",
+    "stream",
+    "to_content_blocks",
+    "verify",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "FusedRanker": "rankers",
+        "Hit": "rankers",
+        "Hits": "rankers",
+        "Question": "rankers",
+        "Ranker": "rankers",
+        "Retrieval": "retriever",
+        "SimilarityRanker": "rankers",
+        "TripleProofs": "explanation",
+        "TripleStoreRetriever": "retriever",
+        "aask": "answering",
+        "ask": "answering",
+        "explain": "explanation",
+        "format_docs": "retriever",
+        "retrieve": "answering",
+        "search": "answering",
+        "stream": "answering",
+        "to_content_blocks": "retriever",
+        "verify": "answering",
+    },
+)

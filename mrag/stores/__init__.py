@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         StoreLayers,
         TripleStore,
     )
+    from mrag.stores.dialect import Dialect, Paths
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
     from mrag.stores.oxigraph import OxigraphStore
@@ -29,11 +30,13 @@ __all__ = [
     "BaseStore",
     "Capabilities",
     "Dataset",
+    "Dialect",
     "FusekiStore",
     "GraphDBStore",
     "Limits",
     "LoadReport",
     "OxigraphStore",
+    "Paths",
     "SelectResult",
     "SparqlStore",
     "StoreLayers",
@@ -48,11 +51,13 @@ __getattr__, __dir__ = lazy(
         "BaseStore": "base",
         "Capabilities": "base",
         "Dataset": "base",
+        "Dialect": "dialect",
         "FusekiStore": "fuseki",
         "GraphDBStore": "graphdb",
         "Limits": "base",
         "LoadReport": "base",
         "OxigraphStore": "oxigraph",
+        "Paths": "dialect",
         "SelectResult": "base",
         "SparqlStore": "sparql",
         "StoreLayers": "base",

@@ -23,7 +23,7 @@ from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import reason
-from mrag.retrieval.ask import verify
+from mrag.retrieval.answering import verify
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, f, films
 

@@ -24,7 +24,7 @@ from mrag.images.enrichment.settings import EnrichSettings
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
-from mrag.retrieval.ask import verify
+from mrag.retrieval.answering import verify
 from mrag.retrieval.rankers import Question
 from tests.generation.ollama_server import Served
 from tests.images.conftest import E, turtle

@@ -28,7 +28,7 @@ from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
-from mrag.retrieval.ask import verify as verified
+from mrag.retrieval.answering import verify as verified
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of
 from tests.injection.hostile import KINDS, failing, folded, ids_in, report, text, tries

@@ -69,7 +69,7 @@ def test_all_that_is_made_of_annotations_is_declared_and_consistent(
     write_annotations(tmp_path / "a.json", scale=0.001)
     with Fashionpedia(tmp_path / "a.json", boxes=True).ntriples() as triples:
         kg.load([triples])
-    made = views.make_all(kg, {name: name.replace("/", "-") for name in views.VIEWS})
+    made = views.make_views(kg, {name: name.replace("/", "-") for name in views.VIEWS})
     for graph in (kg, *made.values()):
         assert undeclared(graph) == set()
         assert reason(graph).clashes == ()

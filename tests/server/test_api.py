@@ -17,7 +17,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
-from mrag.retrieval.ask import verify
+from mrag.retrieval.answering import verify
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.serving import serving, talking

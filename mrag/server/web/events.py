@@ -43,7 +43,7 @@ def events(
     Raises:
         ModelError: If the model breaks off.
     """
-    from mrag.retrieval.ask import stream
+    from mrag.retrieval.answering import stream
 
     display = Display(kg)
     hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in found.hits]

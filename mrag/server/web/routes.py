@@ -243,7 +243,7 @@ class Api:
 
         def prepare() -> tuple[Retrieval, BaseChatModel | None]:
             from mrag.generation.models.resolve import resolve
-            from mrag.retrieval.ask import retrieve
+            from mrag.retrieval.answering import retrieve
 
             found = retrieve(self.kg, question, k=k, index=self.settings.index)
             return found, resolve(model)
