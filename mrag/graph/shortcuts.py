@@ -27,11 +27,11 @@ class Shortcuts:
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     hits = kg.search("Which vendor develops GraphDB?", 3)
+        ...     hits = kg.search("graph database with RDF reasoning", 3)
         ...     answer = kg.ask("Which vendor develops GraphDB?", model="none")
         ...     proofs = kg.explain("ex:GraphDB", "rdf:type", "ex:SemanticProduct")
         >>> hits.names[0], "Ontotext" in answer.text, proofs.proofs[0].asserted
-        ('GraphDB', True, False)
+        ('Stardog', True, False)
     """
 
     def index(self, name: str = "main", **options: Any) -> SyncReport:

@@ -124,8 +124,8 @@ def search(
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     print(search(kg, "Which vendor develops GraphDB?", 1).names)
-        ('GraphDB',)
+        ...     print(search(kg, "graph database with RDF reasoning", 1).names)
+        ('Stardog',)
     """
     asked = question if isinstance(question, Question) else Question(question)
     hits = (ranker or SimilarityRanker(kg, index, mode)).rank(asked, k)
