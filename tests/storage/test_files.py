@@ -99,16 +99,16 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with runs.Journal(path, {"k": 10}) as journal:
+    with runs.RunJournal(path, {"k": 10}) as journal:
         journal.add({"query": "1"})
     data = bytearray(path.read_bytes())
     data[12] ^= 1
     path.write_bytes(data)
     with pytest.raises(DamagedIndex, match="first record") as caught:
-        runs.Journal(path, {"k": 10})
+        runs.RunJournal(path, {"k": 10})
     assert "Delete" in str(caught.value.hint) and path.read_bytes() == data
     path.unlink()
-    runs.Journal(path, {"k": 10}).close()
+    runs.RunJournal(path, {"k": 10}).close()
 
 
 def test_single_files_tell_damage(tmp_path: Path) -> None:
