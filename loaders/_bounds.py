@@ -113,7 +113,7 @@ class Brackets:
 
     @staticmethod
     def _cut(data: bytes, at: int) -> bool:
-        """Tell whether more must be read to say what begins here."""
+        """Return whether more must be read to say what begins here."""
         left, mark = len(data) - at, data[at : at + 1]
         if mark == b"<" and left < LONGEST:
             # An IRI that goes on in the next piece.

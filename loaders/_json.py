@@ -126,7 +126,7 @@ class JsonText:
             self.value()
 
     def blank(self) -> bool:
-        """Tell whether nothing but blanks follows."""
+        """Return whether nothing but blanks follows."""
         while True:
             self._skip_blanks()
             if self._at < len(self._buffer):

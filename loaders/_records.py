@@ -215,12 +215,12 @@ def part(value: Any) -> str:
 
 
 def whole(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is a whole number; true and false are not."""
+    """Return whether a value is a whole number; true and false are not."""
     return type(value) is int
 
 
 def finite(value: Any) -> TypeGuard[int | float]:
-    """Tell whether a value is a number, and neither infinite nor what is not a number."""
+    """Return whether a value is a number, and neither infinite nor what is not a number."""
     return (type(value) is int and abs(value) < 1 << 63) or (type(value) is float and math.isfinite(value))
 
 

@@ -148,7 +148,7 @@ class Fashionpedia(Records):
                 yield from read(self, _KINDS[section], row)
 
     def _identified(self, row: Any, kind: str, known: set[int]) -> bool:
-        """Tell whether a record has an identifier of its own, and note it."""
+        """Return whether a record has an identifier of its own, and note it."""
         number = row.get("id") if isinstance(row, dict) else None
         if not whole(number):
             self.bad("missing field", f"a record of the {kind}s", "it has no whole number as its id")

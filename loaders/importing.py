@@ -54,7 +54,7 @@ def records(
 
 
 def kind_of(file: Path, mapping: Path | None = None) -> str:
-    """Tell what a file holds: one object with sections is annotations, several records are scene graphs."""
+    """Return what a file holds: one object with sections is annotations, several records are scene graphs."""
     if mapping is not None or file.name.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".tab")):
         return "table"
     with JsonText(file) as text:

@@ -155,7 +155,7 @@ class Source:
 
     @property
     def declares(self) -> bool:
-        """Tell whether files of this format can declare prefixes."""
+        """Return whether files of this format can declare prefixes."""
         return self.format not in (*_LINE_BASED, ox.RdfFormat.JSON_LD)
 
     def prefixes(self) -> dict[str, str]:
@@ -171,7 +171,7 @@ class Source:
             return {p: n for p, n in parser.prefixes.items() if p}
 
     def may_hold_blank_nodes(self) -> bool:
-        """Tell whether the file could hold a blank node; a false alarm only costs speed."""
+        """Return whether the file could hold a blank node; a false alarm only costs speed."""
         if self.format in _LINE_BASED:
             marks: tuple[bytes, ...] = (b"_:",)
         elif self.format in (ox.RdfFormat.TURTLE, ox.RdfFormat.TRIG, ox.RdfFormat.N3):

@@ -43,7 +43,7 @@ _TARGET: Final = re.compile(r"""[^\s"'<>]+\?[^\s"'<>]*""")
 
 
 def names_secret(name: str) -> bool:
-    """Tell whether a parameter, header or variable of this name holds a secret.
+    """Return whether a parameter, header or variable of this name holds a secret.
 
     Example:
         >>> [names_secret(n) for n in ("access_token", "X-Api-Key", "MRAG_STORE_PASSWORD", "graph")]

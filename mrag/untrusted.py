@@ -203,7 +203,7 @@ def layout(text: str) -> str:
 
 
 def writes_ids(text: str) -> bool:
-    """Tell whether a text holds what looks like an id of a line.
+    """Return whether a text holds what looks like an id of a line.
 
     Example:
         >>> writes_ids("So it is [ t7 ]."), writes_ids("As [sic] it is.")

@@ -17,7 +17,7 @@ _FORMAT: Final = "mrag relations 2"
 
 
 class RelationRegistry:
-    """Gives relation types their numbers, as `f_enc` of the paper does, but injectively.
+    """Assigns numbers to relation types, as `f_enc` of the paper does, but injectively.
 
     0 is never given, since it says "no edge" in a matrix, and no number is given twice, not even after
     a restart. Several relations of one ordered pair together have a number of their own too, so

@@ -230,7 +230,7 @@ def image_ranker(
 
 
 class _OfFiles:
-    """Gives an index of pictures what it asks of a model."""
+    """What an index of pictures needs of a model."""
 
     def __init__(self, model: ImageEmbedder, limits: PictureLimits) -> None:
         self.name = model.name

@@ -29,7 +29,7 @@ _NUMBERED: Final = re.compile(r"([^:/]+):\d+")  # as extractors tell two things 
 
 @dataclass(frozen=True)
 class CodeVerbaliser:
-    """Says codes in words.
+    """Verbalises codes.
 
     Attributes:
         templates: Templates by relation, with the places `{source}`, `{relation}` and `{target}`.
