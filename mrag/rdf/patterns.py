@@ -42,12 +42,12 @@ def iri(value: str) -> ox.NamedNode:
     Example:
         >>> iri("no spaces")
         Traceback (most recent call last):
-        mrag.errors.ReasoningError: Negation a well-formed IRI. [term no spaces]
+        mrag.errors.ReasoningError: Not a well-formed IRI. [term no spaces]
     """
     try:
         return ox.NamedNode(value)
     except ValueError as error:
-        raise ReasoningError("Negation a well-formed IRI.", term=value) from error
+        raise ReasoningError("Not a well-formed IRI.", term=value) from error
 
 
 def var(name: str) -> ox.Variable:
@@ -60,7 +60,7 @@ def var(name: str) -> ox.Variable:
     try:
         return ox.Variable(name)
     except ValueError as error:
-        raise ReasoningError("Negation a name for a variable.", term=name) from error
+        raise ReasoningError("Not a name for a variable.", term=name) from error
 
 
 @dataclass(frozen=True)

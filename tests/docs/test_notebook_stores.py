@@ -31,7 +31,8 @@ def outputs(store: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[s
     NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(folder)}}).execute()
     # The second cell of code shows the store itself.
     cells = [c for c in notebook.cells if c.cell_type == "code"][2:]
-    return [str(o.get("text") or o["data"]["text/plain"]) for c in cells for o in c.outputs]
+    # A kernel may send what one cell prints in any number of messages, so each cell's are joined.
+    return ["".join(o.get("text") or o["data"]["text/plain"] for o in c.outputs) for c in cells if c.outputs]
 
 
 def test_the_notebook_prints_the_same_on_every_store(
@@ -39,5 +40,5 @@ def test_the_notebook_prints_the_same_on_every_store(
 ) -> None:
     here = outputs("oxigraph:", tmp_path, monkeypatch)
     there = outputs(url, tmp_path, monkeypatch)
-    assert len(here) >= 7 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)
+    assert len(here) >= 5 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)
     assert there == here

@@ -1,0 +1,1 @@
+"""Questions as query plans: read, computed by SPARQL, and proved."""

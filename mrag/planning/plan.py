@@ -1,0 +1,249 @@
+"""What a question asks of a graph, as a typed value.
+
+A plan is data: patterns with unknowns, conditions, groups, aggregates and order. It prints to SPARQL
+(`compiler`), to words (`wording`) and runs in a plain interpreter (`interpreter`).
+
+The semantics is that of sets. The solutions of a block are the *distinct* bindings of its unknowns. An
+aggregate folds, for each group, the distinct values that its `of` and its expression take together, so a join
+never counts a thing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from rdflib import Literal, URIRef
+
+Part: TypeAlias = OneOf["year", "quarter", "month", "day", "weekday", "hour", "date", "year-month"]
+Operation: TypeAlias = OneOf["+", "-", "*", "/"]
+Fold: TypeAlias = OneOf["count", "sum", "average", "minimum", "maximum"]
+Relation: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
+Position: TypeAlias = OneOf["anywhere", "start", "end", "whole"]
+
+
+@dataclass(frozen=True, order=True)
+class Unknown:
+    """What is asked for, by name: two unknowns of one name stand for the same thing.
+
+    Example:
+        >>> str(Unknown("film"))
+        '?film'
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return "?" + self.name
+
+
+Place: TypeAlias = Unknown | URIRef | Literal
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A triple with unknowns.
+
+    Example:
+        >>> print(Pattern(Unknown("film"), URIRef("urn:director"), Unknown("who")))
+        (?film, urn:director, ?who)
+    """
+
+    subject: Unknown | URIRef
+    predicate: Unknown | URIRef
+    object: Place
+
+    def __str__(self) -> str:
+        return f"({self.subject}, {self.predicate}, {self.object})"
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number in a literal, whatever its datatype: `"12"`, `"12 kg"` and `12.0` are all 12.
+
+    A literal without a number at its beginning has no value.
+    """
+
+    value: Expression
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """A part of a date or of a date with a time: `date` is without the time, `year-month` is like 2023-04."""
+
+    part: Part
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Days:
+    """The days from one date to another, with the fraction of the last."""
+
+    start: Expression
+    end: Expression
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """A calculation; dividing by zero has no value."""
+
+    left: Expression
+    operation: Operation
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A fold over the distinct solutions of each group.
+
+    Attributes:
+        function: What is computed.
+        value: What is folded; None to count what `of` names.
+        of: The unknowns whose distinct values, together with that of `value`, are folded: the things that
+            are counted, or that the values belong to.
+        where: What must hold of the folded solutions beside the plan's own block: "of those, the red".
+    """
+
+    function: Fold
+    value: Expression | None = None
+    of: tuple[Unknown, ...] = ()
+    where: Block = field(default_factory=lambda: Block())
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """The one value of another plan with one column and no group, such as an average over everything."""
+
+    plan: Plan
+
+
+Expression: TypeAlias = (
+    Unknown | URIRef | Literal | Number | DatePart | Days | Arithmetic | Aggregate | Scalar
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison by value: of numbers, dates, truth values and text, and of terms for `=` and `!=`."""
+
+    left: Expression
+    relation: Relation
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Contains:
+    """Whether the text of a value has another in it, whatever the case."""
+
+    value: Expression
+    text: str
+    position: Position = "anywhere"
+
+
+Condition: TypeAlias = Comparison | Contains
+
+
+@dataclass(frozen=True)
+class Block:
+    """What must hold together.
+
+    Attributes:
+        patterns: Triples that exist, in one join.
+        conditions: What holds of their values.
+        without: Blocks that have no solution for the values of the unknowns that they share with this one.
+        either: Alternatives: of each group of blocks one holds at least.
+        optional: Blocks that bind further unknowns where they hold.
+    """
+
+    patterns: tuple[Pattern, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    without: tuple[Block, ...] = ()
+    either: tuple[tuple[Block, ...], ...] = ()
+    optional: tuple[Block, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Return whether it says nothing."""
+        return not (self.patterns or self.conditions or self.without or self.either or self.optional)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is shown under a name; the name is a variable of the query."""
+
+    value: Expression
+    name: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """A key of the order: a column by its name."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a question asks for.
+
+    Without columns it is a yes or no question: has the block a solution? With an aggregate in a column or
+    in `having`, the solutions are grouped by `group_by` and by the columns that hold no aggregate. Rows are
+    distinct; ties of the order break by the terms of the row, so the order is total.
+
+    Attributes:
+        where: What must hold.
+        columns: What is shown, in order.
+        group_by: Unknowns to group by that need not be shown.
+        having: Conditions on groups; they hold aggregates, or names of columns as unknowns.
+        order: How rows are ordered.
+        limit: Maximum number of rows.
+        offset: How many rows are left out before them.
+        ties: Whether rows that are equal to the last in the order's keys are shown too.
+    """
+
+    where: Block = field(default_factory=Block)
+    columns: tuple[Column, ...] = ()
+    group_by: tuple[Unknown, ...] = ()
+    having: tuple[Condition, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    ties: bool = False
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Return whether the answer is yes or no."""
+        return not self.columns
+
+    @property
+    def grouped(self) -> bool:
+        """Return whether solutions are folded."""
+        values = [c.value for c in self.columns]
+        sides = [
+            s for h in self.having for s in ((h.left, h.right) if isinstance(h, Comparison) else (h.value,))
+        ]
+        return bool(self.group_by) or any(
+            isinstance(e, Aggregate) for v in (*values, *sides) for e in parts(v)
+        )
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all within it, without those of other plans and of an aggregate's `where`.
+
+    Example:
+        >>> x = Unknown("x")
+        >>> len(list(parts(Arithmetic(Aggregate("count", of=(x,)), "/", Number(x)))))
+        4
+    """
+    yield expression
+    match expression:
+        case Number(value) | DatePart(_, value):
+            yield from parts(value)
+        case Arithmetic(left, _, right) | Days(left, right):
+            yield from parts(left)
+            yield from parts(right)
+        case Aggregate(value=value) if value is not None:
+            yield from parts(value)

@@ -1,0 +1,97 @@
+"""What kinds of things a graph has, what is said of them, and which values that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+Kind: TypeAlias = OneOf["entity", "number", "date", "text", "boolean"]
+"""What the values of a property are. A property of strings that are nearly all numbers is `number`."""
+
+
+@dataclass(frozen=True)
+class ClassInfo:
+    """A class with members.
+
+    Attributes:
+        iri: The class.
+        names: Its labels, best first; its local name in words is the last.
+        comment: What is said of it; "" if nothing.
+        count: How many members it has, asserted or inferred.
+        parents: Its direct superclasses among the classes with members.
+    """
+
+    iri: str
+    names: tuple[str, ...]
+    comment: str = ""
+    count: int = 0
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PropertyInfo:
+    """A property as the data use it.
+
+    Attributes:
+        iri: The property.
+        names: Its labels, best first; its local name in words is the last.
+        comment: What is said of it; "" if nothing.
+        kind: What most of its values are.
+        datatype: The most frequent datatype of its literals; "" for entities.
+        triples: How many triples it has.
+        subjects: How many distinct subjects they have.
+        objects: How many distinct objects they have.
+        domains: Classes of its subjects, with how many distinct subjects are in each.
+        ranges: Classes of its objects, with how many distinct objects are in each; empty for literals.
+        minimum: The least number or date, as text; "" if there is none.
+        maximum: The greatest.
+        text_numbers: Whether numbers are (partly) written as strings, perhaps with a unit.
+        inverse_names: Labels of a declared inverse property, that is read from object to subject.
+    """
+
+    iri: str
+    names: tuple[str, ...]
+    comment: str = ""
+    kind: Kind = "entity"
+    datatype: str = ""
+    triples: int = 0
+    subjects: int = 0
+    objects: int = 0
+    domains: Mapping[str, int] = field(default_factory=dict)
+    ranges: Mapping[str, int] = field(default_factory=dict)
+    minimum: str = ""
+    maximum: str = ""
+    text_numbers: bool = False
+    inverse_names: tuple[str, ...] = ()
+
+    @property
+    def functional(self) -> bool:
+        """Return whether each subject has one value."""
+        return self.triples == self.subjects
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How many triples of an object property lead from one class to another."""
+
+    source: str
+    property: str
+    target: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Classes, properties and edges of a graph, each in order of IRI.
+
+    Vocabulary of RDF, RDFS, OWL and SKOS, of provenance, and the properties that hold labels are not among
+    the properties; `label_properties` names the last.
+    """
+
+    classes: Mapping[str, ClassInfo]
+    properties: Mapping[str, PropertyInfo]
+    edges: tuple[Edge, ...]
+    label_properties: tuple[str, ...] = ()
+    triples: int = 0
