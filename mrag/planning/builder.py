@@ -1,0 +1,774 @@
+"""From a frame to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rdflib import XSD, Literal, URIRef
+
+from mrag.planning.assembly import Graph, Node, compare_period, text_is
+from mrag.planning.frame import Compared, Frame, Measure, Noun, Output, Restriction, TextCondition, TimeUnit
+from mrag.planning.joins import JoinGraph
+from mrag.planning.lexicon import Candidate
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Expression,
+    Fold,
+    Order,
+    Pattern,
+    Plan,
+    Relation,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.question import Period, QuestionText, Word
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.segmentation import Segmentation, meaningful
+from mrag.text.tokens import is_stopword
+
+Similar = Callable[[str, str, int], Sequence[Candidate]]
+Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
+_OPPOSITE: Mapping[Relation, Relation] = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
+
+
+class Unbuildable(Exception):
+    """A frame has no plan over this schema."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan with what it cost to make it of the question's words.
+
+    Attributes:
+        plan: The plan.
+        shown: Names of the columns that were asked for.
+        matches: The scores of the names that were used.
+        joins: The cost of joins that the question does not name.
+        guesses: How many choices were made without a word for them.
+        ignored: Words that carry meaning and were not read.
+        choices: What was chosen for each place of the question, with what else might have been.
+    """
+
+    plan: Plan
+    shown: tuple[str, ...]
+    matches: tuple[float, ...]
+    joins: float
+    guesses: int
+    ignored: tuple[str, ...]
+    choices: Mapping[int, tuple[Candidate, ...]]
+
+
+@dataclass
+class Builder:
+    """Builds one plan of a frame.
+
+    Args:
+        schema: The schema.
+        joins: Its joins.
+        question: The question.
+        segmentation: How it was cut.
+        frame: The roles of its words.
+        chosen: For the first word of a name, which of its candidates to take instead of the likeliest.
+        dimension: The properties that an adjective may speak of, with the direction.
+    """
+
+    schema: Schema
+    joins: JoinGraph
+    question: QuestionText
+    segmentation: Segmentation
+    frame: Frame
+    dimension: Dimension
+    chosen: Mapping[int, Candidate] = field(default_factory=dict)
+    matches: list[float] = field(default_factory=list)
+    choices: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
+    guesses: int = 0
+
+    def build(self) -> Draft:
+        """Return the plan.
+
+        Raises:
+            Unbuildable: If there is none.
+        """
+        frame = self.frame
+        if frame.unsupported:
+            raise Unbuildable("unsupported")
+        self.graph = Graph(self.schema, self.joins, self._hints())
+        self.context = self._context()
+        self.picked: dict[int, Candidate] = {}
+        self.having: list[Condition] = []
+        self._classes()
+        for restriction in frame.restrictions:
+            self._restrict(restriction)
+        self._merge_alternatives()
+        columns, shown, order = self._columns()
+        self._verbs()
+        for compared in frame.compared:
+            self._compare(compared)
+        for text in frame.texts:
+            self._text(text)
+        self._start()
+        self.graph.connect()
+        if self.graph.broken:
+            raise Unbuildable("not connected")
+        for noun in frame.missing:
+            self._missing(noun)
+        self._wanted()
+        where = self.graph.block()
+        if where.empty:
+            raise Unbuildable("nothing to look for")
+        plan = self._plan(where, columns, order)
+        return Draft(
+            plan,
+            tuple(shown),
+            tuple(self.matches),
+            self.graph.cost,
+            self.guesses,
+            self._ignored(),
+            self.choices,
+        )
+
+    # -- choices -----------------------------------------------------------------------------------
+
+    def _hints(self) -> dict[str, float]:
+        return {w.stem: 1.0 for w in self.question.words if not is_stopword(w.token.key)}
+
+    def _context(self) -> list[tuple[str, int]]:
+        found = []
+        for noun in self.frame.nouns:
+            best = noun.candidates[0]
+            if best.kind == "class":
+                found.append((best.term, noun.start))
+            elif best.score > 0.8:
+                close = [c for c in noun.candidates if c.score >= best.score - 0.02 and c.kind == "property"]
+                if len(close) == 1 and len(self._domains(close[0])) == 1:
+                    found.append((self._domains(close[0])[0], noun.start))
+        for restriction in self.frame.restrictions:
+            best = restriction.mention.candidates[0]
+            for cls in best.classes[:1]:
+                found.append((cls, restriction.mention.start))
+        return found
+
+    def _domains(self, candidate: Candidate) -> list[str]:
+        info = self.schema.properties.get(candidate.term)
+        return sorted(info.domains, key=lambda c: (-info.domains[c], c)) if info else []
+
+    def _distance(self, classes: Sequence[str], at: int) -> float:
+        """Return how far classes are from those that the question names, the nearest words first."""
+        best = 4.0 if self.context else 0.0
+        for cls, where in self.context:
+            way = self.joins.path([cls], classes, max_cost=3.5)
+            if way is not None:
+                best = min(best, way[0] + 0.04 * min(10, abs(where - at)))
+        return best
+
+    def pick(
+        self, start: int, candidates: Sequence[Candidate], like: Callable[[Candidate], float]
+    ) -> Candidate:
+        """Return the likeliest of some candidates, once and for all for their first word."""
+        if start in self.picked:
+            return self.picked[start]
+        ranked = sorted(candidates, key=lambda c: (-like(c), c.term, c.inverse))
+        forced = self.chosen.get(start)
+        found = forced if forced in ranked else ranked[0]
+        self.choices[start] = tuple(ranked[:4])
+        self.picked[start] = found
+        self.matches.append(found.score)
+        return found
+
+    def noun(self, noun: Noun, want: str = "") -> Candidate:
+        """Return what a noun names.
+
+        Args:
+            noun: The noun.
+            want: `number`, `date` or `class`, which its role makes likelier.
+        """
+
+        def like(c: Candidate) -> float:
+            if c.kind == "class":
+                return c.score + (
+                    0.1 if want in ("class", "") else -0.3 if want in ("number", "date") else 0.0
+                )
+            info = self.schema.properties.get(c.term)
+            if info is None:
+                return -1.0
+            fits = {
+                "number": info.kind == "number", "date": info.kind == "date", "class": info.kind == "entity"
+            }.get(want, True)  # fmt: skip
+            classes = self._domains(c)
+            if c.inverse or info.kind == "entity":
+                classes = [*classes, *info.ranges]
+            return c.score - 0.12 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
+
+        return self.pick(noun.start, noun.candidates, like)
+
+    def info(self, candidate: Candidate) -> PropertyInfo:
+        """Return what is known of a property."""
+        found = self.schema.properties.get(candidate.term)
+        if found is None:
+            raise Unbuildable(candidate.term)
+        return found
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def _classes(self) -> None:
+        beside = {id(r.noun) for r in self.frame.restrictions if r.noun is not None}
+        for noun in self.frame.nouns:
+            if noun.role == "missing":
+                continue
+            want = "number" if noun.role in ("compared", "order") else ""
+            measures = [m for m in self._measures() if m.noun is noun]
+            if measures and measures[0].function not in (None, "count"):
+                want = "number"
+            elif measures and measures[0].function == "count":
+                want = "class"
+            found = self.noun(noun, want)
+            if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
+                self.graph.node_of(found.term, typed=True)
+
+    def _measures(self) -> list[Measure]:
+        found = list(self.frame.measures)
+        if self.frame.superlative is not None and self.frame.superlative.measure is not None:
+            found.append(self.frame.superlative.measure)
+        return found + [o.measure for o in self.frame.orders if o.measure is not None]
+
+    def _apposed(self, noun: Noun) -> bool:
+        cls = self.noun(noun).term
+        return any(
+            cls in c.classes
+            for r in self.frame.restrictions
+            if r.noun is noun
+            for c in r.mention.candidates[:3]
+        )
+
+    def _restrict(self, restriction: Restriction) -> None:
+        mention = restriction.mention
+        beside = self.noun(restriction.noun) if restriction.noun is not None else None
+
+        def like(c: Candidate) -> float:
+            bonus = 0.0
+            if beside is not None and (beside.term in c.properties or beside.term in c.classes):
+                bonus = 0.3
+            classes = list(c.classes) if c.kind == "entity" else self._value_domains(c, beside)
+            return (
+                c.score
+                + bonus
+                - 0.1 * self._distance(classes, mention.start)
+                - (0.02 if c.kind == "value" else 0)
+            )
+
+        found = self.pick(mention.start, mention.candidates, like)
+        if found.kind == "entity":
+            self._entity(restriction, found)
+        else:
+            self._value(restriction, found, beside)
+
+    def _value_domains(self, c: Candidate, beside: Candidate | None) -> list[str]:
+        properties = [p for p in c.properties if beside is not None and p == beside.term] or list(
+            c.properties
+        )
+        return [
+            d for p in properties if p in self.schema.properties for d in self.schema.properties[p].domains
+        ]
+
+    def _entity(self, restriction: Restriction, found: Candidate) -> None:
+        graph, mention = self.graph, restriction.mention
+        same = [
+            c for c in mention.candidates
+            if c.kind == "entity" and c.name.casefold() == found.name.casefold() and set(c.classes) == set(found.classes)
+        ]  # fmt: skip
+        hints = tuple(w.stem for w in self.question.words[max(0, mention.start - 3) : mention.start])
+        if restriction.negated:
+            self._without_entity(found, hints)
+            return
+        if len(same) == 1 and restriction.either < 0:
+            node = graph.constant(found.term, found.classes)
+            node.hints = hints
+            return
+        node = next(
+            (
+                n
+                for n in graph.nodes
+                if isinstance(n.place, Unknown) and n.classes[:1] == found.classes[:1] and not n.typed
+            ),
+            None,
+        ) or graph.node_of(found.classes[0] if found.classes else "", new=True)
+        node.hints = hints
+        blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
+        self._alternatives(restriction, blocks)
+
+    def _without_entity(self, found: Candidate, hints: tuple[str, ...]) -> None:
+        graph = self.graph
+        classes = sorted({c for n in graph.nodes for c in n.classes})
+        way = self.joins.path(classes, found.classes, discount=graph.discount)
+        if way is None or not way[1]:
+            raise Unbuildable("negated")
+        at = next(n for n in graph.nodes if way[1][0].source in n.classes)
+        patterns, place = [], at.place
+        for number, step in enumerate(way[1]):
+            following = URIRef(found.term) if number == len(way[1]) - 1 else graph.fresh("other")
+            subject, object_ = (place, following) if step.forward else (following, place)
+            patterns.append(Pattern(subject, URIRef(step.property), object_))
+            place = following
+        graph.without.append(Block(tuple(patterns)))
+
+    def _value(self, restriction: Restriction, found: Candidate, beside: Candidate | None) -> None:
+        graph = self.graph
+        at = restriction.mention.start
+        before = {w.stem for w in self.question.words[max(0, at - 3) : at]}
+
+        def like(iri: str) -> float:
+            info = self.schema.properties[iri]
+            named = 0.5 if beside is not None and beside.term == iri else 0.0
+            words = {w for name in info.names for w in name.lower().split()}
+            return named + 0.1 * len(before & words) - 0.12 * self._distance(sorted(info.domains), at)
+
+        known = [p for p in found.properties if p in self.schema.properties]
+        if not known:
+            raise Unbuildable("value")
+        iri = max(known, key=lambda p: (like(p), p))
+        info = self.schema.properties[iri]
+        owner = graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        key = (str(owner.place), iri)
+        if key in graph.values and restriction.either < 0 and not restriction.negated and not info.functional:
+            value = graph.fresh(info.names[0])
+            graph.add(owner.place, iri, value)
+        else:
+            value = graph.value(owner, info)
+        condition = text_is(value, found.term)
+        if restriction.negated:
+            graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
+            return
+        self._alternatives(restriction, (Block(conditions=(condition,)),))
+
+    def _alternatives(self, restriction: Restriction, blocks: tuple[Block, ...]) -> None:
+        if restriction.either < 0:
+            if len(blocks) == 1:
+                self.graph.conditions.extend(blocks[0].conditions)
+            else:
+                self.graph.either.append(blocks)
+            return
+        self._pending.setdefault(restriction.either, []).extend(blocks)
+
+    _pending: dict[int, list[Block]] = field(default_factory=dict)
+
+    def _merge_alternatives(self) -> None:
+        for number in sorted(self._pending):
+            self.graph.either.append(tuple(self._pending[number]))
+
+    # -- columns -----------------------------------------------------------------------------------
+
+    def _columns(self) -> tuple[list[Column], list[str], list[Order]]:
+        frame = self.frame
+        columns: list[Column] = []
+        shown: list[str] = []
+        names: set[str] = set()
+        for output in [*frame.groups, *frame.outputs]:
+            expression = self.expression(output)
+            same = next((c for c in columns if c.value == expression), None)
+            if same is None:
+                same = Column(expression, self._name(expression, output, names))
+                columns.append(same)
+            if same.name not in shown:
+                shown.append(same.name)
+        if not columns and not frame.yes_or_no:
+            node = self._focus()
+            columns.append(Column(node.place, self._name(node.place, None, names)))
+            shown.append(columns[0].name)
+        order: list[Order] = []
+        top = frame.superlative
+        if top is not None:
+            hidden = self._top_column(columns, names)
+            order.append(Order(hidden.name, top.direction == "greatest"))
+        for ordering in frame.orders:
+            if ordering.measure is None:
+                key = columns[-1] if frame.measures and ordering.descending is not None else columns[0]
+                if top is not None:
+                    # "The top three, in descending order" is said twice.
+                    continue
+            else:
+                key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
+            order.append(Order(key.name, bool(ordering.descending)))
+        return columns, shown, order
+
+    def _hidden(
+        self, expression: Expression, columns: list[Column], names: set[str], output: Output
+    ) -> Column:
+        for column in columns:
+            if column.value == expression:
+                return column
+        columns.append(Column(expression, self._name(expression, output, names)))
+        return columns[-1]
+
+    def _top_column(self, columns: list[Column], names: set[str]) -> Column:
+        top = self.frame.superlative
+        assert top is not None
+        if top.measure is None and top.adjective:
+            options = self.dimension(top.adjective)
+            options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
+            if not options:
+                raise Unbuildable(top.adjective)
+            best = max(
+                options, key=lambda o: (o[0].score - 0.12 * self._distance(self._domains(o[0]), 0), o[0].term)
+            )
+            if top.adjective not in ("most", "least"):
+                top.direction = best[1]
+            self.matches.append(best[0].score)
+            expression: Expression = self._property(best[0], None)
+            return self._hidden(expression, columns, names, TimeUnit("year", 0))
+        if top.measure is None:
+            measured = [c for c in columns if isinstance(c.value, Aggregate)]
+            if not measured:
+                raise Unbuildable("nothing to order by")
+            return measured[-1]
+        if top.measure in self.frame.outputs and top.measure.function is None and len(columns) == 1:
+            # "What is the highest price?" asks for the price alone.
+            return columns[0]
+        return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
+
+    def _top_measure(self, measure: Measure, columns: list[Column]) -> Expression:
+        expression = self.expression(measure)
+        if isinstance(expression, Aggregate) or measure.noun is None:
+            return expression
+        found = self.noun(measure.noun)
+        if found.kind == "class" or (
+            found.kind == "property" and self.info(found).kind in ("entity", "text")
+        ):
+            return self.expression(Measure("count", measure.noun))
+        return expression
+
+    def expression(self, output: Output) -> Expression:
+        """Return what a noun, a measure or a unit of time stands for in the query."""
+        if isinstance(output, TimeUnit):
+            value, info = self._time(output.noun, output.start)
+            part = "year-month" if output.part == "month" else output.part
+            return value if info.kind == "number" else DatePart(part, value)  # type: ignore[arg-type]
+        if isinstance(output, Measure):
+            return self._measure(output)
+        found = self.noun(output)
+        if found.kind == "class":
+            return self.graph.node_of(found.term, typed=True).place
+        return self._property(found, output)
+
+    def _property(self, found: Candidate, noun: Noun | None) -> Expression:
+        info = self.info(found)
+        owner = self.graph.owner(self._domains(found))
+        if info.kind != "entity":
+            return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
+        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        if found.inverse:
+            target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
+            target = target or self.graph.node_of(ranges[0] if ranges else "")
+            self.graph.add(owner.place, info.iri, target.place)
+            return owner.place
+        target = next(
+            (
+                n
+                for n in self.graph.nodes
+                if n is not owner and isinstance(n.place, Unknown) and set(n.classes) & set(ranges)
+            ),
+            None,
+        ) or self.graph.node_of(ranges[0] if ranges else "", new=True)
+        self.graph.add(owner.place, info.iri, target.place)
+        return target.place
+
+    def _measure(self, measure: Measure) -> Expression:
+        if measure.noun is None:
+            return Aggregate("count", None, (self._unknown(self._focus()),))
+        function = measure.function
+        found = self.noun(measure.noun)
+        if found.kind == "class":
+            node = self.graph.node_of(found.term, typed=True)
+            counted = Aggregate("count", None, (self._unknown(node),))
+            if measure.per is not None and self.frame.groups:
+                return counted
+            return counted
+        info = self.info(found)
+        value = self._property(found, measure.noun)
+        if function is None:
+            return value
+        owner = self.graph.owner(self._domains(found))
+        if info.kind == "entity":
+            return Aggregate(
+                "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
+            )
+        if function == "count":
+            if info.kind != "number":
+                return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
+            function = "sum"
+        if isinstance(owner.place, URIRef):
+            return value
+        return Aggregate(function, value, (owner.place,))
+
+    @staticmethod
+    def _unknown(node: Node) -> Unknown:
+        if not isinstance(node.place, Unknown):
+            raise Unbuildable("an entity is not counted")
+        return node.place
+
+    def _focus(self) -> Node:
+        self.guesses += 1
+        for node in self.graph.nodes:
+            if isinstance(node.place, Unknown):
+                return node
+        for noun in self.frame.nouns:
+            found = self.noun(noun)
+            if found.kind == "property" and self.info(found).kind == "entity":
+                place = self._property(found, noun)
+                return next(n for n in self.graph.nodes if n.place == place)
+        raise Unbuildable("nothing is asked for")
+
+    def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
+        base = ""
+        if isinstance(output, Measure) and output.noun is not None:
+            base = f"{output.function or ''} {output.noun.candidates[0].name}"
+        elif isinstance(expression, Unknown):
+            base = expression.name
+        elif isinstance(output, Noun):
+            base = output.candidates[0].name
+        elif isinstance(output, TimeUnit):
+            base = output.part
+        name = self.graph.fresh(base or "value").name if base != getattr(expression, "name", None) else base
+        names.add(name)
+        return name
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def _verbs(self) -> None:
+        """Make the properties that merely stand in the question likelier, and true where they are yes or no."""
+        for noun in self.frame.nouns:
+            if noun.role:
+                continue
+            found = self.noun(noun)
+            if found.kind != "property":
+                continue
+            info = self.info(found)
+            if info.kind == "entity":
+                self.graph.wanted.add(info.iri)
+            elif info.kind == "boolean" and not self._beside(noun):
+                owner = self.graph.owner(self._domains(found))
+                value = self.graph.value(owner, info)
+                self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+
+    def _beside(self, noun: Noun) -> bool:
+        return any(r.noun is noun for r in self.frame.restrictions) or any(
+            noun in (c.left, c.right) for c in self.frame.compared
+        )
+
+    def _wanted(self) -> None:
+        """Add the properties that stand in the question and are in no join yet."""
+        graph = self.graph
+        for noun in self.frame.nouns:
+            if noun.role or self._beside(noun):
+                continue
+            found = self.noun(noun)
+            if found.kind != "property" or found.term in graph.used:
+                continue
+            info = self.info(found)
+            if info.kind == "entity" and found.score > 0.75 and not self._uses_parallel(info):
+                self._property(found, noun)
+                graph.connect()
+                if graph.broken:
+                    raise Unbuildable("verb")
+
+    def _uses_parallel(self, info: PropertyInfo) -> bool:
+        """Return whether another property between the same classes is in a join already."""
+        for iri in self.graph.used:
+            other = self.schema.properties.get(iri)
+            if other and set(other.domains) & set(info.domains) and set(other.ranges) & set(info.ranges):
+                return True
+        return False
+
+    def _compare(self, compared: Compared) -> None:
+        if isinstance(compared.value, Period):
+            self._in_period(compared, compared.value)
+            return
+        noun = self._compared_noun(compared)
+        if noun is None:
+            if not compared.adjective:
+                raise Unbuildable("compared with what?")
+            options = self.dimension(compared.adjective)
+            if not options:
+                raise Unbuildable(compared.adjective)
+            left = self._property(options[0][0], None)
+        else:
+            found = self.noun(noun, "number")
+            if found.kind == "class" or self.info(found).kind in ("entity", "text"):
+                self._having(compared, noun)
+                return
+            left = self.expression(noun)
+            if compared.fold is not None:
+                left = self._measure(Measure(compared.fold, noun))
+        right = self._right(compared, noun)
+        target = self.having if isinstance(left, Aggregate) else self.graph.conditions
+        target.append(Comparison(left, compared.relation, right))
+        if isinstance(compared.upper, float):
+            target.append(Comparison(left, "<=", _number(compared.upper)))
+
+    def _right(self, compared: Compared, noun: Noun | None) -> Expression:
+        value = compared.value
+        if isinstance(value, float | int):
+            return _number(value)
+        if isinstance(value, Measure) and value.function is not None and value.noun is not None:
+            found = self.noun(value.noun, "number")
+            info = self.info(found)
+            owner, number = Unknown("other"), Unknown("its_value")
+            where = Block((Pattern(owner, URIRef(info.iri), number),))
+            return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
+        raise Unbuildable("compared with a thing")
+
+    def _compared_noun(self, compared: Compared) -> Noun | None:
+        for noun in (compared.left, compared.right):
+            if noun is not None:
+                found = self.noun(noun, "number")
+                if found.kind == "property" and self.info(found).kind == "number":
+                    return noun
+        return compared.right or (compared.left if not compared.adjective else None)
+
+    def _having(self, compared: Compared, noun: Noun) -> None:
+        if not isinstance(compared.value, float | int):
+            raise Unbuildable("counted against a thing")
+        count = self._measure(Measure("count", noun))
+        self.having.append(Comparison(count, compared.relation, _number(compared.value)))
+        if isinstance(compared.upper, float):
+            self.having.append(Comparison(count, "<=", _number(compared.upper)))
+
+    def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:
+        """Return the date that a time in the question speaks of: the property beside it, or the likeliest."""
+        if noun is not None:
+            found = self.noun(noun, "date")
+            if found.kind == "property" and self._timely(self.info(found)):
+                return self._property(found, noun), self.info(found)
+        options = [i for i in self.schema.properties.values() if self._timely(i)]
+        if not options:
+            raise Unbuildable("no dates")
+        hints = self._hints()
+        around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
+
+        def like(info: PropertyInfo) -> float:
+            from mrag.text.tokens import content
+
+            words = {s for name in info.names for s in content(name)}
+            told = 0.35 * len(words & around) + 0.1 * len(words & set(hints))
+            return told - 0.3 * self._distance(sorted(info.domains), at)
+
+        info = max(options, key=lambda i: (like(i), i.iri))
+        self.guesses += 1
+        owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        return self.graph.value(owner, info), info
+
+    @staticmethod
+    def _timely(info: PropertyInfo) -> bool:
+        if info.kind == "date":
+            return True
+        return info.kind == "number" and any("year" in name.lower().split() for name in info.names)
+
+    def _in_period(self, compared: Compared, period: Period) -> None:
+        value, info = self._time(compared.left or compared.right, compared.at)
+        conditions = self.graph.conditions
+        if period.low is None or period.high is None:
+            if period.unit == "month":
+                conditions.append(Comparison(DatePart("month", value), "=", Literal(int(period.text))))
+                return
+            conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
+            return
+        year = info.kind == "number"
+        dated: Expression = value if year else DatePart("date", value)
+        upper = compared.upper
+        if isinstance(upper, Period) and upper.high is not None:
+            conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
+            conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
+        else:
+            conditions += compare_period(
+                dated, compared.relation, f"{period.low}", f"{period.high}", year=year
+            )
+
+    def _text(self, text: TextCondition) -> None:
+        graph = self.graph
+        if text.noun is not None and (found := self.noun(text.noun)).kind == "property":
+            value = self._property(found, text.noun)
+        else:
+            node = next((n for n in graph.nodes if isinstance(n.place, Unknown)), None)
+            if node is None or not self.schema.label_properties:
+                raise Unbuildable("text of what?")
+            value = graph.fresh("label")
+            graph.add(node.place, self.schema.label_properties[0], value)
+        condition = Contains(value, text.text, text.position)
+        if text.negated:
+            last = graph.patterns[-1]
+            graph.without.append(Block((last,), (condition,)))
+        else:
+            graph.conditions.append(condition)
+
+    def _missing(self, noun: Noun) -> None:
+        graph = self.graph
+        found = self.noun(noun)
+        if found.kind == "property":
+            info = self.info(found)
+            owner = graph.owner(self._domains(found))
+            if info.kind == "boolean":
+                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
+                return
+            graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
+            return
+        classes = sorted({c for n in graph.tree for c in n.classes})
+        way = self.joins.path(classes, [found.term], discount=graph.discount)
+        if way is None or not way[1]:
+            raise Unbuildable("missing")
+        at = next(n for n in graph.tree if way[1][0].source in n.classes)
+        patterns, place = [], at.place
+        for step in way[1]:
+            following = graph.fresh("missing")
+            subject, object_ = (place, following) if step.forward else (following, place)
+            patterns.append(Pattern(subject, URIRef(step.property), object_))
+            place = following
+        graph.cost += way[0] - 1
+        graph.without.append(Block(tuple(patterns)))
+
+    # -- the whole ---------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        nodes = self.graph.nodes
+        if not nodes:
+            raise Unbuildable("nothing is named")
+
+    def _plan(self, where: Block, columns: list[Column], order: list[Order]) -> Plan:
+        top = self.frame.superlative
+        limit, offset, ties = None, 0, False
+        if top is not None and order:
+            limit, offset, ties = top.n or 1, top.offset, top.n is None
+        return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+
+    def _ignored(self) -> tuple[str, ...]:
+        words = self.question.words
+        return tuple(
+            words[i].low
+            for i in self.segmentation.ignored
+            if i not in self.frame.read and self._matters(words[i])
+        )
+
+    def _matters(self, word: Word) -> bool:
+        if not meaningful(word):
+            return False
+        # A word of a property that was used for a join is read.
+        for iri in self.graph.used:
+            info = self.schema.properties.get(iri)
+            from mrag.text.tokens import content
+
+            if info and any(word.stem in content(name) for name in info.names):
+                return False
+        return True
+
+
+def _number(value: float) -> Literal:
+    return Literal(int(value)) if float(value).is_integer() else Literal(value)
+
+
+_ = (Arithmetic, Fold)

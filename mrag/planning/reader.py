@@ -1,0 +1,521 @@
+"""The roles of a question's words, found in one walk from left to right.
+
+Each cue waits for the noun, number or name that it speaks of; each of these looks at what waits and at what
+stood just before it. English alone is known here; names come from the lexicon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from mrag.planning.cues import Cue
+from mrag.planning.frame import (
+    Compared,
+    Frame,
+    Measure,
+    Noun,
+    Ordering,
+    Restriction,
+    Superlative,
+    TextCondition,
+    TimeUnit,
+)
+from mrag.planning.lexicon import Mention
+from mrag.planning.plan import Fold, Part, Position, Relation
+from mrag.planning.question import Period, Quantity, QuestionText
+from mrag.planning.segmentation import Item, meaningful
+
+_UNITS: dict[str, Part] = {
+    "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year", "yearly": "year",
+    "annual": "year", "annually": "year", "quarter": "quarter", "quarters": "quarter", "quarterly": "quarter",
+    "day": "date", "days": "date", "daily": "date", "date": "date", "weekday": "weekday", "hour": "hour",
+}  # fmt: skip
+_PER = ("monthly", "yearly", "annual", "annually", "quarterly", "daily")
+_PREPOSITIONS = frozenset(
+    "of in on at by for from to with within into onto through that which who whose whom where when are is was were"
+    " have has had do does did be been than as under over between among during".split()
+)
+_FLIPPED: dict[Relation, Relation] = {
+    "<": ">=",
+    ">": "<=",
+    "<=": ">",
+    ">=": "<",
+    "=": "!=",
+    "!=": "=",
+}
+_VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
+
+
+@dataclass
+class _Waiting:
+    """What cues have said of the noun, number or name to come."""
+
+    show: bool = False
+    count: bool = False
+    fold: Fold | None = None
+    most: str = ""
+    top: Superlative | None = None
+    each: bool = False
+    negated: bool = False
+    order: Ordering | None = None
+    compare: Relation | None = None
+    adjective: str = ""
+    between: bool = False
+    lower: float | Period | None = None
+    text: Position | None = None
+    by: bool = False
+
+
+@dataclass
+class Reader:
+    """Reads items into a frame.
+
+    Args:
+        question: The question.
+        items: One way of cutting it.
+    """
+
+    question: QuestionText
+    items: Sequence[Item]
+    frame: Frame = field(default_factory=Frame)
+    waiting: _Waiting = field(default_factory=_Waiting)
+    last: Noun | None = None
+    last_at: int = -9
+    listing: bool = False
+    open: Compared | None = None
+    bare: Quantity | None = None
+    either: int = 0
+    or_at: int = -9
+
+    def read(self) -> Frame:
+        """Return the frame."""
+        low = self.question.low
+        self.frame.yes_or_no = bool(low) and low[0] in _VERBS_OF_ASKING
+        for number, item in enumerate(self.items):
+            if item.cue is not None:
+                self._cue(item.cue, number)
+            elif item.mention is not None:
+                self._mention(item, item.mention)
+            elif item.quantity is not None:
+                self._quantity(item.quantity, number)
+            elif item.period is not None:
+                self._period(item.period)
+            elif item.text:
+                self._quotation(item)
+            else:
+                self._word(item)
+        return self.frame
+
+    # -- cues --------------------------------------------------------------------------------------
+
+    def _cue(self, cue: Cue, number: int) -> None:
+        waiting, frame = self.waiting, self.frame
+        kind, value = cue.kind, cue.value
+        if kind == "show":
+            waiting.show, self.listing = True, False
+        elif kind == "count":
+            waiting.count = True
+            frame.yes_or_no = False
+        elif kind == "fold":
+            waiting.fold = cast(Fold, value)
+        elif kind == "most":
+            self._most(cue, number)
+        elif kind == "top":
+            waiting.top = frame.superlative = Superlative(value)
+        elif kind == "compare":
+            self._compare(cue, number)
+        elif kind == "between":
+            waiting.between = True
+        elif kind == "group":
+            self._group(cue)
+        elif kind in ("order", "direction"):
+            self._order(cue)
+        elif kind == "not":
+            waiting.negated = True
+        elif kind == "or":
+            self.or_at = cue.end
+        elif kind == "text":
+            waiting.text = cast(Position, value)
+        elif kind == "unsupported":
+            frame.unsupported = True
+        else:
+            self._asking(cue)
+
+    def _asking(self, cue: Cue) -> None:
+        if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
+            self.frame.asks = cue.kind
+            self.waiting.show = True
+        if cue.kind in ("ratio", "percentage", "difference", "same"):
+            self.frame.unsupported = True
+
+    def _most(self, cue: Cue, number: int) -> None:
+        waiting = self.waiting
+        waiting.most = cue.value
+        if "number of" in " ".join(self.question.low[cue.start : cue.end]):
+            waiting.count = True
+        if self.frame.superlative is None or waiting.top is None:
+            self.frame.superlative = self.frame.superlative or Superlative(cue.value)
+            self.frame.superlative.direction = cue.value
+        if self.bare is not None:
+            rank = int(self.bare.value)
+            if self.bare.ordinal:
+                self.frame.superlative.offset, self.frame.superlative.n = rank - 1, 1
+            else:
+                self.frame.superlative.n = rank
+            self.bare = None
+
+    def _compare(self, cue: Cue, number: int) -> None:
+        relation = cast(Relation, cue.value)
+        words = self.question.low[cue.start : cue.end]
+        if words[0] == "or" and self.frame.compared and self._adjacent(cue.start, 3):
+            self.frame.compared[-1].relation = relation
+            return
+        self.waiting.compare = relation
+        self.waiting.adjective = words[0] if words[0].endswith("er") and words[-1] == "than" else ""
+        if self.waiting.adjective in ("greater", "higher", "lower", "later", "earlier", "fewer", "smaller"):
+            self.waiting.adjective = ""
+
+    def _group(self, cue: Cue) -> None:
+        top = self.frame.superlative
+        if cue.value == "each":
+            self.waiting.each = True
+            self.waiting.show = False
+        elif top is not None and top.measure is None and not top.adjective:
+            self.waiting.by = True
+        elif self.frame.measures or self.waiting.count:
+            self.waiting.each = True
+
+    def _order(self, cue: Cue) -> None:
+        if cue.kind == "order":
+            self.waiting.order = Ordering()
+            self.frame.orders.append(self.waiting.order)
+            return
+        descending = cue.value == "descending"
+        if self.frame.orders:
+            self.frame.orders[-1].descending = descending
+        else:
+            self.frame.orders.append(Ordering(descending=descending))
+        alphabetical = "alphabetical" in " ".join(self.question.low[cue.start : cue.end])
+        if self.waiting.order is None and not alphabetical and self.question.low[cue.end - 1] == "of":
+            self.waiting.order = self.frame.orders[-1]
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def _mention(self, item: Item, mention: Mention) -> None:
+        kinds = {c.kind for c in mention.candidates[:1]}
+        best = mention.candidates[0].score
+        nouns = tuple(c for c in mention.candidates if c.kind in ("class", "property"))
+        names = tuple(c for c in mention.candidates if c.kind in ("entity", "value"))
+        if self.waiting.text is not None:
+            self._text(self.question.text[self._chars(item)], item)
+            return
+        named = bool(names) and ("entity" in kinds or "value" in kinds)
+        if nouns and names and nouns[0].score >= best - 0.05:
+            # A class or a property that a value happens to be called by.
+            named = False
+        if named:
+            self._name(item, Mention(item.start, item.end, names))
+        else:
+            self._noun(Noun(item.start, item.end, nouns))
+
+    def _name(self, item: Item, mention: Mention) -> None:
+        waiting = self.waiting
+        if waiting.compare is not None and waiting.compare not in ("=",):
+            left = self.last if self._adjacent(item.start, 4) else None
+            self._compared(
+                Compared(waiting.compare, mention, left=left, adjective=waiting.adjective, at=item.start)
+            )
+            return
+        low = self.question.low
+        noun = self.last if self.last is not None and self._adjacent(item.start, 3) else None
+        negated, waiting.negated = waiting.negated, False
+        found = Restriction(mention, noun, negated, before=tuple(low[max(0, item.start - 3) : item.start]))
+        previous = self.frame.restrictions[-1] if self.frame.restrictions else None
+        if previous is not None and self.or_at >= previous.mention.end and item.start - self.or_at <= 2:
+            if previous.either < 0:
+                previous.either, self.either = self.either, self.either + 1
+            found.either, found.negated = previous.either, previous.negated or negated
+            found.noun = found.noun or previous.noun
+        self.frame.restrictions.append(found)
+        self.listing, waiting.show = False, False
+        self.last_at = item.end
+
+    def _noun(self, noun: Noun) -> None:
+        frame, waiting = self.frame, self.waiting
+        frame.nouns.append(noun)
+        before, self.last, self.last_at = self.last_at, noun, noun.end
+        if self.open is not None:
+            if self.open.left is None or not _numeric(self.open.left):
+                self.open.right, noun.role = noun, "compared"
+                self.open = None
+                waiting.negated = False
+                return
+            self.open = None
+        if waiting.order is not None:
+            self._ordered(noun)
+        elif waiting.negated:
+            noun.role, waiting.negated = "missing", False
+            frame.missing.append(noun)
+        elif waiting.each:
+            noun.role, waiting.each = "group", False
+            frame.groups.append(noun)
+            self.listing = True
+        elif waiting.most or waiting.by:
+            self._superlative(noun)
+        elif waiting.top is not None and waiting.fold is None and not waiting.count:
+            waiting.top = None
+            noun.role = "focus"
+            frame.outputs.append(noun)
+            self.listing, waiting.show = True, False
+        elif waiting.count or waiting.fold is not None:
+            self._measure(noun)
+        elif waiting.compare is not None:
+            left = frame.nouns[-2] if len(frame.nouns) > 1 else None
+            measure = Measure(None, noun)
+            self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
+        elif waiting.show or (self.listing and self._continues(before, noun.start)):
+            noun.role = "output"
+            frame.outputs.append(noun)
+            self.listing, waiting.show = True, False
+        elif (
+            frame.groups
+            and frame.groups[-1] is not noun
+            and self._continues(before, noun.start)
+            and (isinstance(frame.groups[-1], Noun) and frame.groups[-1].end == before)
+        ):
+            noun.role = "group"
+            frame.groups.append(noun)
+        else:
+            self.listing = False
+
+    def _ordered(self, noun: Noun) -> None:
+        waiting = self.waiting
+        assert waiting.order is not None
+        waiting.order.measure = Measure("count" if waiting.count else waiting.fold, noun)
+        noun.role = "order"
+        waiting.order, waiting.count, waiting.fold = None, False, None
+
+    def _superlative(self, noun: Noun) -> None:
+        waiting, frame = self.waiting, self.frame
+        top = frame.superlative
+        assert top is not None
+        function: Fold | None = "count" if waiting.count else waiting.fold
+        waiting.most, waiting.count, waiting.fold, waiting.by, waiting.top = "", False, None, False, None
+        top.measure = Measure(function, noun)
+        noun.role = "measure"
+        if waiting.show:
+            # "What is the highest price", "Which is ...": the measure itself is asked for.
+            waiting.show = False
+            frame.outputs.append(top.measure)
+            self.listing = True
+
+    def _measure(self, noun: Noun) -> None:
+        waiting, frame = self.waiting, self.frame
+        function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
+        measure = Measure(function, noun)
+        if waiting.count and waiting.fold == "average":
+            measure = Measure("average", noun, per=noun)
+        noun.role = "measure"
+        waiting.count, waiting.fold, waiting.show = False, None, False
+        frame.outputs.append(measure)
+        waiting.top = None
+        self.listing = True
+
+    # -- numbers, times, text ----------------------------------------------------------------------
+
+    def _quantity(self, quantity: Quantity, number: int) -> None:
+        waiting, frame = self.waiting, self.frame
+        left = self.last if self._adjacent(quantity.start, 5) else None
+        if (
+            waiting.top is not None
+            and waiting.top.n is None
+            and not quantity.ordinal
+            and waiting.compare is None
+        ):
+            waiting.top.n = int(quantity.value)
+            return
+        if waiting.between:
+            if waiting.lower is None:
+                waiting.lower = quantity.value
+            else:
+                found = Compared(">=", cast(float, waiting.lower), quantity.value, left=left or self.last)
+                waiting.between, waiting.lower = False, None
+                self._compared(found)
+            return
+        if waiting.text is not None:
+            self._text(self.question.words[quantity.start].token.raw, Item(quantity.start, quantity.end))
+            return
+        if waiting.compare is not None:
+            found = Compared(
+                waiting.compare, quantity.value, left=left, adjective=waiting.adjective, fold=None
+            )
+            self._compared(found)
+            return
+        following = self.items[number + 1] if number + 1 < len(self.items) else None
+        if quantity.ordinal or (following is not None and following.cue and following.cue.kind == "most"):
+            self.bare = quantity
+            return
+        if following is not None and following.unread and _is_superlative(self.question.low[following.start]):
+            self.bare = quantity
+            return
+        if waiting.show and not frame.outputs:
+            frame.superlative = frame.superlative or Superlative("greatest")
+            frame.superlative.n = int(quantity.value)
+            waiting.top = frame.superlative
+            return
+        self._compared(Compared("=", quantity.value, left=left))
+
+    def _compared(self, found: Compared) -> None:
+        waiting = self.waiting
+        if waiting.negated:
+            found.relation, waiting.negated = _FLIPPED[found.relation], False
+        waiting.compare, waiting.adjective = None, ""
+        if found.left is not None and waiting.fold is not None:
+            found.fold, waiting.fold = waiting.fold, None
+        self.frame.compared.append(found)
+        self.open = found
+        self.listing = False
+
+    def _period(self, period: Period) -> None:
+        waiting = self.waiting
+        left = self.last if self._adjacent(period.start, 3) else None
+        low = self.question.low
+        before = low[period.start - 1] if period.start else ""
+        if self.frame.compared and before in ("to", "until", "through") and self.or_at < period.start - 2:
+            previous = self.frame.compared[-1]
+            if (
+                isinstance(previous.value, Period)
+                and previous.upper is None
+                and previous.relation in ("=", ">=")
+            ):
+                previous.relation, previous.upper = ">=", period
+                return
+        if waiting.between:
+            if waiting.lower is None:
+                waiting.lower = period
+            else:
+                found = Compared(">=", cast(Period, waiting.lower), period, left=left, at=period.start)
+                waiting.between, waiting.lower = False, None
+                self._compared(found)
+                self.open = None
+            return
+        self._compared(Compared(waiting.compare or "=", period, left=left, at=period.start))
+        self.open = None
+        self.last_at = period.end
+
+    def _quotation(self, item: Item) -> None:
+        if self.waiting.text is None:
+            self.waiting.text = "whole"
+        self._text(item.text, item)
+
+    def _text(self, text: str, item: Item) -> None:
+        waiting = self.waiting
+        noun = self.last if self._adjacent(item.start, 6) else None
+        found = TextCondition(waiting.text or "anywhere", text, noun, waiting.negated)
+        waiting.text, waiting.negated = None, False
+        self.frame.texts.append(found)
+        self.frame.read.update(range(item.start, item.end))
+        self.listing = False
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _word(self, item: Item) -> None:
+        word = self.question.words[item.start]
+        low, waiting, frame = word.low, self.waiting, self.frame
+        if waiting.text is not None and (meaningful(word) or len(low) == 1):
+            self._text(word.token.raw, item)
+        elif low in _UNITS and (waiting.each or low in _PER or waiting.by or (self.listing and frame.groups)):
+            unit = TimeUnit(_UNITS[low], item.start)
+            frame.groups.append(unit)
+            frame.read.add(item.start)
+            waiting.each = waiting.by = False
+        elif _is_superlative(low):
+            self._adjective(low, item.start)
+        elif waiting.most and meaningful(word):
+            top = frame.superlative
+            if top is not None and top.measure is None:
+                top.adjective = low
+                waiting.most = ""
+                frame.read.add(item.start)
+        elif self.open is not None and self.open.right is None and meaningful(word):
+            # A unit behind a number: "500 km".
+            if item.start - self._number_end() <= 0:
+                frame.read.add(item.start)
+        elif low in _PREPOSITIONS:
+            self.listing = False
+
+    def _number_end(self) -> int:
+        ends = [i.end for i in self.items if i.quantity is not None]
+        return max((e for e in ends), default=-9)
+
+    def _adjective(self, low: str, at: int) -> None:
+        frame = self.frame
+        if frame.superlative is None:
+            frame.superlative = Superlative("greatest")
+        frame.superlative.adjective = low
+        frame.read.add(at)
+        if self.bare is not None:
+            rank = int(self.bare.value)
+            if self.bare.ordinal:
+                frame.superlative.offset, frame.superlative.n = rank - 1, 1
+            else:
+                frame.superlative.n = rank
+            self.bare = None
+
+    def _adjacent(self, at: int, gap: int) -> bool:
+        """Return whether only function words stand between the last noun and a place."""
+        return 0 <= at - self.last_at <= gap and not any(
+            meaningful(w) for w in self.question.words[self.last_at : at]
+        )
+
+    def _continues(self, before: int, at: int) -> bool:
+        """Return whether a list goes on: only commas, articles and `and` stand between."""
+        between = self.question.low[before:at]
+        comma = "," in self.question.words[at].before or any(
+            "," in w.before for w in self.question.words[before:at]
+        )
+        joined = "and" in between or comma or "&" in between
+        return joined and all(
+            w in ("and", "the", "their", "its", "a", "as", "well", "also", "his", "her", "or", "respective")
+            for w in between
+        )
+
+    def _chars(self, item: Item) -> slice:
+        words = self.question.words
+        return slice(words[item.start].token.start, words[item.end - 1].token.end)
+
+
+def _numeric(noun: Noun) -> bool:
+    return noun.candidates[0].kind == "property"
+
+
+def _is_superlative(word: str) -> bool:
+    return (
+        len(word) > 5
+        and word.endswith("est")
+        and word
+        not in (
+            "interest",
+            "request",
+            "forest",
+            "harvest",
+            "conquest",
+            "invest",
+            "suggest",
+            "protest",
+            "honest",
+            "modest",
+            "guest",
+            "contest",
+            "arrest",
+            "priest",
+            "northwest",
+            "southwest",
+            "everest",
+            "budapest",
+            "digest",
+            "manifest",
+        )
+    )
