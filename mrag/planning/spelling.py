@@ -1,0 +1,133 @@
+"""Words that are spelt nearly alike, found by what is left when letters are taken out.
+
+Two words within some edits of each other have a form in common that each of them becomes by as many deletions
+(W. Garbe's symmetric deletion). Only the first letters of a word are indexed so, and the words found are then
+compared in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+_PREFIX: Final = 7
+_SHORTEST: Final = 4
+_LONG: Final = 8
+_PRIME: Final = np.uint64(1099511628211)
+_BASIS: Final = np.uint64(14695981039346656037)
+
+
+def edits_allowed(word: str) -> int:
+    """Return how many edits a word may be away: none below 4 letters, one to 7, two from 8 on."""
+    return 0 if len(word) < _SHORTEST or not word.isalpha() else 1 if len(word) < _LONG else 2
+
+
+class SpellingIndex:
+    """Words by their deletions.
+
+    Args:
+        forms: Hash of each deletion, in ascending order.
+        words: The word that each comes from, as a number.
+
+    Example:
+        >>> index = SpellingIndex.of(["kurosawa", "lopez", "rome"])
+        >>> index.near("kurosvaw"), index.near("lpez"), index.near("roma")
+        ([0], [1], [2])
+    """
+
+    def __init__(self, forms: Hashes, words: npt.NDArray[np.uint32]) -> None:
+        self.forms = forms
+        self.words = words
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> SpellingIndex:
+        """Return the index of words, which go by their place."""
+        forms: list[Hashes] = []
+        places: list[npt.NDArray[np.uint32]] = []
+        by_size: dict[tuple[int, int], list[int]] = {}
+        for at, word in enumerate(words):
+            if edits := edits_allowed(word):
+                by_size.setdefault((min(len(word), _PREFIX), edits), []).append(at)
+        for (size, edits), group in sorted(by_size.items()):
+            letters = np.array([[ord(c) for c in words[at][:size]] for at in group], dtype=np.uint64)
+            for kept in _kept(size, edits):
+                forms.append(_hashed(letters[:, kept]))
+                places.append(np.asarray(group, dtype=np.uint32))
+        if not forms:
+            return cls(np.empty(0, np.uint64), np.empty(0, np.uint32))
+        every, owners = np.concatenate(forms), np.concatenate(places)
+        order = np.argsort(every, kind="stable")
+        return cls(every[order], owners[order])
+
+    def near(self, word: str) -> list[int]:
+        """Return the numbers of words that may be within the edits allowed; some are further away."""
+        edits = edits_allowed(word)
+        if not edits or not len(self.forms):
+            return []
+        prefix = np.array([[ord(c) for c in word[:_PREFIX]]], dtype=np.uint64)
+        # A word of 8 letters may have lost one: then the shorter allows one edit, the longer two.
+        forms = np.unique(
+            np.concatenate(
+                [
+                    _hashed(prefix[:, kept])
+                    for kept in _kept(prefix.shape[1], 2 if len(word) >= _LONG - 1 else 1)
+                ]
+            )
+        )
+        starts = np.searchsorted(self.forms, forms, "left")
+        ends = np.searchsorted(self.forms, forms, "right")
+        found = [self.words[a:b] for a, b in zip(starts, ends, strict=True) if b > a]
+        return [int(w) for w in np.unique(np.concatenate(found))] if found else []
+
+
+def distance(a: str, b: str, most: int) -> int:
+    """Return how many letters are put in, left out, changed or swapped with the next between two words.
+
+    Args:
+        a: A word.
+        b: Another.
+        most: Above this the answer is `most + 1`.
+
+    Example:
+        >>> distance("lopez", "lpoez", 2), distance("rome", "roma", 2), distance("rome", "paris", 2)
+        (1, 1, 3)
+    """
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        now = [i]
+        for j, y in enumerate(b, 1):
+            cost = min(row[j] + 1, now[j - 1] + 1, row[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, before[j - 2] + 1)
+            now.append(cost)
+        if min(now) > most:
+            return most + 1
+        before, row = row, now
+    return min(row[-1], most + 1)
+
+
+def _kept(size: int, edits: int) -> list[list[int]]:
+    return [
+        list(kept)
+        for gone in range(edits + 1)
+        if size - gone > 1
+        for kept in combinations(range(size), size - gone)
+    ]
+
+
+def _hashed(letters: Hashes) -> Hashes:
+    found = np.full(len(letters), _BASIS, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in range(letters.shape[1]):
+            found = (found ^ letters[:, column]) * _PRIME
+    return found
