@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from rdflib import XSD, Literal, URIRef
 
 from mrag.planning.assembly import Graph, Node, compare_period, text_is
+from mrag.planning.candidates import Candidate
 from mrag.planning.frame import Compared, Frame, Measure, Noun, Output, Restriction, TextCondition, TimeUnit
 from mrag.planning.joins import JoinGraph
-from mrag.planning.lexicon import Candidate
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -116,6 +116,7 @@ class Builder:
             self._text(text)
         self._start()
         self.graph.connect()
+        self._others()
         if self.graph.broken:
             raise Unbuildable("not connected")
         for noun in frame.missing:
@@ -372,6 +373,8 @@ class Builder:
         names: set[str] = set()
         for output in [*frame.groups, *frame.outputs]:
             expression = self.expression(output)
+            if self._repeats(output, expression, columns):
+                continue
             same = next((c for c in columns if c.value == expression), None)
             if same is None:
                 same = Column(expression, self._name(expression, output, names))
@@ -386,6 +389,8 @@ class Builder:
         top = frame.superlative
         if top is not None:
             hidden = self._top_column(columns, names)
+            if (top.n or 1) > 1 and self._shows_things(columns, shown) and hidden.name not in shown:
+                shown.append(hidden.name)
             order.append(Order(hidden.name, top.direction == "greatest"))
         for ordering in frame.orders:
             if ordering.measure is None:
@@ -397,6 +402,25 @@ class Builder:
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
         return columns, shown, order
+
+    def _repeats(self, output: Output, expression: Expression, columns: Sequence[Column]) -> bool:
+        """Return whether an output is the name of a thing that is shown already."""
+        if not isinstance(output, Noun) or not isinstance(expression, Unknown):
+            return False
+        owner = next((p.subject for p in self.graph.patterns if p.object == expression), None)
+        found = self.noun(output)
+        return (
+            found.kind == "property"
+            and self.info(found).kind == "text"
+            and bool({"name", "title", "label"} & set(self.info(found).names[0].lower().split()[-1:]))
+            and len(self.info(found).names[0].split()) < 3
+            and any(c.value == owner for c in columns)
+        )
+
+    def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
+        """Return whether what is shown are things or groups, rather than properties of things."""
+        places = {n.place for n in self.graph.nodes}
+        return len(shown) == 1 and any(c.name == shown[0] and c.value in places for c in columns)
 
     def _hidden(
         self, expression: Expression, columns: list[Column], names: set[str], output: Output
@@ -572,19 +596,23 @@ class Builder:
             if found.kind != "property" or found.term in graph.used:
                 continue
             info = self.info(found)
-            if info.kind == "entity" and found.score > 0.75 and not self._uses_parallel(info):
+            if info.kind == "entity" and found.score > 0.75 and self._joins_named(info):
                 self._property(found, noun)
                 graph.connect()
                 if graph.broken:
                     raise Unbuildable("verb")
 
-    def _uses_parallel(self, info: PropertyInfo) -> bool:
-        """Return whether another property between the same classes is in a join already."""
+    def _joins_named(self, info: PropertyInfo) -> bool:
+        """Return whether a property joins things that the question names and that no property joins yet."""
+        places = {p for pattern in self.graph.patterns for p in (pattern.subject, pattern.object)}
+        named = [n for n in self.graph.nodes if n.place in places or n.typed or isinstance(n.place, URIRef)]
+        sources = [n for n in named if set(n.classes) & set(info.domains)]
+        targets = [n for n in named if set(n.classes) & set(info.ranges) and n not in sources[:1]]
         for iri in self.graph.used:
             other = self.schema.properties.get(iri)
             if other and set(other.domains) & set(info.domains) and set(other.ranges) & set(info.ranges):
-                return True
-        return False
+                return False
+        return bool(sources and targets)
 
     def _compare(self, compared: Compared) -> None:
         if isinstance(compared.value, Period):
@@ -734,6 +762,16 @@ class Builder:
 
     # -- the whole ---------------------------------------------------------------------------------
 
+    def _others(self) -> None:
+        """Leave out the thing itself, where others that share something with it are asked for."""
+        if not self.frame.same:
+            return
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        for node in self.graph.nodes[:1]:
+            for other in named:
+                if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
+                    self.graph.conditions.append(Comparison(node.place, "!=", other.place))
+
     def _start(self) -> None:
         nodes = self.graph.nodes
         if not nodes:
@@ -762,7 +800,7 @@ class Builder:
             info = self.schema.properties.get(iri)
             from mrag.text.tokens import content
 
-            if info and any(word.stem in content(name) for name in info.names):
+            if info and any(word.stem in content(text) for text in (*info.names, info.comment)):
                 return False
         return True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mrag.planning.lexicon import Candidate, Mention
+from mrag.planning.candidates import Candidate, Mention
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.question import Period
 
@@ -155,7 +155,7 @@ class Frame:
     orders: list[Ordering] = field(default_factory=list)
     ratio: tuple[Frame, Frame, float] | None = None
     difference: tuple[Measure, Measure] | None = None
-    same: Noun | None = None
+    same: bool = False
     yes_or_no: bool = False
     asks: str = ""
     unsupported: bool = False

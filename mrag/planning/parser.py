@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mrag.planning.builder import Builder, Draft, Unbuildable
+from mrag.planning.candidates import Candidate
 from mrag.planning.joins import JoinGraph
-from mrag.planning.lexicon import Candidate, Lexicon
+from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.question import QuestionText, cut
 from mrag.planning.reader import Reader

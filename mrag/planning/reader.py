@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from mrag.planning.candidates import Mention
 from mrag.planning.cues import Cue
 from mrag.planning.frame import (
     Compared,
@@ -22,7 +23,6 @@ from mrag.planning.frame import (
     TextCondition,
     TimeUnit,
 )
-from mrag.planning.lexicon import Mention
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.question import Period, Quantity, QuestionText
 from mrag.planning.segmentation import Item, meaningful
@@ -45,6 +45,7 @@ _FLIPPED: dict[Relation, Relation] = {
     "=": "!=",
     "!=": "=",
 }
+_PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
 _VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
 
@@ -147,8 +148,10 @@ class Reader:
         if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
             self.frame.asks = cue.kind
             self.waiting.show = True
-        if cue.kind in ("ratio", "percentage", "difference", "same"):
+        if cue.kind in ("ratio", "percentage", "difference"):
             self.frame.unsupported = True
+        elif cue.kind == "same":
+            self.frame.same = True
 
     def _most(self, cue: Cue, number: int) -> None:
         waiting = self.waiting
@@ -184,8 +187,13 @@ class Reader:
             self.waiting.show = False
         elif top is not None and top.measure is None and not top.adjective:
             self.waiting.by = True
-        elif self.frame.measures or self.waiting.count:
+        elif (self.frame.measures or self.waiting.count) and not self._passive(cue.start):
             self.waiting.each = True
+
+    def _passive(self, at: int) -> bool:
+        """Return whether a "by" names who did something: "sold by"."""
+        before = self.question.low[at - 1] if at else ""
+        return before.endswith(("ed", "en", "wn")) or before in _PARTICIPLES
 
     def _order(self, cue: Cue) -> None:
         if cue.kind == "order":
@@ -412,7 +420,7 @@ class Reader:
 
     def _text(self, text: str, item: Item) -> None:
         waiting = self.waiting
-        noun = self.last if self._adjacent(item.start, 6) else None
+        noun = self.last if item.start - self.last_at <= 7 else None
         found = TextCondition(waiting.text or "anywhere", text, noun, waiting.negated)
         waiting.text, waiting.negated = None, False
         self.frame.texts.append(found)

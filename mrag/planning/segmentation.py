@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrag.planning.candidates import Mention
 from mrag.planning.cues import Cue, cues
-from mrag.planning.lexicon import Mention
 from mrag.planning.question import Period, Quantity, QuestionText, Word
 from mrag.text.tokens import is_stopword
 
@@ -29,6 +29,12 @@ _NOISE = frozenset(
     "place places go went going give gave given provide provided say says said tell".split()
 )
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
+
+
+_GRAMMAR = frozenset(
+    "each every both whose all per no not with who that which how many most least than where when any have has had".split()
+)
+"""Words that join names: a name that was matched across one is two names."""
 
 
 @dataclass(frozen=True)
@@ -110,12 +116,26 @@ def _key(way: tuple[float, tuple[Item, ...]]) -> tuple[float, int, tuple[int, ..
 
 def _weighed(question: QuestionText, mentions: Iterable[Mention]) -> Iterable[tuple[Item, float]]:
     quoted = question.quotations
+    mentions = list(mentions)
+    classes = {
+        (m.start, m.end) for m in mentions if m.candidates[0].kind == "class" and m.candidates[0].score > 0.85
+    }
     for a, b, text in quoted:
         yield Item(a, b, text=text), 1.0 + 1.2 * (b - a)
     for mention in mentions:
         if _cuts(mention.start, mention.end, quoted):
             continue
         size, score = mention.end - mention.start, mention.candidates[0].score
+        inner = question.low[mention.start : mention.end]
+        if mention.candidates[0].way != "exact" and not _GRAMMAR.isdisjoint(inner):
+            continue
+        if (
+            size > 1
+            and mention.candidates[0].kind == "property"
+            and (mention.end - 1, mention.end) in classes
+        ):
+            # "published in journals" is a verb and its object; "journal name" is a name of its own.
+            score -= 0.25
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
         yield Item(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
