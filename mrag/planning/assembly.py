@@ -63,6 +63,7 @@ class Graph:
     without: list[Block] = field(default_factory=list)
     values: dict[tuple[str, str], Unknown] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
     cost: float = 0.0
     broken: bool = False
     names: set[str] = field(default_factory=set)

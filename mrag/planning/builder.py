@@ -287,9 +287,15 @@ class Builder:
         ]  # fmt: skip
         hints = tuple(w.stem for w in self.question.words[max(0, mention.start - 3) : mention.start])
         if restriction.negated:
-            self._without_entity(found, hints)
+            graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
             return
-        if len(same) == 1 and restriction.either < 0:
+        if restriction.either >= 0:
+            graph.near = hints
+            self._alternatives(
+                restriction, tuple(Block(self._reach(c.classes, URIRef(c.term))) for c in same)
+            )
+            return
+        if len(same) == 1:
             node = graph.constant(found.term, found.classes)
             node.hints = hints
             return
@@ -305,20 +311,38 @@ class Builder:
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
 
-    def _without_entity(self, found: Candidate, hints: tuple[str, ...]) -> None:
+    def _reach(self, classes: Sequence[str], end: URIRef | None = None) -> tuple[Pattern, ...]:
+        """Return triples with unknowns of their own that lead from what is named to things of some classes.
+
+        Args:
+            classes: Classes of the end.
+            end: The end itself; None for any.
+        """
         graph = self.graph
-        classes = sorted({c for n in graph.nodes for c in n.classes})
-        way = self.joins.path(classes, found.classes, discount=graph.discount)
+        sources = sorted({c for n in graph.nodes for c in n.classes if isinstance(n.place, Unknown)})
+        way = self.joins.path(sources, classes, discount=graph.discount)
         if way is None or not way[1]:
-            raise Unbuildable("negated")
+            way = min(
+                (
+                    w
+                    for c in classes
+                    if c in sources and (w := self.joins.walk_to_other(c, discount=graph.discount))
+                ),
+                default=None,
+            )
+        if way is None or not way[1]:
+            raise Unbuildable("nothing leads there")
         at = next(n for n in graph.nodes if way[1][0].source in n.classes)
-        patterns, place = [], at.place
+        graph.cost += max(0.0, way[0] - 1)
+        patterns: list[Pattern] = []
+        place = at.place
         for number, step in enumerate(way[1]):
-            following = URIRef(found.term) if number == len(way[1]) - 1 else graph.fresh("other")
+            following = end if end is not None and number == len(way[1]) - 1 else graph.fresh("other")
             subject, object_ = (place, following) if step.forward else (following, place)
             patterns.append(Pattern(subject, URIRef(step.property), object_))
             place = following
-        graph.without.append(Block(tuple(patterns)))
+            graph.read.append(step.property)
+        return tuple(patterns)
 
     def _value(self, restriction: Restriction, found: Candidate, beside: Candidate | None) -> None:
         graph = self.graph
@@ -738,6 +762,7 @@ class Builder:
     def _missing(self, noun: Noun) -> None:
         graph = self.graph
         found = self.noun(noun)
+        graph.near = ()
         if found.kind == "property":
             info = self.info(found)
             owner = graph.owner(self._domains(found))
@@ -746,19 +771,7 @@ class Builder:
                 return
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
-        classes = sorted({c for n in graph.tree for c in n.classes})
-        way = self.joins.path(classes, [found.term], discount=graph.discount)
-        if way is None or not way[1]:
-            raise Unbuildable("missing")
-        at = next(n for n in graph.tree if way[1][0].source in n.classes)
-        patterns, place = [], at.place
-        for step in way[1]:
-            following = graph.fresh("missing")
-            subject, object_ = (place, following) if step.forward else (following, place)
-            patterns.append(Pattern(subject, URIRef(step.property), object_))
-            place = following
-        graph.cost += way[0] - 1
-        graph.without.append(Block(tuple(patterns)))
+        graph.without.append(Block(self._reach([found.term])))
 
     # -- the whole ---------------------------------------------------------------------------------
 
@@ -796,7 +809,7 @@ class Builder:
         if not meaningful(word):
             return False
         # A word of a property that was used for a join is read.
-        for iri in self.graph.used:
+        for iri in (*self.graph.used, *self.graph.read):
             info = self.schema.properties.get(iri)
             from mrag.text.tokens import content
 

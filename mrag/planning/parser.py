@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 from mrag.planning.builder import Builder, Draft, Unbuildable
 from mrag.planning.candidates import Candidate
+from mrag.planning.frame import Frame
 from mrag.planning.joins import JoinGraph
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.question import QuestionText, cut
+from mrag.planning.ratios import combined
 from mrag.planning.reader import Reader
 from mrag.planning.schema import Schema
 from mrag.planning.segmentation import Segmentation, segmentations
@@ -69,6 +71,7 @@ class Parser:
         self.lexicon = lexicon
         self.weights = weights
         self._joins = JoinGraph(schema)
+        self.refusals: list[str] = []
 
     def readings(self, text: str, k: int = 10) -> list[Reading]:
         """Return the likeliest readings of a question, best first.
@@ -78,6 +81,7 @@ class Parser:
             k: Maximum number of readings.
         """
         question = cut(text)
+        self.refusals = []
         if not question.words:
             return []
         mentions = self.lexicon.match([word.token for word in question.words])
@@ -91,6 +95,12 @@ class Parser:
                     found[key] = reading
         ranked = sorted(found.values(), key=lambda r: -r.probability)
         return ranked[:k]
+
+    def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
+        return [
+            (Candidate("property", d.property, d.score, d.name, "synonym"), d.direction)
+            for d in self.lexicon.dimension(adjective)
+        ]
 
     def _drafts(self, question: QuestionText, way: Segmentation, *, flips: bool) -> Iterator[Draft]:
         first = self._draft(question, way, {})
@@ -110,12 +120,14 @@ class Parser:
     def _draft(
         self, question: QuestionText, way: Segmentation, chosen: Mapping[int, Candidate]
     ) -> Draft | None:
-        frame = Reader(question, way.items).read()
+        def build(frame: Frame) -> Draft:
+            return Builder(self.schema, self._joins, question, way, frame, self._dimension, chosen).build()
+
         try:
-            return Builder(
-                self.schema, self._joins, question, way, frame, self.lexicon.dimension, chosen
-            ).build()
-        except Unbuildable:
+            found = combined(question, way.items, build)
+            return found or build(Reader(question, way.items).read())
+        except Unbuildable as error:
+            self.refusals.append(str(error))
             return None
 
     def _scored(self, draft: Draft, way: Segmentation, best: Segmentation) -> Reading:

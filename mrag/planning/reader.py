@@ -241,13 +241,14 @@ class Reader:
         negated, waiting.negated = waiting.negated, False
         found = Restriction(mention, noun, negated, before=tuple(low[max(0, item.start - 3) : item.start]))
         previous = self.frame.restrictions[-1] if self.frame.restrictions else None
-        if previous is not None and self.or_at >= previous.mention.end and item.start - self.or_at <= 2:
+        between = self.question.words[max(0, self.or_at) : item.start]
+        if previous is not None and self.or_at >= previous.mention.end and not any(map(meaningful, between)):
             if previous.either < 0:
                 previous.either, self.either = self.either, self.either + 1
             found.either, found.negated = previous.either, previous.negated or negated
             found.noun = found.noun or previous.noun
         self.frame.restrictions.append(found)
-        self.listing, waiting.show = False, False
+        self.listing = False
         self.last_at = item.end
 
     def _noun(self, noun: Noun) -> None:
@@ -275,7 +276,10 @@ class Reader:
         elif waiting.top is not None and waiting.fold is None and not waiting.count:
             waiting.top = None
             noun.role = "focus"
-            frame.outputs.append(noun)
+            named = [o for o in frame.outputs if isinstance(o, Noun) and o.candidates[0].kind == "property"]
+            if not named or noun.candidates[0].kind == "property":
+                # "The names of the top three": the names are what is shown.
+                frame.outputs.append(noun)
             self.listing, waiting.show = True, False
         elif waiting.count or waiting.fold is not None:
             self._measure(noun)
@@ -474,8 +478,9 @@ class Reader:
 
     def _adjacent(self, at: int, gap: int) -> bool:
         """Return whether only function words stand between the last noun and a place."""
+        unread = {i.start for i in self.items if i.unread}
         return 0 <= at - self.last_at <= gap and not any(
-            meaningful(w) for w in self.question.words[self.last_at : at]
+            i in unread and meaningful(self.question.words[i]) for i in range(self.last_at, at)
         )
 
     def _continues(self, before: int, at: int) -> bool:
