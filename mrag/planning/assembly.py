@@ -105,10 +105,16 @@ class Graph:
         self.nodes.append(node)
         return node
 
-    def owner(self, classes: Iterable[str], *, near: Sequence[Node] = ()) -> Node:
-        """Return the node that a property with such a domain is said of, made if there is none."""
+    def owner(self, classes: Iterable[str], *, constants: bool = True) -> Node:
+        """Return the node that a property with such a domain is said of, made if there is none.
+
+        Args:
+            classes: The property's domain.
+            constants: Whether it may be an entity that the question names.
+        """
         domain = sorted(set(classes))
-        for node in (*near, *(n for n in self.nodes if isinstance(n.place, Unknown)), *self.nodes):
+        unknowns = [n for n in self.nodes if isinstance(n.place, Unknown)]
+        for node in (*unknowns, *(self.nodes if constants else ())):
             if any(self._compatible(cls, node.classes) for cls in domain):
                 return node
         return self.node_of(domain[0] if domain else "")

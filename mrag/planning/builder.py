@@ -228,8 +228,6 @@ class Builder:
             measures = [m for m in self._measures() if m.noun is noun]
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
-            elif measures and measures[0].function == "count":
-                want = "class"
             found = self.noun(noun, want)
             if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
                 self.graph.node_of(found.term, typed=True)
@@ -360,13 +358,21 @@ class Builder:
             raise Unbuildable("value")
         iri = max(known, key=lambda p: (like(p), p))
         info = self.schema.properties[iri]
-        owner = graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
+        owner = graph.owner(domains, constants=False)
         key = (str(owner.place), iri)
-        if key in graph.values and restriction.either < 0 and not restriction.negated and not info.functional:
+        again = key in self._restricted and restriction.either < 0 and not restriction.negated
+        if again and info.functional:
+            # One thing cannot have both values: another thing is meant, such as the other end of a journey.
+            owner = graph.node_of(domains[0] if domains else "", new=True)
+        if again and not info.functional:
             value = graph.fresh(info.names[0])
             graph.add(owner.place, iri, value)
         else:
             value = graph.value(owner, info)
+        if not owner.hints:
+            owner.hints = tuple(w.stem for w in self.question.words[max(0, at - 3) : at])
+        self._restricted.add((str(owner.place), iri))
         condition = text_is(value, found.term)
         if restriction.negated:
             graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
@@ -383,6 +389,7 @@ class Builder:
         self._pending.setdefault(restriction.either, []).extend(blocks)
 
     _pending: dict[int, list[Block]] = field(default_factory=dict)
+    _restricted: set[tuple[str, str]] = field(default_factory=set)
 
     def _merge_alternatives(self) -> None:
         for number in sorted(self._pending):
@@ -748,6 +755,8 @@ class Builder:
             value = self._property(found, text.noun)
         else:
             node = next((n for n in graph.nodes if isinstance(n.place, Unknown)), None)
+            if text.noun is not None and found.kind == "class":
+                node = graph.node_of(found.term)
             if node is None or not self.schema.label_properties:
                 raise Unbuildable("text of what?")
             value = graph.fresh("label")
@@ -756,6 +765,8 @@ class Builder:
         if text.negated:
             last = graph.patterns[-1]
             graph.without.append(Block((last,), (condition,)))
+        elif text.either and graph.conditions:
+            graph.either.append((Block(conditions=(graph.conditions.pop(),)), Block(conditions=(condition,))))
         else:
             graph.conditions.append(condition)
 

@@ -102,12 +102,13 @@ class Restriction:
 
 @dataclass(eq=False)
 class TextCondition:
-    """A condition on the text of a property or a name."""
+    """A condition on the text of a property or a name; `either` is an alternative to the one before it."""
 
     position: Position
     text: str
     noun: Noun | None = None
     negated: bool = False
+    either: bool = False
 
 
 @dataclass(eq=False)

@@ -124,8 +124,8 @@ class Parser:
             return Builder(self.schema, self._joins, question, way, frame, self._dimension, chosen).build()
 
         try:
-            found = combined(question, way.items, build)
-            return found or build(Reader(question, way.items).read())
+            found = combined(question, way.items, lambda items: Reader(question, items, self.schema), build)
+            return found or build(Reader(question, way.items, self.schema).read())
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

@@ -120,7 +120,9 @@ def cut(text: str) -> QuestionText:
     for token in _whole(tokens(text), fixed, text):
         quote = next((n for n, (a, b, _) in enumerate(quotes) if a <= token.start and token.end <= b), -1)
         before = text[last : token.start].strip()
-        found.append(Word(token, token.raw.lower().replace("’", "'"), stem(token.raw), before, quote))
+        if token.raw.lower() in ("ids", "id's", "id’s"):
+            token = TextToken(token.raw, "id", token.start, token.end)
+        found.append(Word(token, token.raw.lower().replace("’", "'"), stem(token.key), before, quote))
         last = token.end
     spans = []
     for n, (_, _, inner) in enumerate(quotes):

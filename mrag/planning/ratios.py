@@ -14,24 +14,24 @@ from mrag.planning.plan import (
     Column,
     Expression,
     Operation,
-    Pattern,
     Plan,
-    Unknown,
 )
 from mrag.planning.question import QuestionText
 from mrag.planning.reader import Reader
 from mrag.planning.segmentation import Item
 
 Build = Callable[[Frame], Draft]
+Read = Callable[[Sequence[Item]], Reader]
 _RELATIVE = frozenset("that which who with whose without where having in from on at for of by not no".split())
 
 
-def combined(question: QuestionText, items: Sequence[Item], build: Build) -> Draft | None:
+def combined(question: QuestionText, items: Sequence[Item], read: Read, build: Build) -> Draft | None:
     """Return the plan of a question for a ratio, a share or a difference; None if it is none.
 
     Args:
         question: The question.
         items: How it was cut.
+        read: Begins to read some of its items.
         build: Builds the plan of a frame.
 
     Raises:
@@ -48,11 +48,16 @@ def combined(question: QuestionText, items: Sequence[Item], build: Build) -> Dra
     above, below, rest = _sides(question, items, at)
     operation: Operation = "-" if cue.kind == "difference" else "/"
     before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
-    first = _frame(question, [*above, *rest, *before])
-    second = _frame(question, [*(below or _head(question, above)), *rest, *before])
+    first = _frame(read, [*above, *rest, *before])
+    second = _frame(read, [*(below or _head(question, above)), *rest, *before])
     if below:
         _share(first, second)
-    return _joined(build(first), build(second), operation, 100.0 if cue.value == "100" else 1.0)
+    groups = None
+    if first.groups:
+        groups = build(
+            Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
+        )
+    return _joined(build(first), build(second), groups, operation, 100.0 if cue.value == "100" else 1.0)
 
 
 def _sides(
@@ -91,8 +96,8 @@ def _head(question: QuestionText, items: Sequence[Item]) -> list[Item]:
     return [i for i in items if i.mention is not None][-1:]
 
 
-def _frame(question: QuestionText, items: Sequence[Item]) -> Frame:
-    reader = Reader(question, items)
+def _frame(read: Read, items: Sequence[Item]) -> Frame:
+    reader = read(items)
     reader.waiting.show = True
     frame = reader.read()
     frame.yes_or_no = frame.unsupported = False
@@ -122,7 +127,7 @@ def _share(first: Frame, second: Frame) -> None:
             first.restrictions.append(last)
 
 
-def _joined(first: Draft, second: Draft, operation: Operation, factor: float) -> Draft:
+def _joined(first: Draft, second: Draft, grouped: Draft | None, operation: Operation, factor: float) -> Draft:
     one, other = first.plan, second.plan
     value, divisor = _measure(first), _measure(second)
     groups = [c for c in one.columns if c.name in first.shown and c.value != value]
@@ -131,9 +136,11 @@ def _joined(first: Draft, second: Draft, operation: Operation, factor: float) ->
     ]:
         raise Unbuildable("groups of a ratio")
     where = _common(one.where, other.where)
+    if grouped is not None:
+        where = _both(where, grouped.plan.where)
     if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
         ratio: Expression = Arithmetic(value, operation, divisor)
-        where = one.where
+        where = _both(one.where, other.where)
     else:
         ratio = Arithmetic(_within(value, one.where, where), operation, _within(divisor, other.where, where))
     if factor != 1.0:
@@ -172,6 +179,15 @@ def _common(one: Block, other: Block) -> Block:
     )
 
 
+def _both(one: Block, other: Block) -> Block:
+    return Block(
+        tuple(dict.fromkeys((*one.patterns, *other.patterns))),
+        tuple(dict.fromkeys((*one.conditions, *other.conditions))),
+        tuple(dict.fromkeys((*one.without, *other.without))),
+        tuple(dict.fromkeys((*one.either, *other.either))),
+    )
+
+
 def _less(block: Block, common: Block) -> Block:
     return Block(
         tuple(p for p in block.patterns if p not in common.patterns),
@@ -179,6 +195,3 @@ def _less(block: Block, common: Block) -> Block:
         tuple(w for w in block.without if w not in common.without),
         tuple(e for e in block.either if e not in common.either),
     )
-
-
-_ = (Pattern, Unknown)

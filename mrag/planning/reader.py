@@ -25,6 +25,7 @@ from mrag.planning.frame import (
 )
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.question import Period, Quantity, QuestionText
+from mrag.planning.schema import Schema
 from mrag.planning.segmentation import Item, meaningful
 
 _UNITS: dict[str, Part] = {
@@ -76,10 +77,12 @@ class Reader:
     Args:
         question: The question.
         items: One way of cutting it.
+        schema: The schema, which tells a compound ("customer state") from a verb with its subject.
     """
 
     question: QuestionText
     items: Sequence[Item]
+    schema: Schema
     frame: Frame = field(default_factory=Frame)
     waiting: _Waiting = field(default_factory=_Waiting)
     last: Noun | None = None
@@ -89,6 +92,8 @@ class Reader:
     bare: Quantity | None = None
     either: int = 0
     or_at: int = -9
+    text_at: int = -1
+    owner: str = ""
 
     def read(self) -> Frame:
         """Return the frame."""
@@ -98,7 +103,8 @@ class Reader:
             if item.cue is not None:
                 self._cue(item.cue, number)
             elif item.mention is not None:
-                self._mention(item, item.mention)
+                if not self._owner_of_next(number):
+                    self._mention(item, item.mention)
             elif item.quantity is not None:
                 self._quantity(item.quantity, number)
             elif item.period is not None:
@@ -108,6 +114,27 @@ class Reader:
             else:
                 self._word(item)
         return self.frame
+
+    def _owner_of_next(self, number: int) -> bool:
+        """Take a class that stands right before one of its own properties for part of the property's name."""
+        item, following = self.items[number], self.items[number + 1 : number + 2]
+        if not following or following[0].mention is None or following[0].start != item.end:
+            return False
+        assert item.mention is not None
+        own, behind = item.mention.candidates[0], following[0].mention.candidates
+        if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
+            return False
+        kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]
+        if not kept or kept[0].score < behind[0].score - 0.2:
+            return False
+        noun = Noun(item.start, item.end, item.mention.candidates, role="owner")
+        self.frame.nouns.append(noun)
+        self.owner = own.term
+        return True
+
+    def _owns(self, cls: str, iri: str) -> bool:
+        info = self.schema.properties.get(iri)
+        return info is not None and info.kind != "entity" and cls in info.domains
 
     # -- cues --------------------------------------------------------------------------------------
 
@@ -182,7 +209,10 @@ class Reader:
 
     def _group(self, cue: Cue) -> None:
         top = self.frame.superlative
-        if cue.value == "each":
+        before = next((i.cue for i in self.items if i.end == cue.start and i.cue is not None), None)
+        if before is not None and before.kind in ("order", "direction") and self.frame.orders:
+            self.waiting.order = self.frame.orders[-1]
+        elif cue.value == "each":
             self.waiting.each = True
             self.waiting.show = False
         elif top is not None and top.measure is None and not top.adjective:
@@ -223,6 +253,10 @@ class Reader:
         if nouns and names and nouns[0].score >= best - 0.05:
             # A class or a property that a value happens to be called by.
             named = False
+        owner, self.owner = self.owner, ""
+        if owner:
+            nouns = tuple(c for c in nouns if self._owns(owner, c.term))
+            named = False
         if named:
             self._name(item, Mention(item.start, item.end, names))
         else:
@@ -241,6 +275,15 @@ class Reader:
         negated, waiting.negated = waiting.negated, False
         found = Restriction(mention, noun, negated, before=tuple(low[max(0, item.start - 3) : item.start]))
         previous = self.frame.restrictions[-1] if self.frame.restrictions else None
+        if (
+            previous is not None
+            and previous.mention.end == item.start
+            and "(" in self.question.words[item.start].before
+        ):
+            # "Chicago (ORD)" names one thing twice; the name in brackets is the code.
+            self.frame.restrictions.pop()
+            found.noun, found.before = previous.noun, previous.before
+            previous = None
         between = self.question.words[max(0, self.or_at) : item.start]
         if previous is not None and self.or_at >= previous.mention.end and not any(map(meaningful, between)):
             if previous.either < 0:
@@ -425,7 +468,12 @@ class Reader:
     def _text(self, text: str, item: Item) -> None:
         waiting = self.waiting
         noun = self.last if item.start - self.last_at <= 7 else None
+        previous = self.frame.texts[-1] if self.frame.texts else None
+        if previous is not None and self.or_at > self.text_at and (noun is None or noun is previous.noun):
+            noun = previous.noun
         found = TextCondition(waiting.text or "anywhere", text, noun, waiting.negated)
+        found.either = self.or_at > self.text_at and previous is not None and noun is previous.noun
+        self.text_at = item.end
         waiting.text, waiting.negated = None, False
         self.frame.texts.append(found)
         self.frame.read.update(range(item.start, item.end))

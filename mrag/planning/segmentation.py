@@ -26,6 +26,8 @@ _NOISE = frozenset(
     "so if then this these those such same other others another every no not s t can could would should will "
     "shall may might must please number numbers count counts amount amounts per via between during over under "
     "order ordered sort sorted descending ascending inclusive start end annual annually new live lives living "
+    "combination combinations pair pairs offer offers offered offering provides feature features receive received "
+    "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts showing shows "
     "place places go went going give gave given provide provided say says said tell".split()
 )
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
