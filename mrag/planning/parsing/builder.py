@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rdflib import XSD, Literal, URIRef
+from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.assembly import Graph, Node, compare_period, text_is
 from mrag.planning.candidates import Candidate
-from mrag.planning.frame import Compared, Frame, Measure, Noun, Output, Restriction, TextCondition, TimeUnit
-from mrag.planning.joins import JoinGraph
+from mrag.planning.parsing.assembly import Graph, Node, compare_period, text_is
+from mrag.planning.parsing.frame import (
+    Compared,
+    Frame,
+    Measure,
+    Noun,
+    Output,
+    Restriction,
+    TextCondition,
+    TimeUnit,
+)
+from mrag.planning.parsing.joins import JoinGraph
+from mrag.planning.parsing.question import Period, QuestionText, Word
+from mrag.planning.parsing.segmentation import Segmentation, meaningful
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -29,9 +40,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.question import Period, QuestionText, Word
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.planning.segmentation import Segmentation, meaningful
 from mrag.text.tokens import is_stopword
 
 Similar = Callable[[str, str, int], Sequence[Candidate]]
@@ -115,6 +124,7 @@ class Builder:
         for text in frame.texts:
             self._text(text)
         self._start()
+        self._membership()
         self.graph.connect()
         self._others()
         if self.graph.broken:
@@ -504,7 +514,7 @@ class Builder:
         if isinstance(output, TimeUnit):
             value, info = self._time(output.noun, output.start)
             part = "year-month" if output.part == "month" else output.part
-            return value if info.kind == "number" else DatePart(part, value)  # type: ignore[arg-type]
+            return value if info.kind == "number" else DatePart(part, value)
         if isinstance(output, Measure):
             return self._measure(output)
         found = self.noun(output)
@@ -785,6 +795,17 @@ class Builder:
         graph.without.append(Block(self._reach([found.term])))
 
     # -- the whole ---------------------------------------------------------------------------------
+
+    def _membership(self) -> None:
+        """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
+        graph, low = self.graph, self.question.low
+        if not self.frame.yes_or_no or low[0] not in ("is", "are", "was", "were") or graph.patterns:
+            return
+        named = [n for n in graph.nodes if isinstance(n.place, URIRef)]
+        typed = [n for n in graph.nodes if n.typed]
+        if len(named) == len(typed) == 1 and len(graph.nodes) == 2 and not graph.wanted:
+            graph.patterns.append(Pattern(named[0].place, RDF.type, URIRef(typed[0].classes[0])))
+            graph.nodes.remove(typed[0])
 
     def _others(self) -> None:
         """Leave out the thing itself, where others that share something with it are asked for."""

@@ -11,17 +11,17 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mrag.planning.builder import Builder, Draft, Unbuildable
 from mrag.planning.candidates import Candidate
-from mrag.planning.frame import Frame
-from mrag.planning.joins import JoinGraph
 from mrag.planning.lexicon import Lexicon
+from mrag.planning.parsing.builder import Builder, Draft, Unbuildable
+from mrag.planning.parsing.frame import Frame
+from mrag.planning.parsing.joins import JoinGraph
+from mrag.planning.parsing.question import QuestionText, cut
+from mrag.planning.parsing.ratios import combined
+from mrag.planning.parsing.reader import Reader
+from mrag.planning.parsing.segmentation import Segmentation, segmentations
 from mrag.planning.plan import Plan
-from mrag.planning.question import QuestionText, cut
-from mrag.planning.ratios import combined
-from mrag.planning.reader import Reader
 from mrag.planning.schema import Schema
-from mrag.planning.segmentation import Segmentation, segmentations
 
 FEATURES = ("bias", "mean match", "worst match", "joins", "guesses", "ignored", "cut")
 """What is measured of a reading, in this order."""

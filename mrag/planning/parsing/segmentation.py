@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.candidates import Mention
-from mrag.planning.cues import Cue, cues
-from mrag.planning.question import Period, Quantity, QuestionText, Word
+from mrag.planning.parsing.cues import Cue, cues
+from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
 from mrag.text.tokens import is_stopword
 
 _NOISE = frozenset(

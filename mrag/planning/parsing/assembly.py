@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.joins import JoinGraph, Step
+from mrag.planning.parsing.joins import JoinGraph, Step
 from mrag.planning.plan import (
     Block,
     Comparison,
@@ -113,8 +113,8 @@ class Graph:
             constants: Whether it may be an entity that the question names.
         """
         domain = sorted(set(classes))
-        unknowns = [n for n in self.nodes if isinstance(n.place, Unknown)]
-        for node in (*unknowns, *(self.nodes if constants else ())):
+        unknowns: list[Node] = [n for n in self.nodes if isinstance(n.place, Unknown)]
+        for node in [*unknowns, *(self.nodes if constants else [])]:
             if any(self._compatible(cls, node.classes) for cls in domain):
                 return node
         return self.node_of(domain[0] if domain else "")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from mrag.planning.candidates import Mention
-from mrag.planning.cues import Cue
-from mrag.planning.frame import (
+from mrag.planning.parsing.cues import Cue
+from mrag.planning.parsing.frame import (
     Compared,
     Frame,
     Measure,
@@ -23,10 +23,10 @@ from mrag.planning.frame import (
     TextCondition,
     TimeUnit,
 )
+from mrag.planning.parsing.question import Period, Quantity, QuestionText
+from mrag.planning.parsing.segmentation import Item, meaningful
 from mrag.planning.plan import Fold, Part, Position, Relation
-from mrag.planning.question import Period, Quantity, QuestionText
 from mrag.planning.schema import Schema
-from mrag.planning.segmentation import Item, meaningful
 
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year", "yearly": "year",

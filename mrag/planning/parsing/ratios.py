@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mrag.planning.builder import Draft, Unbuildable
-from mrag.planning.frame import Frame, Measure, Noun
+from mrag.planning.parsing.builder import Draft, Unbuildable
+from mrag.planning.parsing.frame import Frame, Measure, Noun
+from mrag.planning.parsing.question import QuestionText
+from mrag.planning.parsing.reader import Reader
+from mrag.planning.parsing.segmentation import Item
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -16,9 +19,6 @@ from mrag.planning.plan import (
     Operation,
     Plan,
 )
-from mrag.planning.question import QuestionText
-from mrag.planning.reader import Reader
-from mrag.planning.segmentation import Item
 
 Build = Callable[[Frame], Draft]
 Read = Callable[[Sequence[Item]], Reader]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.parsing.question import Period
 from mrag.planning.plan import Fold, Part, Position, Relation
-from mrag.planning.question import Period
 
 
 @dataclass(eq=False)

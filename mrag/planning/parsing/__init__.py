@@ -1,0 +1,1 @@
+"""Questions read without a language model: words, cues, roles, joins and plans."""
