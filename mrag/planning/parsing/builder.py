@@ -48,6 +48,14 @@ Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 _OPPOSITE: Mapping[Relation, Relation] = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
 
 
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "from": ("depart", "departure", "origin", "source", "start", "begin", "leave", "departs"),
+    "to": ("arriv", "arrive", "arrival", "destination", "target", "end", "reach", "arrives"),
+    "into": ("arriv", "arrive", "arrival", "destination"),
+    "of": (), "by": (), "in": ("locat",),
+}  # fmt: skip
+
+
 class Unbuildable(Exception):
     """A frame has no plan over this schema."""
 
@@ -171,10 +179,13 @@ class Builder:
         info = self.schema.properties.get(candidate.term)
         return sorted(info.domains, key=lambda c: (-info.domains[c], c)) if info else []
 
-    def _distance(self, classes: Sequence[str], at: int) -> float:
+    def _distance(
+        self, classes: Sequence[str], at: int, context: Sequence[tuple[str, int]] | None = None
+    ) -> float:
         """Return how far classes are from those that the question names, the nearest words first."""
-        best = 4.0 if self.context else 0.0
-        for cls, where in self.context:
+        context = self.context if context is None else context
+        best = 4.0 if context else 0.0
+        for cls, where in context:
             way = self.joins.path([cls], classes, max_cost=3.5)
             if way is not None:
                 best = min(best, way[0] + 0.04 * min(10, abs(where - at)))
@@ -238,6 +249,8 @@ class Builder:
             measures = [m for m in self._measures() if m.noun is noun]
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
+            elif measures and measures[0].function == "count":
+                want = "count"
             found = self.noun(noun, want)
             if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
                 self.graph.node_of(found.term, typed=True)
@@ -293,7 +306,7 @@ class Builder:
             c for c in mention.candidates
             if c.kind == "entity" and c.name.casefold() == found.name.casefold() and set(c.classes) == set(found.classes)
         ]  # fmt: skip
-        hints = tuple(w.stem for w in self.question.words[max(0, mention.start - 3) : mention.start])
+        hints = self._near(mention.start)
         if restriction.negated:
             graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
             return
@@ -318,6 +331,13 @@ class Builder:
         node.hints = hints
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
+
+    def _near(self, at: int) -> tuple[str, ...]:
+        """Return stems of the words before a name, with what properties are called that mean the same."""
+        found = [w.stem for w in self.question.words[max(0, at - 3) : at]]
+        for word in tuple(found):
+            found.extend(_ENDS.get(word, ()))
+        return tuple(found)
 
     def _reach(self, classes: Sequence[str], end: URIRef | None = None) -> tuple[Pattern, ...]:
         """Return triples with unknowns of their own that lead from what is named to things of some classes.
@@ -381,7 +401,7 @@ class Builder:
         else:
             value = graph.value(owner, info)
         if not owner.hints:
-            owner.hints = tuple(w.stem for w in self.question.words[max(0, at - 3) : at])
+            owner.hints = self._near(at)
         self._restricted.add((str(owner.place), iri))
         condition = text_is(value, found.term)
         if restriction.negated:
@@ -669,6 +689,9 @@ class Builder:
             left = self._property(options[0][0], None)
         else:
             found = self.noun(noun, "number")
+            if found.kind == "class" and compared.relation == "=" and noun is compared.left:
+                self._numbered(compared, found)
+                return
             if found.kind == "class" or self.info(found).kind in ("entity", "text"):
                 self._having(compared, noun)
                 return
@@ -677,9 +700,35 @@ class Builder:
                 left = self._measure(Measure(compared.fold, noun))
         right = self._right(compared, noun)
         target = self.having if isinstance(left, Aggregate) else self.graph.conditions
+        if compared.either and target:
+            one = target.pop()
+            self.graph.either.append(
+                (Block(conditions=(one,)), Block(conditions=(Comparison(left, "=", right),)))
+            )
+            return
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):
             target.append(Comparison(left, "<=", _number(compared.upper)))
+
+    def _numbered(self, compared: Compared, found: Candidate) -> None:
+        """Find a thing by its number: "semester 2"."""
+        owned = [
+            i
+            for i in self.schema.properties.values()
+            if found.term in i.domains
+            and i.kind == "number"
+            and {"id", "number", "no", "code", "nr"} & set(i.names[0].lower().split())
+        ]
+        if not owned or not isinstance(compared.value, float | int):
+            raise Unbuildable("a number of what?")
+        info = min(owned, key=lambda i: ("id" not in i.names[0].lower().split(), i.iri))
+        value = self.graph.number(self.graph.node_of(found.term, typed=True), info)
+        condition = Comparison(value, "=", _number(compared.value))
+        if compared.either and self.graph.conditions:
+            one = self.graph.conditions.pop()
+            self.graph.either.append((Block(conditions=(one,)), Block(conditions=(condition,))))
+        else:
+            self.graph.conditions.append(condition)
 
     def _right(self, compared: Compared, noun: Noun | None) -> Expression:
         value = compared.value

@@ -68,6 +68,7 @@ class Compared:
         fold: A fold of what is compared: "an average rating above 4".
         negated: Whether it must not hold.
         at: Index of the word where it stands.
+        either: Whether it is an alternative to the one before it: "semester 1 or 2".
     """
 
     relation: Relation
@@ -79,6 +80,7 @@ class Compared:
     fold: Fold | None = None
     negated: bool = False
     at: int = 0
+    either: bool = False
 
 
 @dataclass(eq=False)

@@ -23,7 +23,7 @@ from mrag.planning.parsing.frame import (
     TextCondition,
     TimeUnit,
 )
-from mrag.planning.parsing.question import Period, Quantity, QuestionText
+from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
 from mrag.planning.parsing.segmentation import Item, meaningful
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.schema import Schema
@@ -94,6 +94,7 @@ class Reader:
     or_at: int = -9
     text_at: int = -1
     owner: str = ""
+    skipped: set[int] = field(default_factory=set)
 
     def read(self) -> Frame:
         """Return the frame."""
@@ -103,7 +104,7 @@ class Reader:
             if item.cue is not None:
                 self._cue(item.cue, number)
             elif item.mention is not None:
-                if not self._owner_of_next(number):
+                if item.start not in self.skipped and not self._owner_of_next(number):
                     self._mention(item, item.mention)
             elif item.quantity is not None:
                 self._quantity(item.quantity, number)
@@ -273,6 +274,9 @@ class Reader:
         low = self.question.low
         noun = self.last if self.last is not None and self._adjacent(item.start, 3) else None
         negated, waiting.negated = waiting.negated, False
+        behind = self._beside(item, mention)
+        if behind is not None:
+            noun = behind
         found = Restriction(mention, noun, negated, before=tuple(low[max(0, item.start - 3) : item.start]))
         previous = self.frame.restrictions[-1] if self.frame.restrictions else None
         if (
@@ -293,6 +297,20 @@ class Reader:
         self.frame.restrictions.append(found)
         self.listing = False
         self.last_at = item.end
+
+    def _beside(self, item: Item, mention: Mention) -> Noun | None:
+        """Return the class or property right behind a name that it is a name of: "the Sociology domain"."""
+        following = next((i for i in self.items if i.start == item.end), None)
+        if following is None or following.mention is None:
+            return None
+        terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
+        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.6)
+        if not kept or kept[0].kind != "property":
+            return None
+        self.skipped.add(following.start)
+        noun = Noun(following.start, following.end, kept, "beside")
+        self.frame.nouns.append(noun)
+        return noun
 
     def _noun(self, noun: Noun) -> None:
         frame, waiting = self.frame, self.waiting
@@ -420,10 +438,18 @@ class Reader:
             frame.superlative.n = int(quantity.value)
             waiting.top = frame.superlative
             return
-        self._compared(Compared("=", quantity.value, left=left))
+        self._compared(Compared("=", quantity.value, left=left, at=quantity.start))
 
     def _compared(self, found: Compared) -> None:
         waiting = self.waiting
+        previous = self.frame.compared[-1] if self.frame.compared else None
+        if (
+            previous is not None
+            and self.or_at > previous.at
+            and found.relation == "="
+            and found.left in (None, previous.left)
+        ):
+            found.left, found.either = previous.left, previous.left is not None
         if waiting.negated:
             found.relation, waiting.negated = _FLIPPED[found.relation], False
         waiting.compare, waiting.adjective = None, ""
@@ -486,6 +512,9 @@ class Reader:
         low, waiting, frame = word.low, self.waiting, self.frame
         if waiting.text is not None and (meaningful(word) or len(low) == 1):
             self._text(word.token.raw, item)
+        elif self._letter(word, item.start):
+            waiting.text = "whole"
+            self._text(word.token.raw, item)
         elif low in _UNITS and (waiting.each or low in _PER or waiting.by or (self.listing and frame.groups)):
             unit = TimeUnit(_UNITS[low], item.start)
             frame.groups.append(unit)
@@ -505,6 +534,13 @@ class Reader:
                 frame.read.add(item.start)
         elif low in _PREPOSITIONS:
             self.listing = False
+
+    def _letter(self, word: Word, at: int) -> bool:
+        """Return whether a capital letter is a value: "a grade of A or C"."""
+        if len(word.token.raw) != 1 or not word.token.raw.isupper() or at == 0 or word.token.raw == "I":
+            return False
+        after_or = bool(self.frame.texts) and self.or_at == at
+        return after_or or (self.last is not None and self._adjacent(at, 2) and _numeric(self.last))
 
     def _number_end(self) -> int:
         ends = [i.end for i in self.items if i.quantity is not None]
