@@ -41,6 +41,7 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.synonyms import DIMENSIONS, positive
 from mrag.text.tokens import is_stopword
 
 Similar = Callable[[str, str, int], Sequence[Candidate]]
@@ -93,7 +94,7 @@ class Builder:
         question: The question.
         segmentation: How it was cut.
         frame: The roles of its words.
-        chosen: For the first word of a name, which of its candidates to take instead of the likeliest.
+        chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
         dimension: The properties that an adjective may speak of, with the direction.
     """
 
@@ -140,6 +141,7 @@ class Builder:
         for noun in frame.missing:
             self._missing(noun)
         self._wanted()
+        self.guesses += 2 * frame.dangling
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
@@ -194,7 +196,7 @@ class Builder:
     def pick(
         self, start: int, candidates: Sequence[Candidate], like: Callable[[Candidate], float]
     ) -> Candidate:
-        """Return the likeliest of some candidates, once and for all for their first word."""
+        """Return the likeliest of some candidates, once and for all for the place behind their words."""
         if start in self.picked:
             return self.picked[start]
         ranked = sorted(candidates, key=lambda c: (-like(c), c.term, c.inverse))
@@ -227,9 +229,9 @@ class Builder:
             classes = self._domains(c)
             if c.inverse or info.kind == "entity":
                 classes = [*classes, *info.ranges]
-            return c.score - 0.12 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
+            return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
 
-        return self.pick(noun.start, noun.candidates, like)
+        return self.pick(noun.end, noun.candidates, like)
 
     def info(self, candidate: Candidate) -> PropertyInfo:
         """Return what is known of a property."""
@@ -286,7 +288,7 @@ class Builder:
                 - (0.02 if c.kind == "value" else 0)
             )
 
-        found = self.pick(mention.start, mention.candidates, like)
+        found = self.pick(mention.end, mention.candidates, like)
         if found.kind == "entity":
             self._entity(restriction, found)
         else:
@@ -391,6 +393,8 @@ class Builder:
         domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
         owner = graph.owner(domains, constants=False)
         key = (str(owner.place), iri)
+        if self._restricted.get(key) == found.term and not restriction.negated:
+            return
         again = key in self._restricted and restriction.either < 0 and not restriction.negated
         if again and info.functional:
             # One thing cannot have both values: another thing is meant, such as the other end of a journey.
@@ -402,7 +406,7 @@ class Builder:
             value = graph.value(owner, info)
         if not owner.hints:
             owner.hints = self._near(at)
-        self._restricted.add((str(owner.place), iri))
+        self._restricted[str(owner.place), iri] = found.term
         condition = text_is(value, found.term)
         if restriction.negated:
             graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
@@ -419,7 +423,7 @@ class Builder:
         self._pending.setdefault(restriction.either, []).extend(blocks)
 
     _pending: dict[int, list[Block]] = field(default_factory=dict)
-    _restricted: set[tuple[str, str]] = field(default_factory=set)
+    _restricted: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def _merge_alternatives(self) -> None:
         for number in sorted(self._pending):
@@ -473,10 +477,20 @@ class Builder:
         return (
             found.kind == "property"
             and self.info(found).kind == "text"
-            and bool({"name", "title", "label"} & set(self.info(found).names[0].lower().split()[-1:]))
-            and len(self.info(found).names[0].split()) < 3
+            and self._plainly_a_name(self.info(found))
             and any(c.value == owner for c in columns)
         )
+
+    def _plainly_a_name(self, info: PropertyInfo) -> bool:
+        """Return whether a property is called "name", "title" or "label", perhaps with its class before it."""
+        words = info.names[0].lower().split()
+        classes = {
+            w
+            for c in info.domains
+            if c in self.schema.classes
+            for w in self.schema.classes[c].names[0].lower().split()
+        }
+        return len(words) < 4 and [w for w in words if w not in classes] in (["name"], ["title"], ["label"])
 
     def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether what is shown are things or groups, rather than properties of things."""
@@ -495,6 +509,9 @@ class Builder:
     def _top_column(self, columns: list[Column], names: set[str]) -> Column:
         top = self.frame.superlative
         assert top is not None
+        if top.measure is not None and top.adjective:
+            plain = positive(top.adjective)
+            top.direction = DIMENSIONS[plain][0] if plain else top.direction
         if top.measure is None and top.adjective:
             options = self.dimension(top.adjective)
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
@@ -570,11 +587,10 @@ class Builder:
         function = measure.function
         found = self.noun(measure.noun)
         if found.kind == "class":
+            if measure.money:
+                return self._money(found.term)
             node = self.graph.node_of(found.term, typed=True)
-            counted = Aggregate("count", None, (self._unknown(node),))
-            if measure.per is not None and self.frame.groups:
-                return counted
-            return counted
+            return Aggregate("count", None, (self._unknown(node),))
         info = self.info(found)
         value = self._property(found, measure.noun)
         if function is None:
@@ -591,6 +607,18 @@ class Builder:
         if isinstance(owner.place, URIRef):
             return value
         return Aggregate(function, value, (owner.place,))
+
+    def _money(self, cls: str) -> Expression:
+        """Return the sum of the one property of a class that is an amount: "the total sales amount"."""
+        words = {"price", "amount", "cost", "revenue", "value", "total", "worth"}
+        found = [
+            i for i in self.schema.properties.values()
+            if cls in i.domains and i.kind == "number" and words & set(i.names[0].lower().split())
+        ]  # fmt: skip
+        if len(found) != 1:
+            raise Unbuildable("which amount?")
+        node = self.graph.node_of(cls, typed=True)
+        return Aggregate("sum", self.graph.number(node, found[0]), (self._unknown(node),))
 
     @staticmethod
     def _unknown(node: Node) -> Unknown:
@@ -637,10 +665,20 @@ class Builder:
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+            elif (
+                info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
+            ):
+                value = self.graph.number(self.graph.owner(self._domains(found)), info)
+                self.graph.conditions.append(Comparison(value, ">", Literal(0)))
             elif info.kind == "boolean" and not self._beside(noun):
                 owner = self.graph.owner(self._domains(found))
                 value = self.graph.value(owner, info)
                 self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+
+    def _with(self, noun: Noun) -> bool:
+        return bool(
+            {"with", "have", "has", "having"} & set(self.question.low[max(0, noun.start - 2) : noun.start])
+        )
 
     def _beside(self, noun: Noun) -> bool:
         return any(r.noun is noun for r in self.frame.restrictions) or any(
@@ -839,6 +877,9 @@ class Builder:
             if info.kind == "boolean":
                 graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
                 return
+            if info.kind == "number" and info.minimum == "0":
+                graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))
+                return
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
         graph.without.append(Block(self._reach([found.term])))
@@ -880,11 +921,18 @@ class Builder:
 
     def _ignored(self) -> tuple[str, ...]:
         words = self.question.words
-        return tuple(
-            words[i].low
-            for i in self.segmentation.ignored
-            if i not in self.frame.read and self._matters(words[i])
-        )
+        unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
+        for noun in self.frame.nouns:
+            if not noun.role and not self._beside(noun) and not self._used(self.noun(noun)):
+                unread.extend(range(noun.start, noun.end))
+        return tuple(words[i].low for i in sorted(set(unread)) if self._matters(words[i]))
+
+    def _used(self, found: Candidate) -> bool:
+        """Return whether what a noun names is in the plan."""
+        graph = self.graph
+        if found.kind == "property":
+            return found.term in graph.used or found.term in graph.read
+        return any(found.term in node.classes for node in graph.nodes)
 
     def _matters(self, word: Word) -> bool:
         if not meaningful(word):

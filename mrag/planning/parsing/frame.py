@@ -47,11 +47,13 @@ class Measure:
         function: The fold; None for the value itself.
         noun: What is folded or counted; None where the question leaves it open.
         per: What it is averaged over: "the average number of rooms per house".
+        money: Whether an amount of things is summed rather than their number: "the total sales amount".
     """
 
     function: Fold | None
     noun: Noun | None = None
     per: Noun | None = None
+    money: bool = False
 
 
 @dataclass(eq=False)
@@ -162,6 +164,7 @@ class Frame:
     yes_or_no: bool = False
     asks: str = ""
     unsupported: bool = False
+    dangling: bool = False
     read: set[int] = field(default_factory=set)
 
     @property

@@ -7,10 +7,10 @@ stood just before it. English alone is known here; names come from the lexicon.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
-from mrag.planning.candidates import Mention
+from mrag.planning.candidates import Candidate, Mention
 from mrag.planning.parsing.cues import Cue
 from mrag.planning.parsing.frame import (
     Compared,
@@ -46,6 +46,7 @@ _FLIPPED: dict[Relation, Relation] = {
     "=": "!=",
     "!=": "=",
 }
+_AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 _PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
 _VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
@@ -94,7 +95,9 @@ class Reader:
     or_at: int = -9
     text_at: int = -1
     owner: str = ""
+    owner_start: int = 0
     skipped: set[int] = field(default_factory=set)
+    boundary: int | None = None
 
     def read(self) -> Frame:
         """Return the frame."""
@@ -114,6 +117,12 @@ class Reader:
                 self._quotation(item)
             else:
                 self._word(item)
+        self.frame.dangling = self.waiting.count and bool(self.frame.measures)
+        if self.waiting.count and not self.frame.outputs:
+            self.frame.outputs.append(Measure("count"))
+        if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
+            # "Who are the best? Return their name and age.": the second sentence says what is shown.
+            self.frame.outputs = self.frame.outputs[self.boundary :]
         return self.frame
 
     def _owner_of_next(self, number: int) -> bool:
@@ -130,7 +139,7 @@ class Reader:
             return False
         noun = Noun(item.start, item.end, item.mention.candidates, role="owner")
         self.frame.nouns.append(noun)
-        self.owner = own.term
+        self.owner, self.owner_start = own.term, item.start
         return True
 
     def _owns(self, cls: str, iri: str) -> bool:
@@ -144,6 +153,12 @@ class Reader:
         kind, value = cue.kind, cue.value
         if kind == "show":
             waiting.show, self.listing = True, False
+            if (
+                self.boundary is None
+                and frame.outputs
+                and set(self.question.words[cue.start].before) & set("?.!;")
+            ):
+                self.boundary = len(frame.outputs)
         elif kind == "count":
             waiting.count = True
             frame.yes_or_no = False
@@ -152,7 +167,9 @@ class Reader:
         elif kind == "most":
             self._most(cue, number)
         elif kind == "top":
-            waiting.top = frame.superlative = Superlative(value)
+            # "The top five best": the number is said already.
+            if waiting.top is None or waiting.top.n is None:
+                waiting.top = frame.superlative = Superlative(value)
         elif kind == "compare":
             self._compare(cue, number)
         elif kind == "between":
@@ -218,7 +235,11 @@ class Reader:
             self.waiting.show = False
         elif top is not None and top.measure is None and not top.adjective:
             self.waiting.by = True
-        elif (self.frame.measures or self.waiting.count) and not self._passive(cue.start):
+        elif (
+            self.question.low[cue.start] == "by"
+            and (self.frame.measures or self.waiting.count)
+            and not self._passive(cue.start)
+        ):
             self.waiting.each = True
 
     def _passive(self, at: int) -> bool:
@@ -261,7 +282,7 @@ class Reader:
         if named:
             self._name(item, Mention(item.start, item.end, names))
         else:
-            self._noun(Noun(item.start, item.end, nouns))
+            self._noun(Noun(self.owner_start if owner else item.start, item.end, nouns))
 
     def _name(self, item: Item, mention: Mention) -> None:
         waiting = self.waiting
@@ -314,6 +335,7 @@ class Reader:
 
     def _noun(self, noun: Noun) -> None:
         frame, waiting = self.frame, self.waiting
+        noun.candidates = self._again(noun)
         frame.nouns.append(noun)
         before, self.last, self.last_at = self.last_at, noun, noun.end
         if self.open is not None:
@@ -363,6 +385,17 @@ class Reader:
         else:
             self.listing = False
 
+    def _again(self, noun: Noun) -> tuple[Candidate, ...]:
+        """Return what a noun names; the last word of a longer name before it stands for all of that name."""
+        if noun.end - noun.start > 1 or noun.role:
+            return noun.candidates
+        key = self.question.words[noun.start].token.key
+        for earlier in reversed(self.frame.nouns):
+            last = self.question.words[earlier.end - 1].token.key
+            if earlier.end - earlier.start > 1 and last == key and earlier.candidates[0].kind == "property":
+                return (replace(earlier.candidates[0], score=1.0), *noun.candidates)
+        return noun.candidates
+
     def _ordered(self, noun: Noun) -> None:
         waiting = self.waiting
         assert waiting.order is not None
@@ -376,7 +409,8 @@ class Reader:
         assert top is not None
         function: Fold | None = "count" if waiting.count else waiting.fold
         waiting.most, waiting.count, waiting.fold, waiting.by, waiting.top = "", False, None, False, None
-        top.measure = Measure(function, noun)
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        top.measure = Measure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.
@@ -387,9 +421,8 @@ class Reader:
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
         function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
-        measure = Measure(function, noun)
-        if waiting.count and waiting.fold == "average":
-            measure = Measure("average", noun, per=noun)
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        measure = Measure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         waiting.count, waiting.fold, waiting.show = False, None, False
         frame.outputs.append(measure)
@@ -552,6 +585,12 @@ class Reader:
             frame.superlative = Superlative("greatest")
         frame.superlative.adjective = low
         frame.read.add(at)
+        following = next((i for i in self.items if i.start == at + 1 and i.mention is not None), None)
+        if following is not None and following.mention is not None:
+            info = self.schema.properties.get(following.mention.candidates[0].term)
+            if info is not None and info.kind in ("number", "date"):
+                # "The shortest connect time": the adjective gives the direction, the noun what is measured.
+                self.waiting.most = "adjective"
         if self.bare is not None:
             rank = int(self.bare.value)
             if self.bare.ordinal:
