@@ -91,7 +91,7 @@ class ValueCompiler:
             case DatePart(part, value):
                 return dates.part(part, self.text(value))
             case Days(start, end):
-                return self._days(start, end)
+                return dates.days(self.text(start), self.text(end))
             case Arithmetic(left, operation, right):
                 return self._arithmetic(left, operation, right)
             case Aggregate():
@@ -130,10 +130,6 @@ class ValueCompiler:
         """Return a condition; where one of its expressions has no value it does not hold."""
         given = self._contains(condition) if isinstance(condition, Contains) else self._compared(condition)
         return given.holding()
-
-    def _days(self, start: Expression, end: Expression) -> Given:
-        first, last = dates.day_number(self.text(start)), dates.day_number(self.text(end))
-        return Given(sparql.Calculation(last.value, "-", first.value), (*first.guards, *last.guards))
 
     def _arithmetic(self, left: Expression, operation: OneOf["+", "-", "*", "/"], right: Expression) -> Given:
         a, b = self.number(left), self.number(right)
