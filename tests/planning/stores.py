@@ -60,4 +60,4 @@ def agree(kg: KnowledgeGraph, name: str, plan: Plan) -> None:
     def values(rows: tuple[Cells, ...] | list[Cells]) -> list[tuple[object, ...]]:
         return [tuple(map(value, row)) for row in rows]
 
-    assert values(found.rows) == values(wanted), found.query
+    assert values(found.rows) == values(wanted), (found.rows, found.query)

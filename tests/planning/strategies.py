@@ -33,7 +33,8 @@ from tests.planning.graphs import CLASSES, HOSTILE, IN, KNOWS, NAME, PLACES, SIZ
 T = TypeVar("T")
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
 PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "date", "year-month")
-NUMBERS = tuple(Literal(n) for n in (0, 1, 2, 3, 7, 12, -3)) + (
+NUMBERS = (
+    *(Literal(n) for n in (0, 1, 2, 3, 7, 12, -3)),
     Literal("2.5", datatype=XSD.decimal),
     Literal("12 kg"),
 )
@@ -79,15 +80,13 @@ class _Maker:
     def number(self, least: int, most: int) -> int:
         return int(self._draw(st.integers(least, most)))
 
-    def fresh(self, letter: str, known: list[Unknown], everywhere: list[Unknown]) -> Unknown:
+    def fresh(self, letter: str, known: list[Unknown]) -> Unknown:
         """A new unknown, or one that there is already."""
         if known and self.chance(4):
             return self.pick(known)
         self._count += 1
         found = Unknown(f"{letter}{self._count}")
-        for names in (known, everywhere):
-            if found not in names:
-                names.append(found)
+        known.append(found)
         return found
 
     # -- blocks --------------------------------------------------------------------------------
@@ -104,26 +103,25 @@ class _Maker:
             case 0 | 1:
                 return Pattern(thing, RDF.type, self.pick(CLASSES))
             case 2:
-                return Pattern(thing, KNOWS, self.fresh("t", known.things, known.things))
+                return Pattern(thing, KNOWS, self.fresh("t", known.things))
             case 3:
-                other = self.fresh("t", known.things, known.things)
+                other = self.fresh("t", known.things)
                 return Pattern(other, KNOWS, thing)
             case 4:
-                return Pattern(
-                    thing, IN, self.pick((self.fresh("t", known.things, known.things), self.pick(PLACES)))
-                )
+                place = self.pick(PLACES) if self.chance(2) else self.fresh("t", known.things)
+                return Pattern(thing, IN, place)
             case 5 | 6:
-                return Pattern(thing, SIZE, self.fresh("n", known.sizes, known.sizes))
+                return Pattern(thing, SIZE, self.fresh("n", known.sizes))
             case 7:
-                return Pattern(thing, NAME, self.fresh("s", known.names, known.names))
+                return Pattern(thing, NAME, self.fresh("s", known.names))
             case 8:
-                return Pattern(thing, self.pick((WHEN, TILL)), self.fresh("d", known.days, known.days))
+                return Pattern(thing, self.pick((WHEN, TILL)), self.fresh("d", known.days))
             case _:
                 if self.chance(3):
                     return Pattern(
                         thing,
-                        self.fresh("p", known.others, known.others),
-                        self.fresh("o", known.others, known.others),
+                        self.fresh("p", known.others),
+                        self.fresh("o", known.others),
                     )
                 return Pattern(thing, KNOWS, self.pick(THINGS))
 

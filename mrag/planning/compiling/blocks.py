@@ -72,10 +72,13 @@ class BlockCompiler:
         if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
-        whole = [
-            merged(_lent(wanted, around), b) if (wanted := borrowed(b, outer)) or not bound(b) else b
-            for b in branches
-        ]
+        shared = {u for b in branches for u in reached(b)} & outer
+        whole = []
+        for branch in branches:
+            # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
+            wanted = borrowed(branch, outer) | (shared - bound(branch))
+            alone = bound(branch) and not wanted
+            whole.append(branch if alone else merged(_lent(wanted, around), branch))
         union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
         names = sorted({u for b in whole for u in reached(b)})
         if not names:
