@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rdflib import Literal
+
 from mrag.errors import ConfigError
 from mrag.planning.plan import (
     Aggregate,
@@ -12,12 +14,14 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    Contains,
     Expression,
     Plan,
     Scalar,
     Unknown,
     parts,
 )
+from mrag.rdf.terms import to_ox
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _DEEPEST = 40
@@ -63,6 +67,14 @@ def reached(block: Block) -> set[Unknown]:
     found = bound(block)
     for inner in (*(b for branches in block.either for b in branches), *block.optional):
         found |= reached(inner)
+    return found
+
+
+def unsure(block: Block) -> set[Unknown]:
+    """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
+    found = reached(block) - bound(block)
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        found |= unsure(inner)
     return found
 
 
@@ -162,6 +174,8 @@ def _check_block(block: Block, outer: set[Unknown], depth: int) -> None:
                 _check_name(place.name)
     here = outer | reached(block)
     for condition in block.conditions:
+        if isinstance(condition, Contains):
+            to_ox(Literal(condition.text))
         for side in sides(condition):
             _check_value(side, block, here, depth, folds=False)
     for branches in block.either:
