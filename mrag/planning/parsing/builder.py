@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.candidates import Candidate
+from mrag.planning.candidates import Candidate, Mention
 from mrag.planning.parsing.assembly import Graph, Node, compare_period, text_is
 from mrag.planning.parsing.frame import (
     Compared,
@@ -24,7 +24,6 @@ from mrag.planning.parsing.question import Period, QuestionText, Word
 from mrag.planning.parsing.segmentation import Segmentation, meaningful
 from mrag.planning.plan import (
     Aggregate,
-    Arithmetic,
     Block,
     Column,
     Comparison,
@@ -32,7 +31,7 @@ from mrag.planning.plan import (
     Contains,
     DatePart,
     Expression,
-    Fold,
+    Number,
     Order,
     Pattern,
     Plan,
@@ -55,6 +54,20 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
     "into": ("arriv", "arrive", "arrival", "destination"),
     "of": (), "by": (), "in": ("locat",),
 }  # fmt: skip
+
+
+_VERBS_OF_PLACE = frozenset(
+    "flow touch pass cross lie run go lead stand serve work live situat surround".split()
+)
+"""Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+_FOLD_WORDS = {
+    "count": "number of",
+    "sum": "total",
+    "average": "average",
+    "minimum": "least",
+    "maximum": "greatest",
+}
+_OF = frozenset("of the a an all each every its their this that".split())
 
 
 class Unbuildable(Exception):
@@ -513,7 +526,7 @@ class Builder:
             plain = positive(top.adjective)
             top.direction = DIMENSIONS[plain][0] if plain else top.direction
         if top.measure is None and top.adjective:
-            options = self.dimension(top.adjective)
+            options = self._said_of(self.dimension(top.adjective), top.of)
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
             if not options:
                 raise Unbuildable(top.adjective)
@@ -523,7 +536,7 @@ class Builder:
             if top.adjective not in ("most", "least"):
                 top.direction = best[1]
             self.matches.append(best[0].score)
-            expression: Expression = self._property(best[0], None)
+            expression: Expression = self._property(best[0], None, self._node_of(top.of))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
             measured = [c for c in columns if isinstance(c.value, Aggregate)]
@@ -534,6 +547,21 @@ class Builder:
             # "What is the highest price?" asks for the price alone.
             return columns[0]
         return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
+
+    def _said_of(
+        self, options: Sequence[tuple[Candidate, str]], noun: Noun | None
+    ) -> Sequence[tuple[Candidate, str]]:
+        """Return those of an adjective's properties that the things it is said of have; all if none has."""
+        classes = set(self._classes_of(noun)) if noun is not None else set()
+        own = [o for o in options if classes & set(self._domains(o[0]))]
+        return own or options
+
+    def _classes_of(self, noun: Noun) -> list[str]:
+        found = self.noun(noun)
+        if found.kind == "class":
+            return [found.term]
+        info = self.info(found)
+        return list(info.domains if found.inverse else info.ranges)
 
     def _top_measure(self, measure: Measure, columns: list[Column]) -> Expression:
         expression = self.expression(measure)
@@ -559,9 +587,34 @@ class Builder:
             return self.graph.node_of(found.term, typed=True).place
         return self._property(found, output)
 
-    def _property(self, found: Candidate, noun: Noun | None) -> Expression:
+    def _node_of(self, noun: Noun | None) -> Node | None:
+        """Return the node that a noun stands for, if it stands for things."""
+        if noun is None:
+            return None
+        found = self.noun(noun)
+        if found.kind == "class":
+            return self.graph.node_of(found.term, typed=True)
+        if self.info(found).kind != "entity":
+            return None
+        place = self._property(found, noun)
+        return next((n for n in self.graph.nodes if n.place == place), None)
+
+    def _whose(self, found: Candidate, noun: Noun) -> Node | None:
+        """Return what a property is asked of: "the population of the capital"."""
+        low = self.question.low
+        for other in self.frame.nouns:
+            between = low[noun.end : other.start]
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= _OF:
+                node = self._node_of(other)
+                if node is not None and set(node.classes) & set(self._domains(found)):
+                    return node
+        return None
+
+    def _property(self, found: Candidate, noun: Noun | None, owner: Node | None = None) -> Expression:
         info = self.info(found)
-        owner = self.graph.owner(self._domains(found))
+        if owner is None or not set(owner.classes) & set(info.domains):
+            owner = self._whose(found, noun) if noun is not None else None
+        owner = owner or self.graph.owner(self._domains(found))
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
         ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
@@ -589,6 +642,8 @@ class Builder:
         if found.kind == "class":
             if measure.money:
                 return self._money(found.term)
+            if (other := self._related(found.term, measure.noun)) is not None:
+                return Aggregate("count", None, (self._unknown(other),))
             node = self.graph.node_of(found.term, typed=True)
             return Aggregate("count", None, (self._unknown(node),))
         info = self.info(found)
@@ -607,6 +662,26 @@ class Builder:
         if isinstance(owner.place, URIRef):
             return value
         return Aggregate(function, value, (owner.place,))
+
+    def _related(self, cls: str, noun: Noun) -> Node | None:
+        """Return the other things of a class that a verb relates to those shown: "borders the most states"."""
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun) and o is not noun]
+        if not any(self.noun(o).term == cls for o in shown):
+            return None
+        for verb in self.frame.nouns:
+            found = self.noun(verb)
+            info = self.schema.properties.get(found.term)
+            if (
+                verb.role == ""
+                and found.kind == "property"
+                and info
+                and cls in info.domains
+                and cls in info.ranges
+            ):
+                node, other = self.graph.node_of(cls, typed=True), self.graph.node_of(cls, new=True)
+                self.graph.add(node.place, info.iri, other.place)
+                return other
+        return None
 
     def _money(self, cls: str) -> Expression:
         """Return the sum of the one property of a class that is an amount: "the total sales amount"."""
@@ -641,7 +716,7 @@ class Builder:
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""
         if isinstance(output, Measure) and output.noun is not None:
-            base = f"{output.function or ''} {output.noun.candidates[0].name}"
+            base = f"{_FOLD_WORDS.get(output.function or '', '')} {output.noun.candidates[0].name}"
         elif isinstance(expression, Unknown):
             base = expression.name
         elif isinstance(output, Noun):
@@ -718,13 +793,11 @@ class Builder:
             self._in_period(compared, compared.value)
             return
         noun = self._compared_noun(compared)
+        if isinstance(compared.value, Mention):
+            self._compare_things(compared, compared.value, noun)
+            return
         if noun is None:
-            if not compared.adjective:
-                raise Unbuildable("compared with what?")
-            options = self.dimension(compared.adjective)
-            if not options:
-                raise Unbuildable(compared.adjective)
-            left = self._property(options[0][0], None)
+            left = self._property(self._measured(compared), None, self._node_of(compared.left))
         else:
             found = self.noun(noun, "number")
             if found.kind == "class" and compared.relation == "=" and noun is compared.left:
@@ -780,13 +853,40 @@ class Builder:
             return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
         raise Unbuildable("compared with a thing")
 
+    def _measured(self, compared: Compared) -> Candidate:
+        """Return the property that an adjective compares: "longer than"."""
+        if not compared.adjective:
+            raise Unbuildable("compared with what?")
+        options = self._said_of(self.dimension(compared.adjective), compared.left)
+        if not options:
+            raise Unbuildable(compared.adjective)
+        self.matches.append(options[0][0].score)
+        return options[0][0]
+
+    def _compare_things(self, compared: Compared, mention: Mention, noun: Noun | None) -> None:
+        """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
+        found = self.noun(noun, "number") if noun is not None else self._measured(compared)
+        entities = [c for c in mention.candidates if c.kind == "entity"]
+        if not entities or found.kind != "property":
+            raise Unbuildable("compared with a thing")
+        info = self.info(found)
+        owner = self._node_of(compared.left) if noun is None else None
+        left = self._property(found, noun, owner)
+        self.matches.append(entities[0].score)
+        other = self.graph.fresh(f"other {info.names[0]}")
+        self.graph.patterns.append(Pattern(URIRef(entities[0].term), URIRef(info.iri), other))
+        right: Expression = Number(other) if info.text_numbers else other
+        self.graph.conditions.append(Comparison(left, compared.relation, right))
+
     def _compared_noun(self, compared: Compared) -> Noun | None:
         for noun in (compared.left, compared.right):
             if noun is not None:
                 found = self.noun(noun, "number")
                 if found.kind == "property" and self.info(found).kind == "number":
                     return noun
-        return compared.right or (compared.left if not compared.adjective else None)
+        if compared.relation == "=" and compared.left is not None and not compared.adjective:
+            return compared.right or compared.left
+        return compared.right
 
     def _having(self, compared: Compared, noun: Noun) -> None:
         if not isinstance(compared.value, float | int):
@@ -942,13 +1042,23 @@ class Builder:
             info = self.schema.properties.get(iri)
             from mrag.text.tokens import content
 
-            if info and any(word.stem in content(text) for text in (*info.names, info.comment)):
+            if info and any(
+                _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
+            ):
                 return False
+        if self.graph.used and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
+            self.guesses += 1
+            return False
         return True
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two stems are of one word, as far as endings go."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) > 3 and longer.startswith(shorter) and len(longer) - len(shorter) < 4
 
 
 def _number(value: float) -> Literal:
     return Literal(int(value)) if float(value).is_integer() else Literal(value)
-
-
-_ = (Arithmetic, Fold)

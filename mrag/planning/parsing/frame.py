@@ -125,6 +125,7 @@ class Superlative:
         offset: How many before them are left out: 2 for "the third longest".
         measure: What orders them.
         adjective: The adjective, where it is that which says what orders them.
+        of: The things that the adjective is said of: "the largest city".
     """
 
     direction: str
@@ -132,6 +133,7 @@ class Superlative:
     offset: int = 0
     measure: Measure | None = None
     adjective: str = ""
+    of: Noun | None = None
 
 
 @dataclass(eq=False)

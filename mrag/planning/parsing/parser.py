@@ -140,8 +140,13 @@ class Parser:
             return Builder(self.schema, self._joins, question, way, frame, self._dimension, chosen).build()
 
         try:
-            found = combined(question, way.items, lambda items: Reader(question, items, self.schema), build)
-            return found or build(Reader(question, way.items, self.schema).read())
+            found = combined(
+                question,
+                way.items,
+                lambda items: Reader(question, items, self.schema, self._dimension),
+                build,
+            )
+            return found or build(Reader(question, way.items, self.schema, self._dimension).read())
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

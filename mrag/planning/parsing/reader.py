@@ -6,7 +6,7 @@ stood just before it. English alone is known here; names come from the lexicon.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -28,6 +28,14 @@ from mrag.planning.parsing.segmentation import Item, meaningful
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.schema import Schema
 
+Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
+_UNIT_WORDS = frozenset(
+    "km m cm mm mi mile miles kilometer kilometers kilometre kilometres meter meters metre metres foot feet ft inch inches kg "
+    "kilogram kilograms gram grams g lb lbs pound pounds ton tons tonnes liter liters litre litres l ml mph kmh kph hp kw w "
+    "watt watts volt volts dollar dollars usd euro euros eur gbp cent cents percent years year months month weeks week days "
+    "day hours hour minutes minute min seconds second sec ms degrees degree sq square acres acre hectares gb mb tb ghz mhz "
+    "units unit points point stars star".split()
+)
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year", "yearly": "year",
     "annual": "year", "annually": "year", "quarter": "quarter", "quarters": "quarter", "quarterly": "quarter",
@@ -79,11 +87,13 @@ class Reader:
         question: The question.
         items: One way of cutting it.
         schema: The schema, which tells a compound ("customer state") from a verb with its subject.
+        dimension: The properties that an adjective may speak of, with the direction.
     """
 
     question: QuestionText
     items: Sequence[Item]
     schema: Schema
+    dimension: Dimension = lambda adjective: ()
     frame: Frame = field(default_factory=Frame)
     waiting: _Waiting = field(default_factory=_Waiting)
     last: Noun | None = None
@@ -98,6 +108,7 @@ class Reader:
     owner_start: int = 0
     skipped: set[int] = field(default_factory=set)
     boundary: int | None = None
+    most_word: str = ""
 
     def read(self) -> Frame:
         """Return the frame."""
@@ -160,8 +171,7 @@ class Reader:
             ):
                 self.boundary = len(frame.outputs)
         elif kind == "count":
-            waiting.count = True
-            frame.yes_or_no = False
+            self._count(cue)
         elif kind == "fold":
             waiting.fold = cast(Fold, value)
         elif kind == "most":
@@ -178,16 +188,27 @@ class Reader:
             self._group(cue)
         elif kind in ("order", "direction"):
             self._order(cue)
-        elif kind == "not":
-            waiting.negated = True
-        elif kind == "or":
+        else:
+            self._other(cue)
+
+    def _other(self, cue: Cue) -> None:
+        if cue.kind == "not":
+            self.waiting.negated = True
+        elif cue.kind == "or":
             self.or_at = cue.end
-        elif kind == "text":
-            waiting.text = cast(Position, value)
-        elif kind == "unsupported":
-            frame.unsupported = True
+        elif cue.kind == "text":
+            self.waiting.text = cast(Position, cue.value)
+        elif cue.kind == "unsupported":
+            self.frame.unsupported = True
         else:
             self._asking(cue)
+
+    def _count(self, cue: Cue) -> None:
+        first = self.question.low[cue.start]
+        if first in ("number", "numbers") and self.last is not None and self.last_at == cue.start:
+            return  # "the phone numbers of"
+        self.waiting.count = True
+        self.frame.yes_or_no = False
 
     def _asking(self, cue: Cue) -> None:
         if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
@@ -200,7 +221,7 @@ class Reader:
 
     def _most(self, cue: Cue, number: int) -> None:
         waiting = self.waiting
-        waiting.most = cue.value
+        waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):
             waiting.count = True
         if self.frame.superlative is None or waiting.top is None:
@@ -222,7 +243,7 @@ class Reader:
             return
         self.waiting.compare = relation
         self.waiting.adjective = words[0] if words[0].endswith("er") and words[-1] == "than" else ""
-        if self.waiting.adjective in ("greater", "higher", "lower", "later", "earlier", "fewer", "smaller"):
+        if self.waiting.adjective in ("greater", "later", "earlier", "fewer"):
             self.waiting.adjective = ""
 
     def _group(self, cue: Cue) -> None:
@@ -337,6 +358,8 @@ class Reader:
         frame, waiting = self.frame, self.waiting
         noun.candidates = self._again(noun)
         frame.nouns.append(noun)
+        if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
+            frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
         if self.open is not None:
             if self.open.left is None or not _numeric(self.open.left):
@@ -347,7 +370,7 @@ class Reader:
             self.open = None
         if waiting.order is not None:
             self._ordered(noun)
-        elif waiting.negated:
+        elif waiting.negated and not self._name_follows(noun.end):
             noun.role, waiting.negated = "missing", False
             frame.missing.append(noun)
         elif waiting.each:
@@ -396,6 +419,17 @@ class Reader:
                 return (replace(earlier.candidates[0], score=1.0), *noun.candidates)
         return noun.candidates
 
+    def _name_follows(self, at: int) -> bool:
+        """Return whether an entity or a value is named next, so that a "not" is meant of it."""
+        for item in self.items:
+            if item.start < at:
+                continue
+            if item.mention is not None:
+                return item.start - at <= 2 and item.mention.candidates[0].kind in ("entity", "value")
+            if not item.unread or meaningful(self.question.words[item.start]):
+                return False
+        return False
+
     def _ordered(self, noun: Noun) -> None:
         waiting = self.waiting
         assert waiting.order is not None
@@ -407,6 +441,14 @@ class Reader:
         waiting, frame = self.waiting, self.frame
         top = frame.superlative
         assert top is not None
+        plain = (
+            self.most_word in ("highest", "lowest", "greatest") and not waiting.count and waiting.fold is None
+        )
+        if plain and noun.candidates[0].kind == "class" and not top.adjective:
+            # "The highest mountain" is not the one with the most of anything.
+            top.adjective, top.of, waiting.most = self.most_word, noun, ""
+            self._shown(noun)
+            return
         function: Fold | None = "count" if waiting.count else waiting.fold
         waiting.most, waiting.count, waiting.fold, waiting.by, waiting.top = "", False, None, False, None
         behind = set(self.question.low[noun.end : noun.end + 1])
@@ -417,6 +459,12 @@ class Reader:
             waiting.show = False
             frame.outputs.append(top.measure)
             self.listing = True
+
+    def _shown(self, noun: Noun) -> None:
+        if self.waiting.show or not self.frame.outputs:
+            noun.role = "focus"
+            self.frame.outputs.append(noun)
+            self.listing, self.waiting.show = True, False
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
@@ -555,6 +603,8 @@ class Reader:
             waiting.each = waiting.by = False
         elif _is_superlative(low):
             self._adjective(low, item.start)
+        elif item.start == 1 and self.question.low[0] == "how":
+            self._how(low, item)
         elif waiting.most and meaningful(word):
             top = frame.superlative
             if top is not None and top.measure is None:
@@ -563,10 +613,20 @@ class Reader:
                 frame.read.add(item.start)
         elif self.open is not None and self.open.right is None and meaningful(word):
             # A unit behind a number: "500 km".
-            if item.start - self._number_end() <= 0:
+            if low in _UNIT_WORDS and item.start - self._number_end() <= 1:
                 frame.read.add(item.start)
         elif low in _PREPOSITIONS:
             self.listing = False
+
+    def _how(self, low: str, item: Item) -> None:
+        """Read "how long is …" as a question for a property."""
+        found = tuple(candidate for candidate, _ in self.dimension(low))
+        if found:
+            noun = Noun(item.start, item.end, found, "output")
+            self.frame.nouns.append(noun)
+            self.frame.outputs.append(noun)
+            self.frame.read.update((0, item.start))
+            self.frame.unsupported = False
 
     def _letter(self, word: Word, at: int) -> bool:
         """Return whether a capital letter is a value: "a grade of A or C"."""

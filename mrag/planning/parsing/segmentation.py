@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -144,7 +145,7 @@ def _weighed(
         ):
             # "published in journals" is a verb and its object; "journal name" is a name of its own.
             score -= 0.25
-        if size == 1 and inner[0].isdigit() and len(inner[0]) < 4:
+        if size == 1 and re.fullmatch(r"\d{1,3}(?:[.,]\d+)?", inner[0]):
             # A number first of all; what has it for a name is found by its number.
             score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
