@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from mrag.planning.spelling import SpellingIndex
-from mrag.planning.synonyms import is_empty
+from mrag.planning.words import is_empty, root
+from mrag.storage.arrays import Arrays
 from mrag.text.folding import bare
-from mrag.text.tokens import keys, stem, tokens
+from mrag.text.tokens import fold, words_in
 
 Rows = npt.NDArray[np.int64]
 
 _LONGEST: Final = 24
+_KNOWN: Final = 500_000
 _NO_ROWS: Final = np.empty(0, np.int64)
 
 
@@ -51,7 +53,7 @@ class Blob:
         for text in texts:
             data += text.encode("utf-8", "surrogatepass")
             ends.append(len(data))
-        return cls(np.frombuffer(bytes(data), np.uint8), np.frombuffer(ends, np.int64) if ends else _NO_ROWS)
+        return cls(np.frombuffer(bytes(data), np.uint8), _array(ends, np.int64))
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -104,72 +106,34 @@ class NameTable:
         Args:
             pairs: What is named, as a number, and its name.
         """
-        texts: list[str] = []
-        owners, whole, stemmed = array("I"), array("Q"), array("Q")
-        short, short_rows = array("Q"), array("I")
-        number: dict[str, int] = {}
-        used, sizes = array("I"), array("I")
-        word_of: dict[str, int] = {}
+        building = _Building()
         for owner, text in pairs:
-            found = tokens(text)[:_LONGEST]
-            if not found:
-                continue
-            row = len(texts)
-            texts.append(text)
-            owners.append(owner)
-            stems = [stem(token.raw) for token in found]
-            whole.append(hashed("".join(token.key for token in found)))
-            stemmed.append(hashed(" ".join(stems)))
-            distinct = list(dict.fromkeys(stems))
-            ids = [number.setdefault(s, len(number)) for s in distinct]
-            used.extend(ids)
-            sizes.append(len(ids))
-            for token, s in zip(found, stems, strict=True):
-                word_of.setdefault(bare(token.raw), number[s])
-            if initials := acronym([token.key for token in found]):
-                short.append(hashed(initials))
-                short_rows.append(row)
-        return cls._arranged(texts, owners, whole, stemmed, short, short_rows, number, used, sizes, word_of)
+            building.add(owner, text)
+        return building.table()
 
     @classmethod
-    def _arranged(
-        cls,
-        texts: list[str],
-        owners: array[int],
-        whole: array[int],
-        stemmed: array[int],
-        short: array[int],
-        short_rows: array[int],
-        number: dict[str, int],
-        used: array[int],
-        sizes: array[int],
-        word_of: dict[str, int],
-    ) -> NameTable:
-        stems = np.array([hashed(s) for s in number], dtype=np.uint64)
-        order = np.argsort(stems, kind="stable")
-        place = np.empty(len(order), np.uint32)
-        place[order] = np.arange(len(order), dtype=np.uint32)
-        rows = np.repeat(
-            np.arange(len(sizes), dtype=np.uint32), np.frombuffer(sizes, np.uint32) if sizes else 0
-        )
-        ids = place[np.frombuffer(used, np.uint32)] if used else np.empty(0, np.uint32)
-        by_stem = np.argsort(ids, kind="stable")
-        starts = np.zeros(len(stems) + 1, np.int64)
-        np.cumsum(np.bincount(ids, minlength=len(stems)), out=starts[1:])
-        words = sorted(word_of)
+    def of_arrays(cls, arrays: Arrays) -> NameTable:
+        """Return what `arrays` gave."""
+        columns = {name: array for name, array in arrays.items() if "-" not in name}
         return cls(
-            Blob.of(texts),
-            np.array(owners, dtype=np.uint32),
-            *_sorted(whole, None),
-            *_sorted(stemmed, None),
-            *_sorted(short, short_rows),
-            Blob.of(words),
-            np.array([place[word_of[w]] for w in words], dtype=np.uint32),
-            stems[order],
-            starts,
-            rows[by_stem],
-            SpellingIndex.of(words),
+            texts=Blob(arrays["texts-data"], arrays["texts-ends"]),
+            words=Blob(arrays["words-data"], arrays["words-ends"]),
+            spelling=SpellingIndex(arrays["spelling-forms"]),
+            **columns,
         )
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all of it as arrays to keep."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        columns = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+        return {
+            **columns,
+            "texts-data": self.texts.data,
+            "texts-ends": self.texts.ends,
+            "words-data": self.words.data,
+            "words-ends": self.words.ends,
+            "spelling-forms": self.spelling.forms,
+        }
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -198,45 +162,111 @@ class NameTable:
         at = int(np.searchsorted(self.stems, key))
         return at if at < len(self.stems) and self.stems[at] == key else None
 
+    def words_of_size(self, places: Rows, size: int, most: int) -> list[int]:
+        """Return those of some words that are as many bytes long as a size, or not many more or less."""
+        ends = self.words.ends
+        sizes = ends[places] - np.where(places > 0, ends[places - 1], 0)
+        near: list[int] = places[np.abs(sizes - size) <= most].tolist()
+        return near
+
     def with_stem(self, number: int) -> npt.NDArray[np.uint32]:
         """Return the names with a stem, ascending."""
         return self.postings[int(self.starts[number]) : int(self.starts[number + 1])]
 
-    def weights(self, row: int) -> list[tuple[str, float]]:
-        """Return the distinct stems of a name with their weights; function words weigh a fifth."""
+    def weights(self, row: int) -> list[tuple[str, int, float]]:
+        """Return the stems of a name with their numbers and weights; function words weigh a fifth."""
         found = []
-        for token in {stem(t.raw): t for t in tokens(self.texts[row])[:_LONGEST]}.items():
-            number = self.stem_number(token[0])
-            weight = float(self.rarity[number]) if number is not None else 0.0
-            found.append((token[0], weight * (0.2 if is_empty(token[1].key) else 1.0)))
+        for s, word in {root(word): word for word in words_in(self.texts[row])[:_LONGEST]}.items():
+            number = self.stem_number(s)
+            if number is not None:
+                weight = float(self.rarity[number])
+                found.append((s, number, weight * 0.2 if is_empty(fold(word)) else weight))
         return found
 
 
-def acronym(words: Sequence[str]) -> str:
-    """Return the initials of a name of three to eight words; "" of others.
+class _Building:
+    """Columns that grow name by name."""
 
-    Example:
-        >>> acronym(["world", "health", "organization"]), acronym(["department", "of", "defense"])
-        ('who', 'dd')
-    """
-    weighty = [w for w in words if not is_empty(w)]
-    if not 2 <= len(weighty) <= 8 or not all(w[0].isalpha() for w in weighty):
-        return ""
-    return "".join(w[0] for w in weighty)
+    def __init__(self) -> None:
+        self.texts, self.ends = bytearray(), array("q")
+        self.owners, self.whole, self.stemmed = array("I"), array("Q"), array("Q")
+        self.short, self.short_rows = array("Q"), array("I")
+        self.numbers: dict[str, int] = {}
+        self.used, self.sizes = array("I"), array("I")
+        self.stem_of: dict[str, int] = {}
+        self.known: dict[str, tuple[str, str, int, str]] = {}
+
+    def add(self, owner: int, text: str) -> None:
+        known = self.known
+        found = [known.get(word) or self._learn(word) for word in words_in(text)[:_LONGEST]]
+        found = [word for word in found if word[0]]
+        if not found:
+            return
+        if initials := _acronym([word[3] for word in found]):
+            self.short.append(hashed(initials))
+            self.short_rows.append(len(self.owners))
+        self.texts += text.encode("utf-8", "surrogatepass")
+        self.ends.append(len(self.texts))
+        self.owners.append(owner)
+        self.whole.append(hashed("".join([word[0] for word in found])))
+        self.stemmed.append(hashed(" ".join([word[1] for word in found])))
+        ids = {word[2] for word in found}
+        self.used.extend(ids)
+        self.sizes.append(len(ids))
+
+    def _learn(self, word: str) -> tuple[str, str, int, str]:
+        """Return the key, the root, its number and the initial of a word; function words have no initial."""
+        key, stem = fold(word), root(word)
+        number = self.numbers.setdefault(stem, len(self.numbers)) if key else 0
+        if key:
+            self.stem_of.setdefault(bare(word), number)
+        entry = key, stem, number, "" if is_empty(key) else key[0]
+        if len(self.known) < _KNOWN:
+            self.known[word] = entry
+        return entry
+
+    def table(self) -> NameTable:
+        stems = np.array([hashed(s) for s in self.numbers], dtype=np.uint64)
+        order = np.argsort(stems, kind="stable")
+        place = np.empty(len(order), np.uint32)
+        place[order] = np.arange(len(order), dtype=np.uint32)
+        rows = np.repeat(np.arange(len(self.sizes), dtype=np.uint32), _array(self.sizes, np.uint32))
+        ids = place[_array(self.used, np.uint32)]
+        starts = np.zeros(len(stems) + 1, np.int64)
+        np.cumsum(np.bincount(ids, minlength=len(stems)), out=starts[1:])
+        words = sorted(self.stem_of)
+        return NameTable(
+            Blob(np.frombuffer(bytes(self.texts), np.uint8), _array(self.ends, np.int64)),
+            _array(self.owners, np.uint32),
+            *_sorted(self.whole, None),
+            *_sorted(self.stemmed, None),
+            *_sorted(self.short, self.short_rows),
+            Blob.of(words),
+            np.array([place[self.stem_of[w]] for w in words], dtype=np.uint32),
+            stems[order],
+            starts,
+            rows[np.argsort(ids, kind="stable")],
+            SpellingIndex.of(words),
+        )
 
 
-def folded(text: str) -> str:
-    """Return the folded words of a text without spaces between them."""
-    return "".join(keys(text))
+def _acronym(initials: Sequence[str]) -> str:
+    weighty = "".join(initials)
+    return weighty if 2 <= len(weighty) <= 8 and weighty.isalpha() else ""
+
+
+def _array(
+    values: array[int], kind: type[np.unsignedinteger[Any] | np.signedinteger[Any]]
+) -> npt.NDArray[Any]:
+    return np.frombuffer(values, kind).copy() if values else np.empty(0, kind)
 
 
 def _sorted(
     hashes: array[int], rows: array[int] | None
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    values = np.array(hashes, dtype=np.uint64)
+    values = _array(hashes, np.uint64)
     order = np.argsort(values, kind="stable")
-    of = order.astype(np.uint32) if rows is None else np.array(rows, dtype=np.uint32)[order]
-    return values[order], of
+    return values[order], order.astype(np.uint32) if rows is None else _array(rows, np.uint32)[order]
 
 
 def _found(hashes: npt.NDArray[np.uint64], rows: npt.NDArray[np.uint32], texts: Sequence[str]) -> list[Rows]:

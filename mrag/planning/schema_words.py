@@ -9,8 +9,9 @@ from math import log1p
 
 from mrag.planning.candidates import Candidate, Named, Way
 from mrag.planning.schema import Schema
-from mrag.planning.synonyms import is_empty, synonym_stems
-from mrag.text.tokens import TextToken, stem, tokens
+from mrag.planning.synonyms import synonym_stems
+from mrag.planning.words import is_empty, root
+from mrag.text.tokens import TextToken, tokens
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class SchemaWords:
     def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
         """Yield what some words may mean, the same thing perhaps more than once."""
         keys = tuple(token.key for token in span)
-        stems = tuple(stem(token.raw) for token in span)
+        stems = tuple(root(token.raw) for token in span)
         weighty = tuple(s for k, s in zip(keys, stems, strict=True) if not is_empty(k))
         if not weighty:
             return
@@ -120,4 +121,4 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         keys = tuple(t.key for t in found)
         if keys and keys not in seen:
             seen.add(keys)
-            yield SchemaName(kind, term, name, keys, tuple(stem(t.raw) for t in found), inverse)
+            yield SchemaName(kind, term, name, keys, tuple(root(t.raw) for t in found), inverse)
