@@ -13,21 +13,25 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder
 from mrag.index.embedders import embedder as load_embedder
 from mrag.index.local_models import Vectors
-from mrag.planning.candidates import Candidate, Dimension, Mention, Named
-from mrag.planning.gathering import NamedThings, named_things
-from mrag.planning.keeping import keep, kept, schema_array
-from mrag.planning.matching import SPAN, NameMatcher, Span
+from mrag.planning.lexical.candidates import Candidate, Dimension, Mention, Named
+from mrag.planning.lexical.gathering import NamedThings, named_things
+from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
+from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.schema_words import SchemaWords
+from mrag.planning.lexical.synonyms import DIMENSIONS, is_everyday, positive
+from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
-from mrag.planning.schema_words import SchemaWords
-from mrag.planning.synonyms import DIMENSIONS, positive
-from mrag.planning.words import is_empty, is_title, root
 from mrag.rdf import queries
 from mrag.text.tokens import TextToken
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "Mention", "lexicon_of"]
 
 _BEST: Final = 12
+_CLEAR: Final = 0.45
+_NEAR: Final = 0.45
+_KINDS: Final[tuple[Named, ...]] = ("class", "property")
 _QUOTES: Final = re.compile(
     r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
 )
@@ -94,17 +98,24 @@ class Lexicon:
             ['GraphDB']
             >>> kg.close()
         """
+        shouted = not any(t.raw.islower() for t in tokens)
+        # `US` and `IT` are names where the other words are in small letters.
+        dumb = [
+            is_title(t.key) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
+            for t in tokens
+        ]
         spans = [
             (i, j)
             for i in range(len(tokens))
             for j in range(i + 1, min(len(tokens), i + SPAN) + 1)
-            if not all(is_empty(t.key) or is_title(t.key) for t in tokens[i:j])
+            if not all(dumb[i:j])
         ]
         found: defaultdict[Span, list[Candidate]] = defaultdict(list)
         for i, j in spans:
             found[i, j].extend(self.words.candidates(tokens[i:j]))
         for span, candidate in self.matcher.candidates(tokens, spans):
             found[span].append(candidate)
+        self._add_meanings(found, tokens)
         chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
         classed = self._with_classes(_quoted(chosen, tokens, question))
         return [Mention(*span, classed[span]) for span in sorted(classed)]
@@ -134,7 +145,7 @@ class Lexicon:
         for rank, noun in enumerate(nouns.split()):
             wanted = root(noun)
             for name in self.words.names:
-                if name.term not in measured or wanted not in name.stems:
+                if name.term not in measured or wanted not in name.roots:
                     continue
                 share = 1 / len(name.weighty)
                 score = round((0.95 - 0.06 * rank) * (0.7 + 0.3 * share), 4)
@@ -147,6 +158,24 @@ class Lexicon:
                     candidate.term, round(candidate.score * 0.8, 4), direction, candidate.name
                 )
         return sorted(best.values(), key=lambda d: (-d.score, d.property))
+
+    def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
+        """Add what words are near to in meaning that nothing else explains."""
+        if self._embedder is None:
+            return
+        clear = {
+            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
+        }
+        for at, token in enumerate(tokens):
+            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
+                continue
+            if other_names(token.raw, capital=token.raw.isupper()):
+                continue  # a country that the graph does not have is nothing else
+            for kind in _KINDS:
+                near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
+                found.setdefault((at, at + 1), []).extend(
+                    replace(c, score=round(c.score * 0.7, 4)) for c in near
+                )
 
     def _with_classes(
         self, chosen: Mapping[Span, tuple[Candidate, ...]]

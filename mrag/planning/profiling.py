@@ -13,9 +13,9 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.keeping import kept, schema_of_array
+from mrag.planning.profile.keeping import kept, schema_of_array
+from mrag.planning.profile.usage import Edges, PropertyUsage, is_asked, usage_of
 from mrag.planning.schema import ClassInfo, Edge, PropertyInfo, Schema
-from mrag.planning.usage import Edges, PropertyUsage, is_asked, usage_of
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.names import split_identifier

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.kinds import DATES, NUMBERS, kind_of_texts, number_in
+from mrag.planning.profile.kinds import DATES, NUMBERS, kind_of_texts, number_in
 from mrag.planning.schema import Kind
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mrag.planning.spelling import SpellingIndex
-from mrag.planning.words import is_empty, root
+from mrag.planning.lexical.spelling import SpellingIndex
+from mrag.planning.lexical.words import is_empty, root
 from mrag.storage.arrays import Arrays
 from mrag.text.folding import bare
 from mrag.text.tokens import fold, words_in

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 from typing import Literal as OneOf
 
-from mrag.planning.words import root
+from mrag.planning.lexical.words import root
 from mrag.text.english import VERBS, words
 from mrag.text.tokens import fold
 
@@ -190,12 +190,12 @@ def _everyday() -> frozenset[str]:
 
 def is_everyday(key: str) -> bool:
     """Return whether a folded word is a common one of questions, which is not taken for a misspelt name."""
-    return key in _everyday() or root(key) in synonym_stems()
+    return key in _everyday() or root(key) in synonym_roots()
 
 
 @lru_cache(maxsize=1)
-def synonym_stems() -> dict[str, tuple[str, ...]]:
-    """Return the stems that may stand for each stem."""
+def synonym_roots() -> dict[str, tuple[str, ...]]:
+    """Return the roots that may stand for each root."""
     found: dict[str, dict[str, None]] = {}
     for group in GROUPS:
         stems = sorted({root(w) for w in group})

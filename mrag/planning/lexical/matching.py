@@ -9,13 +9,14 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mrag.planning.candidates import Candidate, Way
-from mrag.planning.gathering import NamedThings
-from mrag.planning.spelling import distance, edits_allowed
-from mrag.planning.synonyms import is_everyday
-from mrag.planning.words import is_empty, is_title, root
+from mrag.planning.lexical.candidates import Candidate, Way
+from mrag.planning.lexical.gathering import NamedThings
+from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.spelling import distance, edits_allowed
+from mrag.planning.lexical.synonyms import is_everyday
+from mrag.planning.lexical.words import is_empty, is_title, root
 from mrag.text.folding import bare
-from mrag.text.tokens import TextToken, tokens
+from mrag.text.tokens import TextToken, keys, tokens
 
 Span: TypeAlias = tuple[int, int]
 NameRows: TypeAlias = npt.NDArray[np.uint32]
@@ -23,6 +24,7 @@ NameRows: TypeAlias = npt.NDArray[np.uint32]
 SPAN: Final = 8
 """Most words of one mention."""
 
+_PLACE: Final = 6
 _CROWD: Final = 60
 _CORRECTIONS: Final = 5
 
@@ -50,6 +52,7 @@ class NameMatcher:
         if not len(self.table):
             return
         yield from self._wholes(words, spans)
+        yield from self._places(words, spans)
         stems = [root(word.raw) for word in words]
         numbers = [
             None if _is_glue(word) else self.table.stem_number(s)
@@ -77,6 +80,18 @@ class NameMatcher:
                 score = 0.75 if words[span[0]].raw.isupper() else 0.6
                 for row in rows.tolist():
                     yield span, self._candidate(row, round(score / (1 + 0.2 * log2(len(rows))), 4), "tokens")
+
+    def _places(self, words: Sequence[TextToken], spans: Sequence[Span]) -> Iterator[tuple[Span, Candidate]]:
+        """Yield the graph's own names of countries and states, however they are called."""
+        for i, j in spans:
+            said = [word.raw for word in words[i:j]]
+            if j - i > _PLACE or not (others := other_names(" ".join(said), capital="".join(said).isupper())):
+                continue
+            for rank, rows in enumerate(self.table.named(["".join(keys(name)) for name in others])):
+                for row in rows[:_CROWD].tolist():
+                    # A code of two letters is one only in capitals: `IN` is not `in`.
+                    if len(others[rank]) > 3 or self.table.texts[row] == others[rank]:
+                        yield (i, j), self._candidate(row, max(0.6, 0.88 - 0.02 * rank), "synonym")
 
     def _parts(
         self, words: Sequence[TextToken], numbers: Sequence[int | None]

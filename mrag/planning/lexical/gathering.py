@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.candidates import Candidate, Way
-from mrag.planning.name_table import Blob, NameTable
+from mrag.planning.lexical.candidates import Candidate, Way
+from mrag.planning.lexical.name_table import Blob, NameTable
+from mrag.planning.profile.usage import is_asked
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
-from mrag.planning.usage import is_asked
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, SKOLEM
 from mrag.storage.arrays import Arrays
