@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rdflib import Literal
 from rdflib.namespace import RDF, XSD
 
+from mrag.planning.compiling.scopes import bound
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -56,12 +57,15 @@ class _Known:
     names: list[Unknown] = field(default_factory=list)
     days: list[Unknown] = field(default_factory=list)
     others: list[Unknown] = field(default_factory=list)
+    partly: list[Unknown] = field(default_factory=list)
+    """Those that only some alternatives bind."""
 
     def all(self) -> list[Unknown]:
         return self.things + self.sizes + self.names + self.days + self.others
 
     def copy(self) -> _Known:
-        return _Known(*(list(v) for v in (self.things, self.sizes, self.names, self.days, self.others)))
+        lists = (self.things, self.sizes, self.names, self.days, self.others, self.partly)
+        return _Known(*map(list, lists))
 
 
 class _Maker:
@@ -147,9 +151,14 @@ class _Maker:
                 found.append(self.block(inner, depth))
             after.append(inner)
         for name in ("things", "sizes", "names", "days", "others"):
-            reached = [u for inner in after for u in getattr(inner, name)]
-            setattr(known, name, list(dict.fromkeys(reached)))
+            reached = dict.fromkeys(u for inner in after for u in getattr(inner, name))
+            sure = [u for u in reached if u in getattr(before, name) or self.in_all(u, found)]
+            setattr(known, name, sure)
+            known.partly += [u for u in reached if u not in sure]
         return tuple(found)
+
+    def in_all(self, unknown: Unknown, branches: list[Block]) -> bool:
+        return all(unknown in bound(b) for b in branches)
 
     def without(self, known: _Known, depth: int) -> Block:
         inner = known.copy()
@@ -195,8 +204,8 @@ class _Maker:
             return Contains(self.pick(known.names), text, self.pick(("anywhere", "start", "end", "whole")))
         if kind == 8 and known.things:
             return Comparison(self.pick(known.things), self.pick(("=", "!=")), self.pick(THINGS))
-        left, right = self.pick(known.all()), self.pick(known.all())
-        return Comparison(left, self.pick(RELATIONS), right)
+        left, right = self.pick(known.all()), self.pick([*known.all(), *known.partly])
+        return Comparison(left, "=" if left == right else self.pick(RELATIONS), right)
 
     def numeric(self, known: _Known, *, exact: bool = False) -> Expression:
         base: Expression = self.pick(known.sizes)
@@ -264,7 +273,8 @@ class _Maker:
         )
 
     def listed(self, known: _Known, where: Block) -> Plan:
-        values: list[Expression] = [self.pick(known.all()) for _ in range(self.number(1, 2))]
+        shown = [*known.all(), *known.partly]
+        values: list[Expression] = [self.pick(shown) for _ in range(self.number(1, 2))]
         if known.sizes and self.chance(2):
             values.append(self.numeric(known, exact=True))
         if known.days and self.chance(2):
@@ -285,7 +295,7 @@ class _Maker:
         values: list[Expression] = []
         grouped: tuple[Unknown, ...] = ()
         if self.chance(2):
-            values.append(self.pick(known.all()))
+            values.append(self.pick([*known.all(), *known.partly]))
         elif known.days and self.chance(2):
             values.append(DatePart(self.pick(PARTS), self.pick(known.days)))
         if self.chance(5):

@@ -42,7 +42,7 @@ def test_plans_agree_with_the_interpreter(stored: Kept, name: str) -> None:
         max_examples=PLANS[kind],
         deadline=None,
         database=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     @given(plans())

@@ -72,15 +72,14 @@ class BlockCompiler:
         if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
-        shared = {u for b in branches for u in reached(b)} & outer
-        whole = []
-        for branch in branches:
-            # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
-            wanted = borrowed(branch, outer) | (shared - bound(branch))
-            alone = bound(branch) and not wanted
-            whole.append(branch if alone else merged(_lent(wanted, around), branch))
+        # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
+        shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
+        whole = [
+            b if bound(b) and shared <= bound(b) else merged(_lent(shared - bound(b), around), b)
+            for b in branches
+        ]
         union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
-        names = sorted({u for b in whole for u in reached(b)})
+        names = sorted({u for b in branches for u in reached(b)} | shared)
         if not names:
             return [union]
         # Engines are slow to join a union; once its solutions are known they are not.
@@ -95,7 +94,7 @@ class BlockCompiler:
         shared = mentioned(block) & outer
         if not shared:
             return self._none(block, around)
-        if _is_condition(block) and _shared((block,), bound(around)):
+        if _is_condition(block):
             denied = sparql.Negation(_all([self.values.condition(c) for c in block.conditions]))
             return [*self.scalars(), sparql.Filter(denied)]
         # MINUS takes nothing away where no variable is bound on both sides.

@@ -181,7 +181,7 @@ class ValueCompiler:
         elif kinds == ("any", "any"):
             return self._any(condition)
         else:
-            a, b = self._lower(left), self._lower(right)
+            a, b = (_sortable(self._lower(e)) for e in (left, right))
         return Given(sparql.Compare(a.value, relation, b.value), (*a.guards, *b.guards))
 
     def _years(self, expression: Expression) -> Given:
@@ -213,9 +213,8 @@ class ValueCompiler:
         first, second = text(a.value), text(b.value)
         both = sparql.AllOf(tuple(dict.fromkeys((whole(first), whole(second)))))
         numbers = sparql.Compare(sparql.Cast(DOUBLE, first), condition.relation, sparql.Cast(DOUBLE, second))
-        words = sparql.Compare(
-            sparql.Call("lcase", (first,)), condition.relation, sparql.Call("lcase", (second,))
-        )
+        lower = (_sortable(Given(sparql.Call("lcase", (t,)))).value for t in (first, second))
+        words = sparql.Compare(next(lower), condition.relation, next(lower))
         literals = tuple(dict.fromkeys(sparql.Call("isLiteral", (v.value,)) for v in (a, b)))
         compared = sparql.AllOf((*literals, sparql.Call("if", (both, numbers, words))))
         if condition.relation not in ("=", "!="):
@@ -297,6 +296,13 @@ def folded_as(aggregate: Aggregate) -> FoldedAs:
     if aggregate.function in ("sum", "average"):
         return "itself" if kind == "number" else "number"
     return "text" if kind == "any" else "itself"
+
+
+def _sortable(given: Given) -> Given:
+    """Return text in lower case so that it can be compared by order; Virtuoso cannot do it as it stands."""
+    if isinstance(given.value, ox.Literal):
+        return given
+    return Given(text(given.value), given.guards)
 
 
 def _zero() -> ox.Literal:
