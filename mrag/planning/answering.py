@@ -275,7 +275,8 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
         return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
     if len(row) == 1 and not isinstance(value, Unknown):
-        return f"The {reading.shown[0].replace('_', ' ')} is {row[0].label}."
+        noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
+        return f"The {noun} is {row[0].label}."
     return _row(row)
 
 

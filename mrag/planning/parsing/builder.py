@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.parsing.assembly import Graph, Node, compare_period, text_is
 from mrag.planning.parsing.frame import (
     Compared,
@@ -40,7 +41,6 @@ from mrag.planning.plan import (
     Unknown,
 )
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.planning.synonyms import DIMENSIONS, positive
 from mrag.text.tokens import is_stopword
 
 Similar = Callable[[str, str, int], Sequence[Candidate]]

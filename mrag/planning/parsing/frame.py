@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.parsing.question import Period
 from mrag.planning.plan import Fold, Part, Position, Relation
 

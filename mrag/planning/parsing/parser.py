@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.parsing.builder import Builder, Draft, Unbuildable
 from mrag.planning.parsing.frame import Frame

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.parsing.cues import Cue
 from mrag.planning.parsing.frame import (
     Compared,
@@ -35,6 +35,9 @@ _UNIT_WORDS = frozenset(
     "watt watts volt volts dollar dollars usd euro euros eur gbp cent cents percent years year months month weeks week days "
     "day hours hour minutes minute min seconds second sec ms degrees degree sq square acres acre hectares gb mb tb ghz mhz "
     "units unit points point stars star".split()
+)
+_HEADS = frozenset(
+    "address addresses number numbers value values name names data figure figures score scores".split()
 )
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year", "yearly": "year",
@@ -109,11 +112,14 @@ class Reader:
     skipped: set[int] = field(default_factory=set)
     boundary: int | None = None
     most_word: str = ""
+    implicit: bool = False
 
     def read(self) -> Frame:
         """Return the frame."""
         low = self.question.low
         self.frame.yes_or_no = bool(low) and low[0] in _VERBS_OF_ASKING
+        if not self.frame.yes_or_no:
+            self.waiting.show = self.implicit = True
         for number, item in enumerate(self.items):
             if item.cue is not None:
                 self._cue(item.cue, number)
@@ -128,7 +134,14 @@ class Reader:
                 self._quotation(item)
             else:
                 self._word(item)
-        self.frame.dangling = self.waiting.count and bool(self.frame.measures)
+        waiting = self.waiting
+        self.frame.dangling = (waiting.count and bool(self.frame.measures)) or bool(
+            waiting.negated
+            or waiting.compare
+            or waiting.between
+            or waiting.each
+            or (waiting.most and not waiting.count)
+        )
         if self.waiting.count and not self.frame.outputs:
             self.frame.outputs.append(Measure("count"))
         if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
@@ -162,6 +175,14 @@ class Reader:
     def _cue(self, cue: Cue, number: int) -> None:
         waiting, frame = self.waiting, self.frame
         kind, value = cue.kind, cue.value
+        if kind in ("show", "who", "where", "when", "count") and self.implicit:
+            # "For customers in Spain, what is …": what came before was no list of what to show.
+            self.implicit = False
+            for noun in frame.nouns:
+                if noun.role == "output":
+                    noun.role = ""
+            frame.outputs.clear()
+            self.listing = False
         if kind == "show":
             waiting.show, self.listing = True, False
             if (
@@ -205,7 +226,13 @@ class Reader:
 
     def _count(self, cue: Cue) -> None:
         first = self.question.low[cue.start]
-        if first in ("number", "numbers") and self.last is not None and self.last_at == cue.start:
+        apart = self.question.words[cue.start].before
+        if (
+            first in ("number", "numbers")
+            and not apart
+            and self.last is not None
+            and self.last_at == cue.start
+        ):
             return  # "the phone numbers of"
         self.waiting.count = True
         self.frame.yes_or_no = False
@@ -603,6 +630,13 @@ class Reader:
             waiting.each = waiting.by = False
         elif _is_superlative(low):
             self._adjective(low, item.start)
+        elif (
+            low in _HEADS and not word.before and self.last is not None and self.last_at == item.start
+            and _numeric(self.last)
+        ):  # fmt: skip
+            # "Email addresses", "phone numbers"
+            frame.read.add(item.start)
+            self.last_at = item.end
         elif item.start == 1 and self.question.low[0] == "how":
             self._how(low, item)
         elif waiting.most and meaningful(word):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrag.planning.candidates import Mention
+from mrag.planning.lexical.candidates import Mention
 from mrag.planning.parsing.cues import Cue, cues
 from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
@@ -36,7 +36,7 @@ _NOISE = frozenset(
 
 
 _GRAMMAR = frozenset(
-    "each every both whose all per no not with who that which how many most least than where when any have has had".split()
+    "each every both whose all per no not with who that which how many most least than where when any have has had is are was were by".split()
 )
 """Words that join names: a name that was matched across one is two names."""
 
@@ -79,6 +79,9 @@ class Segmentation:
 
 def meaningful(word: Word) -> bool:
     """Return whether a reading must account for a word."""
+    raw = word.token.raw
+    if raw.isupper() and len(raw) > 1 and raw.isalpha():
+        return True  # "US" is no pronoun
     return not (word.low in _NOISE or word.token.key in _NOISE or is_stopword(word.token.key))
 
 
