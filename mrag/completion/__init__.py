@@ -54,16 +54,16 @@ if TYPE_CHECKING:
         EvidenceSource,
         GroundedPlan,
         IncompleteTriple,
-        Plan,
         Planner,
         TermCandidate,
-        Unknown,
+        TriplePlan,
     )
     from mrag.completion.writeback.checks import CheckSettings, check
     from mrag.completion.writeback.refresh import catch_up
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
     from mrag.completion.writeback.run_store import find_run, list_runs
     from mrag.completion.writeback.runs import CompletionRun, Statement
+    from mrag.planning.plan import Unknown
 
 __all__ = [
     "CheckSettings",
@@ -94,7 +94,6 @@ __all__ = [
     "Passages",
     "PathPlanner",
     "PathSettings",
-    "Plan",
     "Planner",
     "Reader",
     "RetrievedPassages",
@@ -103,6 +102,7 @@ __all__ = [
     "Statement",
     "Step",
     "TermCandidate",
+    "TriplePlan",
     "Unknown",
     "Weights",
     "WriteReport",
@@ -166,7 +166,7 @@ __getattr__, __dir__ = lazy(
         "Passages": "evidence.passages",
         "PathPlanner": "plan.path_planner",
         "PathSettings": "plan.paths",
-        "Plan": "plan.patterns",
+        "TriplePlan": "plan.patterns",
         "Planner": "plan.patterns",
         "Reader": "evidence.reading",
         "RetrievedPassages": "evidence.passages",

@@ -25,7 +25,8 @@ FORMAT = 1
 
 
 _NOT_COMPUTED: Mapping[str, Any] = {
-    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None, "ignored": [],
+    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
+    "ignored": [],
     "readings": [], "truncated": False,
 }  # fmt: skip
 

@@ -139,7 +139,7 @@ def _bound(pattern: Pattern, binding: dict[Unknown, Term | None]) -> Triple | No
 
 
 def graphs_of(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, str]:
-    """Return the graph that holds each triple, an asserted one if there is one; "" where the store names none.
+    """Return the graph that holds each triple, an asserted one first; "" where the store names none.
 
     Args:
         kg: The graph.

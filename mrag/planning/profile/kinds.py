@@ -57,8 +57,10 @@ def number_in(text: str) -> float | None:
     """Return the number that a text is, without its unit; None where it is none.
 
     Example:
-        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2"), number_in("E190")
-        (1024.5, 9.99, -3.0, None, None)
+        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
+        (1024.5, 9.99, -3.0, None)
+        >>> number_in("E190") is None
+        True
     """
     match = _NUMBER.fullmatch(text)
     return None if match is None else float(match[1].replace(",", ""))
