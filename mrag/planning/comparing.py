@@ -131,10 +131,11 @@ def compared(
             for v, s in zip((left, right), sides, strict=True)
         )
     elif "boolean" in kinds:
+        if relation not in ("=", "!="):
+            return False
         a, b = (_TRUTH.get(str(v).lower()) for v in (left, right))
     elif "entity" in kinds:
-        a, b = left, right
-        return (a == b) == (relation == "=")
+        return relation in ("=", "!=") and (left == right) == (relation == "=")
     elif kinds == ("any", "any"):
         return _any(left, right, relation)
     else:
