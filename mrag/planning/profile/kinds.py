@@ -23,7 +23,9 @@ DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeSt
 
 _NEARLY_ALL: Final = 0.95
 _NUMBER = re.compile(
-    r"\s*(?:[$€£¥]\s?)?([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*"
+    r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*",
+    re.ASCII,
 )
 _DATE = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
@@ -61,7 +63,7 @@ def number_in(text: str) -> float | None:
         (1024.5, 9.99, -3.0, None)
     """
     match = _NUMBER.fullmatch(text)
-    if match is None or not any(c.isdigit() for c in match[1]):
+    if match is None:
         return None
     return float(match[1].replace(",", ""))
 
