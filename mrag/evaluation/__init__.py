@@ -1,4 +1,4 @@
-"""How well rankers find: questions with known answers, runs, measures, intervals, tests and reports.
+"""How well rankers find and answers fit: known answers, runs, measures, intervals, tests and reports.
 
 Example:
     >>> from mrag.evaluation import Run, evaluate
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.evaluation.answers.asking import Prediction, evaluate_questions
+    from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
+    from mrag.evaluation.answers.gold import GoldQuestion, read_questions
+    from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
     from mrag.evaluation.benchmark import (
         GeneratedQuestions,
         QuestionSettings,
@@ -52,10 +56,13 @@ if TYPE_CHECKING:
     from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 
 __all__ = [
+    "AnswerEvaluation",
+    "AnswerScore",
     "BaselineComparison",
     "Benchmark",
     "BenchmarkQuestion",
     "BenchmarkSettings",
+    "CategoryScores",
     "Collection",
     "Condition",
     "ConditionVocabulary",
@@ -65,9 +72,12 @@ __all__ = [
     "Evaluation",
     "FirstRanks",
     "GeneratedQuestions",
+    "GoldQuestion",
+    "GoldTable",
     "Interval",
     "Measure",
     "PairedTest",
+    "Prediction",
     "Qrels",
     "QuestionSettings",
     "Resampling",
@@ -79,6 +89,7 @@ __all__ = [
     "by_graph",
     "compare",
     "evaluate",
+    "evaluate_questions",
     "facts",
     "first_ranks",
     "generate_questions",
@@ -93,6 +104,7 @@ __all__ = [
     "ranker_system",
     "read_collection",
     "read_qrels",
+    "read_questions",
     "read_ranks",
     "read_run",
     "run_system",
@@ -111,10 +123,13 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "AnswerEvaluation": "answers.report",
+        "AnswerScore": "answers.comparison",
         "BaselineComparison": "report",
         "Benchmark": "building",
         "BenchmarkQuestion": "questions",
         "BenchmarkSettings": "building",
+        "CategoryScores": "answers.report",
         "Collection": "collections",
         "Condition": "conditions",
         "ConditionVocabulary": "relevance",
@@ -124,9 +139,12 @@ __getattr__, __dir__ = lazy(
         "Evaluation": "report",
         "FirstRanks": "runs",
         "GeneratedQuestions": "benchmark",
+        "GoldQuestion": "answers.gold",
+        "GoldTable": "answers.comparison",
         "Interval": "statistics",
         "Measure": "metrics",
         "PairedTest": "statistics",
+        "Prediction": "answers.asking",
         "Qrels": "runs",
         "QuestionSettings": "benchmark",
         "Resampling": "statistics",
@@ -138,6 +156,7 @@ __getattr__, __dir__ = lazy(
         "by_graph": "relevance",
         "compare": "statistics",
         "evaluate": "report",
+        "evaluate_questions": "answers.asking",
         "facts": "conditions",
         "first_ranks": "metrics",
         "generate_questions": "benchmark",
@@ -152,6 +171,7 @@ __getattr__, __dir__ = lazy(
         "ranker_system": "running",
         "read_collection": "collections",
         "read_qrels": "runs",
+        "read_questions": "answers.gold",
         "read_ranks": "runs",
         "read_run": "runs",
         "run_system": "running",
