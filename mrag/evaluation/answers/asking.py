@@ -135,7 +135,7 @@ def evaluate_questions(
     finally:
         if kept is not None:
             kept.close()
-    outcomes = [_outcome(question, done[question.id]) for question in questions]
+    outcomes = [outcome(question, done[question.id]) for question in questions]
     return summarised(
         outcomes, title=title, how=how, model=name, prepared=prepared, resampling=resampling,
         predictions=[done[question.id].to_json() for question in questions],
@@ -190,7 +190,8 @@ def _refuses(given: Answer) -> bool:
     return not given.citations and given.text.strip().casefold().startswith(_REFUSALS)
 
 
-def _outcome(question: GoldQuestion, found: Prediction) -> Outcome:
+def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
+    """Score what was answered to a question."""
     if found.answers is None and not found.abstain:
         # Sentences are no set of rows, but may name all that is asked for.
         scored = AnswerScore(contains=mentions(found.text, question.accepted))
