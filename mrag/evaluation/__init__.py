@@ -1,4 +1,4 @@
-"""How well rankers find: questions with known answers, runs, measures, intervals, tests and reports.
+"""How well rankers find and answers fit: known answers, runs, measures, intervals, tests and reports.
 
 Example:
     >>> from mrag.evaluation import Run, evaluate
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.evaluation.answers.asking import Prediction, evaluate_questions
+    from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
+    from mrag.evaluation.answers.gold import GoldQuestion, read_questions
+    from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
     from mrag.evaluation.benchmark import (
         GeneratedQuestions,
         QuestionSettings,
@@ -52,6 +56,8 @@ if TYPE_CHECKING:
     from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 
 __all__ = [
+    "AnswerEvaluation", "AnswerScore", "CategoryScores", "GoldQuestion", "GoldTable", "Prediction",
+    "evaluate_questions", "read_questions",
     "BaselineComparison", "Benchmark", "BenchmarkQuestion", "BenchmarkSettings", "Collection", "Condition",
     "ConditionVocabulary", "Demand", "EntityFacts", "EntityShape", "Evaluation", "FirstRanks",
     "GeneratedQuestions", "Interval", "Measure", "PairedTest", "Qrels", "QuestionSettings", "Resampling",
@@ -65,6 +71,10 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "answers.asking": "Prediction evaluate_questions",
+        "answers.comparison": "AnswerScore GoldTable",
+        "answers.gold": "GoldQuestion read_questions",
+        "answers.report": "AnswerEvaluation CategoryScores",
         "benchmark": (
             "GeneratedQuestions QuestionSettings generate_questions sample_questions write_benchmark"
         ),
