@@ -98,7 +98,7 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
 
 def abstained(question: str, why: str) -> Answer:
     """Return the answer to a question that cannot be computed: that it is not in this graph, and why."""
-    text = f"Not in this graph: {untrusted.shown(why)}."
+    text = f"Not in this graph: {untrusted.one_line(why)}."
     given = Answer.of(question, [Sentence(text, (), True)], Context((), ()), None, None)
     return replace(given, way="plan", why=why)
 
@@ -161,7 +161,7 @@ def _answer(
     cited = {line.id: Citation.of(line) for line in context.lines}
     sentences = _sentences(reading, result, rows, list(cited.values()))
     computed = Computed(
-        to_words(reading.plan, display.name),
+        untrusted.one_line(to_words(reading.plan, display.name)),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
@@ -187,7 +187,7 @@ def _cell(display: Display, term: Term | None) -> AnswerCell:
     if term is None:
         return AnswerCell(None, "")
     shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
-    return AnswerCell(term, untrusted.shown(shown))
+    return AnswerCell(term, untrusted.one_line(shown))
 
 
 def _others(
@@ -205,7 +205,8 @@ def _others(
             seen.append(theirs)
             brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
             more = " …" if len(theirs) > 3 else ""
-            found.append(OtherReading(number, to_words(reading.plan, display.name), brief + more))
+            words = untrusted.one_line(to_words(reading.plan, display.name))
+            found.append(OtherReading(number, words, brief + more))
     return found[:3]
 
 
@@ -253,20 +254,26 @@ def _sentences(
         return [Sentence(text, tuple(citations[:8]) if result.holds else (), True)]
     if len(rows) == 1:
         return [Sentence(_single(reading, rows[0]), tuple(citations[:12]), True)]
-    sentences = []
-    for number, row in enumerate(rows[:_SHOWN]):
-        terms = {cell.term for cell in row if isinstance(cell.term, URIRef)}
-        values = {cell.label for cell in row if cell.term is not None}
-        own = [c for c in citations if terms & {c.triple.s, c.triple.o}] or [
-            c for c in citations if str(c.triple.o) in values
-        ]
-        text = _row(row)
-        before = "- " if not number else "\n- "
-        sentences.append(Sentence(text, tuple((own or list(citations))[:4]), True, before))
+    own = [_proofs(row, citations) for row in rows[:_SHOWN]]
+    if not any(own):
+        own = [list(citations)] * len(own)
+    sentences = [
+        Sentence(_row(row), tuple(proofs[:4]), True, "\n- " if number else "- ")
+        for number, (row, proofs) in enumerate(zip(rows, own, strict=False))
+    ]
     if len(rows) > _SHOWN:
         more = f"… {len(rows)} rows in all"
         sentences.append(Sentence(more, (), True, "\n"))
     return sentences
+
+
+def _proofs(row: tuple[AnswerCell, ...], citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations that speak of a row: of its entities, else of its values."""
+    terms = {cell.term for cell in row if isinstance(cell.term, URIRef)}
+    values = {cell.label for cell in row if cell.term is not None}
+    return [c for c in citations if terms & {c.triple.s, c.triple.o}] or [
+        c for c in citations if str(c.triple.o) in values
+    ]
 
 
 def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:

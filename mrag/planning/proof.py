@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from rdflib import Literal, URIRef
 
@@ -26,6 +27,7 @@ from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 
 _BATCH = 200
+_SPREAD = 10
 
 
 def proof(
@@ -38,7 +40,8 @@ def proof(
 ) -> list[Triple]:
     """Return the triples that rows of a plan's result rest on, the first rows first.
 
-    For a count they are the triples of its members, as many as fit; for yes those of one witness.
+    For a count they are the triples of its members, as many as fit; for yes those of one witness. Where not
+    all fit, each row has its share.
 
     Args:
         kg: The graph.
@@ -47,13 +50,12 @@ def proof(
         max_triples: Maximum number of triples.
         limits: Seconds and rows of each query.
     """
-    found: dict[Triple, None] = {}
+    found: dict[Triple, int] = {}
     for block, bound in _blocks(plan, rows):
-        for triple in _triples(kg, block, bound, max_triples, limits):
-            found[triple] = None
-        if len(found) >= max_triples:
-            break
-    return list(found)[:max_triples]
+        for row, triple in _triples(kg, block, bound, max_triples, limits):
+            if len(found) < max_triples:
+                found.setdefault(triple, row)
+    return sorted(found, key=lambda triple: found[triple])
 
 
 def _blocks(
@@ -103,29 +105,34 @@ def _joined(one: Block, other: Block) -> Block:
 
 def _triples(
     kg: KnowledgeGraph, block: Block, bound: Sequence[dict[Unknown, Term]], most: int, limits: Limits | None
-) -> Iterator[Triple]:
+) -> Iterator[tuple[int, Triple]]:
+    """Yield triples that prove rows, with the number of the row, one solution of each row in turn."""
     patterns = [*block.patterns, *(p for blocks in block.either for b in blocks for p in b.patterns)]
     places = [x for p in block.patterns for x in (p.subject, p.predicate, p.object)]
     unknowns = sorted({x for x in places if isinstance(x, Unknown)})
     if not unknowns:
-        yield from (t for p in patterns if (t := _bound(p, {})) is not None)
+        yield from ((0, t) for p in patterns if (t := _bound(p, {})) is not None)
         return
-    alternatives = [
-        Block(conditions=tuple(Comparison(u, "=", cell) for u, cell in sorted(b.items()) if u in unknowns))  # type: ignore[arg-type]
-        for b in bound
-    ]
-    alternatives = [a for a in alternatives if a.conditions]
-    if alternatives:
-        block = replace(block, either=(*block.either, tuple(alternatives)))
+    known = [{u: cell for u, cell in sorted(b.items()) if u in unknowns} for b in bound]
+    known = list({tuple(b.items()): b for b in known if b}.values())
+    if known:
+        alternatives = tuple(
+            Block(conditions=tuple(Comparison(u, "=", c) for u, c in b.items())) for b in known
+        )  # type: ignore[arg-type]
+        block = replace(block, either=(*block.either, alternatives))
     columns = tuple(Column(u, u.name) for u in unknowns)
-    result = run(kg, Plan(block, columns, limit=most), limits=limits)
+    # The solutions of the first rows may be many.
+    result = run(kg, Plan(block, columns, limit=most * _SPREAD if len(known) > 1 else most), limits=limits)
     at = {u: result.columns.index(u.name) for u in unknowns}
+    solutions: dict[int, list[list[Triple]]] = {}
     for row in result.rows:
         binding = {u: row[i] for u, i in at.items()}
-        for pattern in patterns:
-            triple = _bound(pattern, binding)
-            if triple is not None:
-                yield triple
+        number = next((n for n, b in enumerate(known) if all(binding[u] == c for u, c in b.items())), 0)
+        triples = [t for p in patterns if (t := _bound(p, binding)) is not None]
+        solutions.setdefault(number, []).append(triples)
+    for turn in zip_longest(*(solutions[n] for n in sorted(solutions)), fillvalue=()):
+        for number, triples in zip(sorted(solutions), turn, strict=True):
+            yield from ((number, triple) for triple in triples)
 
 
 def _bound(pattern: Pattern, binding: dict[Unknown, Term | None]) -> Triple | None:

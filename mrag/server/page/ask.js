@@ -159,8 +159,8 @@ function finish({ answer, pictures, images, hits = [] }, asked) {
 function surroundings(pictures, hits, cited, ids) {
   const mentioned = new Map();
   for (const line of cited) mentioned.set(line.entity, (mentioned.get(line.entity) || 0) + 1);
-  // What the answer speaks of comes first, then the other hits in their order.
-  const order = [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
+  // What the answer speaks of comes first, then the other hits in their order; what was computed is in order.
+  const order = !hits.length ? pictures : [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
   show(byId("ask-picture"), order.length);
   const choices = byId("ask-hits");
   const reasons = new Map(hits.map((hit) => [hit.iri, hit.reasons.join("; ")]));
