@@ -17,10 +17,10 @@ from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.parsing.parser import Parser, Reading
 from mrag.planning.plan import Aggregate, Plan, Unknown
-from mrag.planning.plan_json import plan_from_json, plan_to_json
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import graphs_of, proof
 from mrag.planning.run import PlanResult, run
@@ -282,7 +282,8 @@ def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
         noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
         return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
     if len(row) == 1 and not isinstance(value, Unknown):
-        return f"The {reading.shown[0].replace('_', ' ')} is {row[0].label}."
+        noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
+        return f"The {noun} is {row[0].label}."
     return _row(row)
 
 

@@ -6,7 +6,7 @@ import pyoxigraph as ox
 
 from mrag.planning.compiling.blocks import BlockCompiler
 from mrag.planning.compiling.folds import FoldCompiler
-from mrag.planning.compiling.scopes import aggregates, bound, check
+from mrag.planning.compiling.scopes import aggregates, bound, check, merged, unsure
 from mrag.planning.compiling.terms import Given, text
 from mrag.planning.compiling.values import Kind, ValueCompiler, bind, kind_of
 from mrag.planning.plan import Aggregate, Plan, Scalar, Unknown
@@ -67,7 +67,10 @@ class _Compiler:
                 self._names[column.value] = sparql.var(column.name)
         self._scalars: dict[Scalar, ox.Variable] = {}
         self._pending: list[sparql.Pattern] = []
-        values = ValueCompiler(self._variable, self._no_fold, self._scalar)
+        folded = [a for c in plan.columns for a in aggregates(c.value)]
+        blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
+        partly = {u for block in blocks for u in unsure(block)}
+        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly)
         self._blocks = BlockCompiler(values, self._fresh, self._take_scalars)
 
     def ask(self) -> sparql.Ask:

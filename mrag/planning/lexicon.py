@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import log2
 from typing import Final
-
-import numpy as np
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder
 from mrag.index.embedders import embedder as load_embedder
-from mrag.planning.candidates import Candidate, Dimension, Mention, Named, Way
-from mrag.planning.gathering import Gathered, gathered
-from mrag.planning.name_table import Rows
+from mrag.index.local_models import Vectors
+from mrag.planning.lexical.candidates import Candidate, Dimension, Mention, Named
+from mrag.planning.lexical.gathering import NamedThings, named_things
+from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
+from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.schema_words import SchemaWords
+from mrag.planning.lexical.synonyms import DIMENSIONS, is_everyday, positive
+from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
-from mrag.planning.schema_words import SchemaWords
-from mrag.planning.spelling import distance, edits_allowed
-from mrag.planning.synonyms import DIMENSIONS, is_empty, positive
 from mrag.rdf import queries
-from mrag.text.folding import bare
-from mrag.text.tokens import TextToken, stem
+from mrag.text.tokens import TextToken
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "Mention", "lexicon_of"]
 
-_SPAN: Final = 8
 _BEST: Final = 12
-_MANY: Final = 60
-_HONORIFICS: Final = frozenset("mr mrs ms miss dr prof professor sir madam mister".split())
+_CLEAR: Final = 0.45
+_NEAR: Final = 0.45
+_KINDS: Final[tuple[Named, ...]] = ("class", "property")
+_QUOTES: Final = re.compile(
+    r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
+)
 
 
 def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -> Lexicon:
@@ -52,7 +56,7 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        return Lexicon(kg, schema_of(kg), gathered(kg, schema_of(kg)), embedder)
+        return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
 
@@ -68,14 +72,14 @@ class Lexicon:
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, schema: Schema, names: Gathered, embedder: str | Embedder | None = None
+        self, kg: KnowledgeGraph, schema: Schema, names: NamedThings, embedder: str | Embedder | None = None
     ) -> None:
         self.kg = kg
         self.schema = schema
-        self.names = names
+        self.matcher = NameMatcher(names)
         self.words = SchemaWords(schema)
         self._embedder = embedder
-        self._vectors: dict[Named, tuple[list[Candidate], np.ndarray]] = {}
+        self._vectors: dict[Named, tuple[list[Candidate], Vectors]] = {}
         self._near = lru_cache(4096)(self._similar)
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[Mention]:
@@ -94,20 +98,27 @@ class Lexicon:
             ['GraphDB']
             >>> kg.close()
         """
-        found: dict[tuple[int, int], list[Candidate]] = {}
+        shouted = not any(t.raw.islower() for t in tokens)
+        # `US` and `IT` are names where the other words are in small letters.
+        dumb = [
+            is_title(t.key) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
+            for t in tokens
+        ]
         spans = [
             (i, j)
             for i in range(len(tokens))
-            for j in range(i + 1, min(len(tokens), i + _SPAN) + 1)
-            if not all(is_empty(t.key) or t.key in _HONORIFICS for t in tokens[i:j])
+            for j in range(i + 1, min(len(tokens), i + SPAN) + 1)
+            if not all(dumb[i:j])
         ]
-        for span in spans:
-            if candidates := list(self.words.candidates(tokens[span[0] : span[1]])):
-                found.setdefault(span, []).extend(candidates)
-        for span, rows, score, way in self._rows(tokens, spans):
-            found.setdefault(span, []).extend(self._named(rows, score, way, tokens[span[0] : span[1]]))
-        classed = self._with_classes(found)
-        return [Mention(i, j, classed[i, j]) for i, j in sorted(classed)]
+        found: defaultdict[Span, list[Candidate]] = defaultdict(list)
+        for i, j in spans:
+            found[i, j].extend(self.words.candidates(tokens[i:j]))
+        for span, candidate in self.matcher.candidates(tokens, spans):
+            found[span].append(candidate)
+        self._add_meanings(found, tokens)
+        chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
+        classed = self._with_classes(_quoted(chosen, tokens, question))
+        return [Mention(*span, classed[span]) for span in sorted(classed)]
 
     def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
         """Return the properties or classes nearest in meaning to some words, nearest first.
@@ -132,9 +143,9 @@ class Lexicon:
         best: dict[str, Dimension] = {}
         measured = {p: info for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
         for rank, noun in enumerate(nouns.split()):
-            wanted = stem(noun)
+            wanted = root(noun)
             for name in self.words.names:
-                if name.term not in measured or wanted not in name.stems:
+                if name.term not in measured or wanted not in name.roots:
                     continue
                 share = 1 / len(name.weighty)
                 score = round((0.95 - 0.06 * rank) * (0.7 + 0.3 * share), 4)
@@ -148,100 +159,27 @@ class Lexicon:
                 )
         return sorted(best.values(), key=lambda d: (-d.score, d.property))
 
-    # -- names -------------------------------------------------------------------------------------
-
-    def _rows(
-        self, tokens: Sequence[TextToken], spans: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[tuple[int, int], Rows, float, Way]]:
-        table = self.names.table
-        if not len(table):
+    def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
+        """Add what words are near to in meaning that nothing else explains."""
+        if self._embedder is None:
             return
-        wholes = ["".join(t.key for t in tokens[i:j]) for i, j in spans]
-        stems = [" ".join(stem(t.raw) for t in tokens[i:j]) for i, j in spans]
-        for span, rows in zip(spans, table.named(wholes), strict=True):
-            if len(rows):
-                yield span, rows, 1.0, "exact"
-        for span, rows in zip(spans, table.named_by_stems(stems), strict=True):
-            if len(rows):
-                yield span, rows, 0.95, "inflected"
-        yield from self._by_words(tokens)
-        yield from self._misspelt(tokens)
-
-    def _by_words(self, tokens: Sequence[TextToken]) -> Iterator[tuple[tuple[int, int], Rows, float, Way]]:
-        table = self.names.table
-        numbers = [
-            None if is_empty(t.key) or t.key in _HONORIFICS else table.stem_number(stem(t.raw))
-            for t in tokens
-        ]
-        for i in range(len(tokens)):
-            if numbers[i] is None:
+        clear = {
+            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
+        }
+        for at, token in enumerate(tokens):
+            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
                 continue
-            rows = None
-            for j in range(i, min(len(tokens), i + _SPAN)):
-                number = numbers[j]
-                if number is None:
-                    if is_empty(tokens[j].key) or tokens[j].key in _HONORIFICS:
-                        continue
-                    break
-                having = table.with_stem(number)
-                rows = having if rows is None else np.intersect1d(rows, having, assume_unique=True)
-                if not len(rows):
-                    break
-                if len(rows) <= _MANY:
-                    start = i
-                    while start and tokens[start - 1].key in _HONORIFICS:
-                        start -= 1
-                    yield (start, j + 1), rows.astype(np.int64), 0.0, "tokens"
-
-    def _misspelt(self, tokens: Sequence[TextToken]) -> Iterator[tuple[tuple[int, int], Rows, float, Way]]:
-        table = self.names.table
-        others = {i: self._corrections(t) for i, t in enumerate(tokens) if not is_empty(t.key)}
-        spans, stems, edits = [], [], []
-        for i in range(len(tokens)):
-            for j in range(i + 1, min(len(tokens), i + _SPAN) + 1):
-                for at in range(i, j):
-                    for word, away in others.get(at, ()):
-                        keys = [word if k == at else bare(tokens[k].raw) for k in range(i, j)]
-                        spans.append((i, j))
-                        stems.append(" ".join(stem(k) for k in keys))
-                        edits.append(away)
-        for span, rows, away in zip(spans, table.named_by_stems(stems), edits, strict=True):
-            if len(rows):
-                yield span, rows, 0.85 - 0.1 * away, "spelling"
-
-    def _corrections(self, token: TextToken) -> list[tuple[str, int]]:
-        table = self.names.table
-        word = bare(token.raw)
-        most = edits_allowed(word)
-        if not most:
-            return []
-        found = []
-        for at in table.spelling.near(word):
-            other = table.words[at]
-            away = distance(word, other, max(most, edits_allowed(other)))
-            if 0 < away <= max(1, min(most, edits_allowed(other))):
-                found.append((away, other))
-        return [(other, away) for away, other in sorted(found)[:5]]
-
-    def _named(self, rows: Rows, score: float, way: Way, span: Sequence[TextToken]) -> Iterator[Candidate]:
-        table = self.names.table
-        stems = {stem(t.raw) for t in span}
-        for row in rows[:_MANY].tolist():
-            worth = score if way != "tokens" else self._worth(row, stems, len(rows))
-            yield self.names.candidate(int(table.owners[row]), table.texts[row], worth, way)
-
-    def _worth(self, row: int, stems: set[str], crowd: int) -> float:
-        """Return the score of a name some of whose words are said, of as many names as have them."""
-        weights = self.names.table.weights(row)
-        whole = sum(weight for _, weight in weights) or 1.0
-        share = sum(weight for s, weight in weights if s in stems) / whole
-        # What few names have in common tells them apart, what many have does not.
-        return round((0.55 if crowd == 1 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share, 4)
+            if other_names(token.raw, capital=token.raw.isupper()):
+                continue  # a country that the graph does not have is nothing else
+            for kind in _KINDS:
+                near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
+                found.setdefault((at, at + 1), []).extend(
+                    replace(c, score=round(c.score * 0.7, 4)) for c in near
+                )
 
     def _with_classes(
-        self, found: dict[tuple[int, int], list[Candidate]]
-    ) -> dict[tuple[int, int], tuple[Candidate, ...]]:
-        chosen = {span: best(candidates) for span, candidates in found.items()}
+        self, chosen: Mapping[Span, tuple[Candidate, ...]]
+    ) -> dict[Span, tuple[Candidate, ...]]:
         entities = sorted({c.term for some in chosen.values() for c in some if c.kind == "entity"})
         types: dict[str, list[str]] = {}
         for text in queries.get("planning/classes-of").batches("thing", entities):
@@ -276,6 +214,33 @@ class Lexicon:
             ),
             50,
         )
+
+
+def _names(kg: KnowledgeGraph) -> NamedThings:
+    if (arrays := kept(kg)) is not None:
+        return NamedThings.of(arrays)
+    revision, schema = kg.revision, schema_of(kg)
+    things = named_things(kg, schema)
+    keep(kg, {"schema": schema_array(schema), **things.arrays()}, revision)
+    return things
+
+
+def _quoted(
+    found: Mapping[Span, tuple[Candidate, ...]], tokens: Sequence[TextToken], question: str
+) -> dict[Span, tuple[Candidate, ...]]:
+    """Return mentions without those that cut what stands in quotes and is a name as a whole."""
+    whole = []
+    for match in _QUOTES.finditer(question):
+        inside = [at for at, t in enumerate(tokens) if match.start() < t.start and t.end < match.end()]
+        if inside and any(
+            c.way in ("exact", "inflected") for c in found.get((inside[0], inside[-1] + 1), ())
+        ):
+            whole.append((inside[0], inside[-1] + 1))
+    return {
+        (i, j): candidates
+        for (i, j), candidates in found.items()
+        if (i, j) in whole or not any(i < b and a < j for a, b in whole)
+    }
 
 
 def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate, ...]:

@@ -7,15 +7,17 @@ with very many triples only some are looked at where exact figures decide nothin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rdflib import URIRef
+
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.kinds import DATES, NUMBERS, kind_of_texts, number_in
-from mrag.planning.schema import ClassInfo, Edge, Kind, PropertyInfo, Schema
+from mrag.planning.profile.keeping import kept, schema_of_array
+from mrag.planning.profile.usage import Edges, PropertyUsage, is_asked, usage_of
+from mrag.planning.schema import ClassInfo, Edge, PropertyInfo, Schema
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD
+from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.names import split_identifier
 
 ALTERNATIVE: Final[tuple[str, ...]] = (
@@ -41,12 +43,7 @@ VOCABULARIES: Final[tuple[str, ...]] = (
 )
 """Vocabularies whose properties nobody asks for."""
 
-_NO_CLASSES: Final = (RDF, RDFS, OWL, "http://www.w3.org/ns/shacl#", "http://www.w3.org/ns/prov#")
 _DESCRIBED: Final = 2000
-_BATCH: Final = 250_000
-_LARGE: Final = 150_000
-_SAMPLE: Final = 20_000
-_VALUES: Final = 1000
 
 
 def schema_of(kg: KnowledgeGraph) -> Schema:
@@ -62,24 +59,12 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
         True
         >>> kg.close()
     """
-    return kg.cached("planning schema", lambda: _Reader(kg).schema())
 
+    def make() -> Schema:
+        arrays = kept(kg)
+        return _Reader(kg).schema() if arrays is None else schema_of_array(arrays["schema"])
 
-@dataclass
-class _Usage:
-    """What is counted of one property."""
-
-    iri: str
-    triples: int
-    by_datatype: dict[str, int] = field(default_factory=dict)
-    subjects: int = 0
-    objects: int = 0
-    domains: dict[str, int] = field(default_factory=dict)
-    ranges: dict[str, int] = field(default_factory=dict)
-    kind: Kind = "entity"
-    text_numbers: bool = False
-    least: str = ""
-    greatest: str = ""
+    return kg.cached("planning schema", make)
 
 
 class _Reader:
@@ -87,122 +72,29 @@ class _Reader:
         self.kg = kg
         self.profile = kg.profile()
         self.labels = tuple(p for p in (*self.profile.labels, *ALTERNATIVE) if p in self.profile.predicates)
-        self.edges: list[Edge] = []
 
     def schema(self) -> Schema:
-        uses = self._uses()
-        self._count_values(uses)
-        self._count_classes(uses)
-        self._find_kinds(uses)
-        counts = self._class_counts(uses)
-        return self._assembled(uses, counts)
-
-    def _uses(self) -> dict[str, _Usage]:
         counts = [
             (p, n)
             for p, n in self.profile.predicates.items()
-            if p not in self.labels and not p.startswith(VOCABULARIES) and n
+            if n and p not in self.labels and not p.startswith(VOCABULARIES)
         ]
         # A graph with more properties than that has a long tail that no schema can show.
-        most = sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED]
-        return {p: _Usage(p, n) for p, n in sorted(most)}
-
-    def _batches(self, uses: Mapping[str, _Usage], properties: Iterable[str]) -> Iterator[list[str]]:
-        batch: list[str] = []
-        size = 0
-        for p in properties:
-            if batch and (size + uses[p].triples > _BATCH or len(batch) == 500):
-                yield batch
-                batch, size = [], 0
-            batch.append(p)
-            size += uses[p].triples
-        if batch:
-            yield batch
-
-    def _count_values(self, uses: Mapping[str, _Usage]) -> None:
-        for batch in self._batches(uses, uses):
-            rows = self.kg.select(queries.get("planning/values").bind(property=batch))
-            for p, datatype, triples, subjects, objects in rows:
-                use = uses[str(p)]
-                use.by_datatype[str(datatype)] = int(str(triples))
-                # Datatypes seldom mix within one property; where they do, the sum is an upper bound.
-                use.subjects = min(use.triples, use.subjects + int(str(subjects)))
-                use.objects += int(str(objects))
-
-    def _count_classes(self, uses: Mapping[str, _Usage]) -> None:
-        large = [p for p, use in uses.items() if use.triples > _LARGE]
-        small = [p for p, use in uses.items() if use.triples <= _LARGE]
-        things = [p for p in small if "" in uses[p].by_datatype]
-        for batch in self._batches(uses, small):
-            for p, c, n in self.kg.select(queries.get("planning/subject-classes").bind(property=batch)):
-                _add(uses[str(p)].domains, str(c), int(str(n)))
-        for batch in self._batches(uses, things):
-            for p, c, n in self.kg.select(queries.get("planning/object-classes").bind(property=batch)):
-                _add(uses[str(p)].ranges, str(c), int(str(n)))
-            for source, p, target, n in self.kg.select(queries.get("planning/edges").bind(property=batch)):
-                self._edge(str(source), str(p), str(target), int(str(n)))
-        for name in large:
-            self._sample_classes(uses[name])
-
-    def _sample_classes(self, use: _Usage) -> None:
-        rows = list(self.kg.select(queries.get("planning/sampled-edges").bind(property=[use.iri])))
-        sampled = min(use.triples, 10_000)
-        for source_, target_, n in rows:
-            source, target, count = str(source_), str(target_), int(str(n))
-            # A thing of several classes is in several rows, so shares are of the triples looked at.
-            share = min(1.0, count / sampled)
-            _add(use.domains, source, 0)
-            use.domains[source] = min(use.subjects, use.domains[source] + round(share * use.subjects))
-            if "" in use.by_datatype:
-                _add(use.ranges, target, 0)
-                use.ranges[target] = min(use.objects, use.ranges[target] + round(share * use.objects))
-                self._edge(source, use.iri, target, round(share * use.triples))
-
-    def _edge(self, source: str, p: str, target: str, count: int) -> None:
-        if _asked(source) and _asked(target):
-            self.edges.append(Edge(source, p, target, count))
-
-    def _find_kinds(self, uses: Mapping[str, _Usage]) -> None:
-        for use in uses.values():
-            datatype = _most(use.by_datatype)
-            if datatype == "":
-                use.kind = "entity"
-            elif datatype in NUMBERS:
-                use.kind = "number"
-            elif datatype in DATES:
-                use.kind = "date"
-            elif datatype == XSD + "boolean":
-                use.kind = "boolean"
-            else:
-                self._look_at_texts(use)
-        measured = [p for p, use in uses.items() if use.kind in ("number", "date") and not use.text_numbers]
-        for batch in self._batches(uses, measured):
-            rows = self.kg.select(queries.get("planning/extremes").bind(property=batch))
-            for p, datatype_, least, greatest in rows:
-                use = uses[str(p)]
-                if str(datatype_) in NUMBERS | DATES:
-                    _widen(use, str(least or ""), str(greatest or ""))
-
-    def _look_at_texts(self, use: _Usage) -> None:
-        rows = self.kg.select(queries.get("planning/value-sample").bind(property=[use.iri], limit=_VALUES))
-        texts = [str(text) for (text,) in rows]
-        use.kind, use.text_numbers = kind_of_texts(texts)
-        if use.kind in ("number", "date"):
-            for text in texts:
-                _widen(use, text, text)
-
-    def _class_counts(self, uses: Mapping[str, _Usage]) -> dict[str, int]:
-        counts = {
-            str(c): int(str(n))
-            for c, n in self.kg.select(queries.get("explore/classes").text)
-            if _asked(str(c))
-        }
-        counts.pop("", None)
+        most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
+        rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
+        classes = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef) and is_asked(str(c))}
+        uses, edges = usage_of(self.kg, most, classes)
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
-            counts[""] = int(str(self.kg.select(queries.get("planning/untyped").text).rows[0][0]))
-        return dict(sorted(counts.items()))
+            classes[""] = self._untyped(uses)
+        return self._assembled(uses, edges, dict(sorted(classes.items())))
 
-    def _assembled(self, uses: Mapping[str, _Usage], counts: Mapping[str, int]) -> Schema:
+    def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
+        """Return about how many things have no class: at least as many as one property shows."""
+        return max(max(use.domains.get("", 0), use.ranges.get("", 0)) for use in uses.values())
+
+    def _assembled(
+        self, uses: Mapping[str, PropertyUsage], edges: Edges, counts: Mapping[str, int]
+    ) -> Schema:
         terms = sorted({*uses, *(c for c in counts if c)})
         names, comments = self._texts(terms)
         inverses = self._inverses(uses)
@@ -218,7 +110,7 @@ class _Reader:
                 names=names.get(p, ()),
                 comment=comments.get(p, ""),
                 kind=use.kind,
-                datatype=_most(use.by_datatype),
+                datatype=use.datatype,
                 triples=use.triples,
                 subjects=use.subjects,
                 objects=use.objects,
@@ -233,8 +125,8 @@ class _Reader:
             )
             for p, use in uses.items()
         }
-        edges = tuple(sorted(self.edges, key=lambda e: (e.source, e.property, e.target)))
-        return Schema(classes, properties, edges, self.labels, self.profile.triples)
+        links = tuple(Edge(*edge, n) for edge, n in sorted(edges.items()))
+        return Schema(classes, properties, links, self.labels, self.profile.triples)
 
     def _names(self, term: str) -> tuple[str, ...]:
         return self._texts([term])[0].get(term, ())
@@ -263,7 +155,7 @@ class _Reader:
             names[term] = tuple(dict.fromkeys((*found, local_name(term))))
         return names, {term: min(texts)[1] for term, texts in said.items()}
 
-    def _inverses(self, uses: Mapping[str, _Usage]) -> dict[str, list[str]]:
+    def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:
         found: defaultdict[str, list[str]] = defaultdict(list)
         if OWL + "inverseOf" in self.profile.predicates:
             for p, inverse in self.kg.select(queries.get("context/inverses").text):
@@ -271,7 +163,7 @@ class _Reader:
                     found[str(p)].append(str(inverse))
         return found
 
-    def _declared(self, uses: Mapping[str, _Usage]) -> None:
+    def _declared(self, uses: Mapping[str, PropertyUsage]) -> None:
         """Take the declared classes of properties whose data show none."""
         bare = [p for p, use in uses.items() if not set(use.domains) - {""} or not set(use.ranges) - {""}]
         for text in queries.get("planning/declared").batches("property", bare):
@@ -282,7 +174,7 @@ class _Reader:
                     if str(place) == RDFS + "domain"
                     else (use.ranges, use.objects)
                 )
-                if not at and _asked(str(c)):
+                if not at and is_asked(str(c)):
                     at[str(c)] = size
 
     def _parents(self, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
@@ -320,29 +212,5 @@ def _ancestors(c: str, above: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def _asked(c: str) -> bool:
-    return not c.startswith((*_NO_CLASSES, SKOLEM, "_:"))
-
-
-def _add(counts: dict[str, int], c: str, n: int) -> None:
-    if _asked(c):
-        counts[c] = counts.get(c, 0) + n
-
-
-def _most(counts: Mapping[str, int]) -> str:
-    return min(counts, key=lambda d: (-counts[d], d), default="")
-
-
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _widen(use: _Usage, least: str, greatest: str) -> None:
-    key = number_in if use.kind == "number" else lambda text: text
-    for text in (least, greatest):
-        if not text or key(text) is None:
-            continue
-        if not use.least or key(text) < key(use.least):  # type: ignore[operator]
-            use.least = text
-        if not use.greatest or key(text) > key(use.greatest):  # type: ignore[operator]
-            use.greatest = text

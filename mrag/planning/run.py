@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
-from decimal import Decimal
-
-from rdflib import Literal
-from rdflib.namespace import XSD
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.cells import Cells, in_order, shown_as, tied
 from mrag.planning.compiler import SPARE, to_sparql
-from mrag.planning.compiling.values import Kind, kind_of
-from mrag.planning.ordering import Cell, Cells, sort_key, tied
+from mrag.planning.compiling.values import kind_of
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
@@ -88,10 +83,9 @@ def run(
         return PlanResult(query, holds=found, seconds=seconds)
     assert isinstance(found, SelectResult)
     kinds = [kind_of(c.value) for c in plan.columns]
-    cells = (tuple(map(_cell, row, kinds)) for row in found.rows)
+    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
     # Values that a store prints in two ways are one here.
-    rows = list(dict.fromkeys(row for row in cells if any(cell is not None for cell in row)))
-    rows = _in_order(rows, plan)
+    rows = in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
     shown, behind, truncated = _cut(rows, plan, limits.rows, len(found.rows))
     return PlanResult(
         query,
@@ -102,43 +96,6 @@ def run(
         truncated,
         seconds,
     )
-
-
-def _cell(cell: Cell, kind: Kind) -> Cell:
-    """Return a cell as every store has it: numbers and dates that were computed have one spelling."""
-    if cell is None or not isinstance(cell, Literal):
-        return cell
-    if kind == "number":
-        return number(float(cell))
-    if kind == "date":
-        return Literal(str(cell), datatype=XSD.date, normalize=False)
-    if kind == "year-month":
-        return Literal(str(cell), datatype=XSD.gYearMonth, normalize=False)
-    return cell
-
-
-def number(value: float) -> Literal | None:
-    """Return a number as a literal of 12 digits; None if it is not finite.
-
-    Example:
-        >>> print(number(0.1 + 0.2), number(4.0), number(float("inf")))
-        0.3 4 None
-    """
-    if not math.isfinite(value):
-        return None
-    short = Decimal(f"{value:.12g}")
-    if short == short.to_integral_value():
-        return Literal(int(short))
-    return Literal(f"{short:f}", datatype=XSD.decimal, normalize=False)
-
-
-def _in_order(rows: list[Cells], plan: Plan) -> list[Cells]:
-    rows.sort(key=lambda row: [str(cell or "") for cell in row])
-    names = [c.name for c in plan.columns]
-    for order in reversed(plan.order):
-        at = names.index(order.column)
-        rows.sort(key=lambda row, at=at, down=order.descending: sort_key(row[at], down))  # type: ignore[misc]
-    return rows
 
 
 def _cut(rows: list[Cells], plan: Plan, most: int, asked: int) -> tuple[list[Cells], list[Cells], bool]:

@@ -22,7 +22,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.text.grammar import join
+from mrag.text.grammar import join, plural
 
 Name = Callable[[str], str]
 _FOLDS = {
@@ -154,6 +154,7 @@ def _aggregate(value: Aggregate, name: Name) -> str:
     if value.value is not None:
         inner = _expression(value.value, name)
     else:
-        inner = join([f"{_word(u, name)}s" for u in value.of])
+        inner = join([plural(_word(u, name)) for u in value.of])
     text = f"{_FOLDS[value.function]} {inner}"
-    return text if value.where.empty else f"{text} (where {_block(value.where, name)})"
+    condition = _block(value.where, name)
+    return f"{text} (where {condition})" if condition else text

@@ -43,7 +43,7 @@ class BlockCompiler:
             for p in block.patterns
         ]
         for branches in block.either:
-            found += self._either(branches, merged(around, positive(_without_either(block, branches))))
+            found += self._either(branches, _but(merged(around, positive(block)), branches))
         here = merged(around, positive(block))
         for inner in block.without:
             found += self._without(inner, here)
@@ -63,17 +63,23 @@ class BlockCompiler:
 
     def _inner(self, block: Block, around: Block) -> sparql.Group:
         """Return a block within others; what it borrows from them is said in it again."""
-        if borrowed(block, reached(around)):
-            return sparql.Group(tuple(self.block(merged(around, block))))
+        if wanted := borrowed(block, reached(around)):
+            return sparql.Group(tuple(self.block(merged(_lent(wanted, around), block))))
         return sparql.Group(tuple(self.block(block, around)))
 
     def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
+        outer = reached(around)
         if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
-        whole = [b if bound(b) and not borrowed(b, reached(around)) else merged(around, b) for b in branches]
+        # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
+        shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
+        whole = [
+            b if bound(b) and shared <= bound(b) else merged(_lent(shared - bound(b), around), b)
+            for b in branches
+        ]
         union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
-        names = sorted({u for b in whole for u in reached(b)})
+        names = sorted({u for b in branches for u in reached(b)} | shared)
         if not names:
             return [union]
         # Engines are slow to join a union; once its solutions are known they are not.
@@ -88,12 +94,12 @@ class BlockCompiler:
         shared = mentioned(block) & outer
         if not shared:
             return self._none(block, around)
-        if _is_condition(block) and _shared((block,), bound(around)):
+        if _is_condition(block):
             denied = sparql.Negation(_all([self.values.condition(c) for c in block.conditions]))
             return [*self.scalars(), sparql.Filter(denied)]
         # MINUS takes nothing away where no variable is bound on both sides.
         clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)
-        body = block if clear else merged(around, block)
+        body = block if clear else merged(_lent(shared, around), block)
         return [sparql.Minus(sparql.Group(tuple(self.block(body, around))))]
 
     def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
@@ -123,6 +129,12 @@ def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
     return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
 
 
-def _without_either(block: Block, branches: tuple[Block, ...]) -> Block:
+def _but(block: Block, branches: tuple[Block, ...]) -> Block:
     """Return a block without one choice, which is being compiled and must not be said in itself."""
-    return Block(patterns=block.patterns, either=tuple(e for e in block.either if e is not branches))
+    return Block(patterns=block.patterns, either=tuple(e for e in block.either if e != branches))
+
+
+def _lent(wanted: set[Unknown], around: Block) -> Block:
+    """Return as much of what stands around a block as binds some unknowns."""
+    patterns = Block(patterns=around.patterns)
+    return patterns if wanted & reached(around) <= bound(patterns) else around

@@ -52,19 +52,26 @@ def finest(kinds: Iterable[str]) -> Precision | None:
     return next((name for name in found if name in set(kinds)), None)
 
 
-def day_number(given: Given) -> Given:
-    """Return the Julian day number of the date in a text, with the fraction of its day."""
-    text = given.value
+def days(start: Given, end: Given) -> Given:
+    """Return the days from the date in one text to that in another, with the fraction of the last.
+
+    Whole days and seconds are counted apart, so that no digits are lost.
+    """
+    whole = Calculation(_julian(end.value), "-", _julian(start.value))
+    seconds = Calculation(_seconds(end.value), "-", _seconds(start.value))
+    guards = [guard for given in (start, end) for guard in (*given.guards, matches(given.value, DATE))]
+    return Given(_sum(whole, Calculation(Cast(DOUBLE, seconds), "/", _number(86400))), tuple(guards))
+
+
+def _seconds(text: Expression) -> Expression:
+    """Return the seconds of the day; none have passed where no time is written."""
     seconds = Call("if", (matches(text, SECOND), _digits(18, 2, text), _number(0)))
     of_day = _sum(
         Calculation(_digits(12, 2, text), "*", _number(3600)),
         Calculation(_digits(15, 2, text), "*", _number(60)),
         seconds,
     )
-    fraction = Call(
-        "if", (matches(text, HOUR), Calculation(Cast(DOUBLE, of_day), "/", _number(86400)), _number(0))
-    )
-    return Given(_sum(_julian(text), fraction), (*given.guards, matches(text, DATE)))
+    return Call("if", (matches(text, HOUR), of_day, _number(0)))
 
 
 def _julian(text: Expression) -> Expression:

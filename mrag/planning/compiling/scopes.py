@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rdflib import Literal
+
 from mrag.errors import ConfigError
 from mrag.planning.plan import (
     Aggregate,
@@ -12,12 +14,14 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Condition,
+    Contains,
     Expression,
     Plan,
     Scalar,
     Unknown,
     parts,
 )
+from mrag.rdf.terms import to_ox
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _DEEPEST = 40
@@ -63,6 +67,14 @@ def reached(block: Block) -> set[Unknown]:
     found = bound(block)
     for inner in (*(b for branches in block.either for b in branches), *block.optional):
         found |= reached(inner)
+    return found
+
+
+def unsure(block: Block) -> set[Unknown]:
+    """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
+    found = reached(block) - bound(block)
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        found |= unsure(inner)
     return found
 
 
@@ -134,7 +146,7 @@ def _check(plan: Plan, depth: int) -> None:
             raise ConfigError("There is no such column to order by.", term=order.column)
     if plan.offset < 0 or (plan.limit is not None and plan.limit < 0):
         raise ConfigError("Limit and offset are not negative.")
-    _check_block(plan.where, set(), depth)
+    _check_block(plan.where, set(), set(), depth)
     here = reached(plan.where)
     for unknown in plan.group_by:
         _require({unknown}, here)
@@ -153,7 +165,7 @@ def _check_name(name: str) -> None:
         raise ConfigError("A name of a plan is of letters, digits and _.", term=name)
 
 
-def _check_block(block: Block, outer: set[Unknown], depth: int) -> None:
+def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: int) -> None:
     if depth <= 0:
         raise ConfigError("The plan is nested too deep.")
     for pattern in block.patterns:
@@ -162,6 +174,8 @@ def _check_block(block: Block, outer: set[Unknown], depth: int) -> None:
                 _check_name(place.name)
     here = outer | reached(block)
     for condition in block.conditions:
+        if isinstance(condition, Contains):
+            to_ox(Literal(condition.text))
         for side in sides(condition):
             _check_value(side, block, here, depth, folds=False)
     for branches in block.either:
@@ -171,7 +185,12 @@ def _check_block(block: Block, outer: set[Unknown], depth: int) -> None:
     for inner in (*(b for branches in block.either for b in branches), *block.without, *block.optional):
         if inner.optional:
             raise ConfigError("Only the block of a plan has optional parts.")
-        _check_block(inner, certain, depth - 1)
+        _check_block(inner, certain, sure | bound(positive(block)), depth - 1)
+    known = sure | bound(block)
+    for inner in (*block.without, *block.optional):
+        if inner.patterns or inner.either:
+            # Whether it holds would depend on which alternative has been chosen.
+            _require(mentioned(inner) & certain, known, "Not every alternative binds")
 
 
 def _check_value(value: Expression, block: Block, known: set[Unknown], depth: int, *, folds: bool) -> None:
@@ -187,7 +206,7 @@ def _check_value(value: Expression, block: Block, known: set[Unknown], depth: in
         if aggregate.value is None and (aggregate.function != "count" or not aggregate.of):
             raise ConfigError("An aggregate has nothing to fold.", term=aggregate.function)
         inner = merged(block, aggregate.where)
-        _check_block(inner, set(), depth - 1)
+        _check_block(inner, set(), set(), depth - 1)
         _require(set(aggregate.of), reached(inner))
         if aggregate.value is not None:
             if aggregates(aggregate.value):
@@ -204,6 +223,6 @@ def _check_scalar(plan: Plan, depth: int) -> None:
         )
 
 
-def _require(wanted: set[Unknown], known: set[Unknown]) -> None:
+def _require(wanted: set[Unknown], known: set[Unknown], else_: str = "Nothing binds") -> None:
     for unknown in sorted(wanted - known):
-        raise ConfigError(f"Nothing binds {unknown}.")
+        raise ConfigError(f"{else_} {unknown}.")

@@ -7,7 +7,7 @@ engines end a query at a cast that fails where others leave a value out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.compiling import dates
-from mrag.planning.compiling.terms import DOUBLE, INTEGER, Given, number_of, text, whole
+from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -68,12 +68,14 @@ class ValueCompiler:
         fold: The value of an aggregate, which a sub-select has computed.
         scalar: The variable of a scalar, whose sub-select is put beside the pattern.
         kinds: What columns are, by name, where conditions speak of columns.
+        unsure: Unknowns that not every solution binds; some engines take what is unbound for a literal.
     """
 
     variable: Callable[[Unknown], ox.Variable]
     fold: Callable[[Aggregate], Given]
     scalar: Callable[[Scalar], Given]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    unsure: Collection[Unknown] = ()
 
     def kind(self, expression: Expression) -> Kind:
         """Return what an expression is known to be."""
@@ -83,7 +85,9 @@ class ValueCompiler:
         """Return an expression as it stands."""
         match expression:
             case Unknown():
-                return Given(self.variable(expression))
+                variable = self.variable(expression)
+                unsure = expression in self.unsure
+                return Given(variable, (sparql.Call("bound", (variable,)),) if unsure else ())
             case URIRef() | Literal():
                 return Given(to_ox(expression))  # type: ignore[arg-type]  # neither is a blank node
             case Number(value):
@@ -91,7 +95,7 @@ class ValueCompiler:
             case DatePart(part, value):
                 return dates.part(part, self.text(value))
             case Days(start, end):
-                return self._days(start, end)
+                return dates.days(self.text(start), self.text(end))
             case Arithmetic(left, operation, right):
                 return self._arithmetic(left, operation, right)
             case Aggregate():
@@ -131,10 +135,6 @@ class ValueCompiler:
         given = self._contains(condition) if isinstance(condition, Contains) else self._compared(condition)
         return given.holding()
 
-    def _days(self, start: Expression, end: Expression) -> Given:
-        first, last = dates.day_number(self.text(start)), dates.day_number(self.text(end))
-        return Given(sparql.Calculation(last.value, "-", first.value), (*first.guards, *last.guards))
-
     def _arithmetic(self, left: Expression, operation: OneOf["+", "-", "*", "/"], right: Expression) -> Given:
         a, b = self.number(left), self.number(right)
         guards = (*a.guards, *b.guards)
@@ -142,6 +142,8 @@ class ValueCompiler:
             return Given(sparql.Calculation(a.value, operation, b.value), guards)
         # Some engines divide whole numbers to a whole number.
         quotient = sparql.Calculation(sparql.Cast(DOUBLE, a.value), "/", b.value)
+        if isinstance(b.value, ox.Literal):
+            return Given(quotient, guards) if float(b.value.value or 0) else NOTHING
         return Given(quotient, (*guards, sparql.Compare(b.value, "!=", _zero())))
 
     def _contains(self, condition: Contains) -> Given:
@@ -179,7 +181,7 @@ class ValueCompiler:
         elif kinds == ("any", "any"):
             return self._any(condition)
         else:
-            a, b = self._lower(left), self._lower(right)
+            a, b = (_sortable(self._lower(e)) for e in (left, right))
         return Given(sparql.Compare(a.value, relation, b.value), (*a.guards, *b.guards))
 
     def _years(self, expression: Expression) -> Given:
@@ -209,12 +211,11 @@ class ValueCompiler:
         """Compare any two values: as numbers if both are, else as text; things as things."""
         a, b = self.raw(condition.left), self.raw(condition.right)
         first, second = text(a.value), text(b.value)
-        both = sparql.AllOf((whole(first), whole(second)))
+        both = sparql.AllOf(tuple(dict.fromkeys((whole(first), whole(second)))))
         numbers = sparql.Compare(sparql.Cast(DOUBLE, first), condition.relation, sparql.Cast(DOUBLE, second))
-        words = sparql.Compare(
-            sparql.Call("lcase", (first,)), condition.relation, sparql.Call("lcase", (second,))
-        )
-        literals = tuple(sparql.Call("isLiteral", (v.value,)) for v in (a, b))
+        lower = (_sortable(Given(sparql.Call("lcase", (t,)))).value for t in (first, second))
+        words = sparql.Compare(next(lower), condition.relation, next(lower))
+        literals = tuple(dict.fromkeys(sparql.Call("isLiteral", (v.value,)) for v in (a, b)))
         compared = sparql.AllOf((*literals, sparql.Call("if", (both, numbers, words))))
         if condition.relation not in ("=", "!="):
             return Given(compared, (*a.guards, *b.guards))
@@ -295,6 +296,13 @@ def folded_as(aggregate: Aggregate) -> FoldedAs:
     if aggregate.function in ("sum", "average"):
         return "itself" if kind == "number" else "number"
     return "text" if kind == "any" else "itself"
+
+
+def _sortable(given: Given) -> Given:
+    """Return text in lower case so that it can be compared by order; Virtuoso cannot do it as it stands."""
+    if isinstance(given.value, ox.Literal):
+        return given
+    return Given(text(given.value), given.guards)
 
 
 def _zero() -> ox.Literal:

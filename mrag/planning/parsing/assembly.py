@@ -199,11 +199,14 @@ class Graph:
 
     def discount(self, step: Step) -> float:
         """Return what a step costs less because the question has words for it."""
-        if step.property in self.wanted:
-            return 0.8
         info = self.schema.properties.get(step.property)
         if info is None:
             return 0.0
+        if step.forward and info.functional and step.property in self.used:
+            # It leads to one thing only, which another name of the question has taken.
+            return -2.5
+        if step.property in self.wanted:
+            return 0.8
         best = 0.0
         for name in info.names:
             parts = [stem(w) for part in name.split() for w in name_parts(part)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.candidates import Candidate
+from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.parsing.assembly import Graph, Node, compare_period, text_is
 from mrag.planning.parsing.frame import (
     Compared,
@@ -24,7 +25,6 @@ from mrag.planning.parsing.question import Period, QuestionText, Word
 from mrag.planning.parsing.segmentation import Segmentation, meaningful
 from mrag.planning.plan import (
     Aggregate,
-    Arithmetic,
     Block,
     Column,
     Comparison,
@@ -32,7 +32,7 @@ from mrag.planning.plan import (
     Contains,
     DatePart,
     Expression,
-    Fold,
+    Number,
     Order,
     Pattern,
     Plan,
@@ -46,6 +46,28 @@ from mrag.text.tokens import is_stopword
 Similar = Callable[[str, str, int], Sequence[Candidate]]
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 _OPPOSITE: Mapping[Relation, Relation] = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
+
+
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "from": ("depart", "departure", "origin", "source", "start", "begin", "leave", "departs"),
+    "to": ("arriv", "arrive", "arrival", "destination", "target", "end", "reach", "arrives"),
+    "into": ("arriv", "arrive", "arrival", "destination"),
+    "of": (), "by": (), "in": ("locat",),
+}  # fmt: skip
+
+
+_VERBS_OF_PLACE = frozenset(
+    "flow touch pass cross lie run go lead stand serve work live situat surround".split()
+)
+"""Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+_FOLD_WORDS = {
+    "count": "number of",
+    "sum": "total",
+    "average": "average",
+    "minimum": "least",
+    "maximum": "greatest",
+}
+_OF = frozenset("of the a an all each every its their this that".split())
 
 
 class Unbuildable(Exception):
@@ -85,7 +107,7 @@ class Builder:
         question: The question.
         segmentation: How it was cut.
         frame: The roles of its words.
-        chosen: For the first word of a name, which of its candidates to take instead of the likeliest.
+        chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
         dimension: The properties that an adjective may speak of, with the direction.
     """
 
@@ -132,6 +154,7 @@ class Builder:
         for noun in frame.missing:
             self._missing(noun)
         self._wanted()
+        self.guesses += 2 * frame.dangling
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
@@ -171,10 +194,13 @@ class Builder:
         info = self.schema.properties.get(candidate.term)
         return sorted(info.domains, key=lambda c: (-info.domains[c], c)) if info else []
 
-    def _distance(self, classes: Sequence[str], at: int) -> float:
+    def _distance(
+        self, classes: Sequence[str], at: int, context: Sequence[tuple[str, int]] | None = None
+    ) -> float:
         """Return how far classes are from those that the question names, the nearest words first."""
-        best = 4.0 if self.context else 0.0
-        for cls, where in self.context:
+        context = self.context if context is None else context
+        best = 4.0 if context else 0.0
+        for cls, where in context:
             way = self.joins.path([cls], classes, max_cost=3.5)
             if way is not None:
                 best = min(best, way[0] + 0.04 * min(10, abs(where - at)))
@@ -183,7 +209,7 @@ class Builder:
     def pick(
         self, start: int, candidates: Sequence[Candidate], like: Callable[[Candidate], float]
     ) -> Candidate:
-        """Return the likeliest of some candidates, once and for all for their first word."""
+        """Return the likeliest of some candidates, once and for all for the place behind their words."""
         if start in self.picked:
             return self.picked[start]
         ranked = sorted(candidates, key=lambda c: (-like(c), c.term, c.inverse))
@@ -216,9 +242,9 @@ class Builder:
             classes = self._domains(c)
             if c.inverse or info.kind == "entity":
                 classes = [*classes, *info.ranges]
-            return c.score - 0.12 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
+            return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
 
-        return self.pick(noun.start, noun.candidates, like)
+        return self.pick(noun.end, noun.candidates, like)
 
     def info(self, candidate: Candidate) -> PropertyInfo:
         """Return what is known of a property."""
@@ -238,6 +264,8 @@ class Builder:
             measures = [m for m in self._measures() if m.noun is noun]
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
+            elif measures and measures[0].function == "count":
+                want = "count"
             found = self.noun(noun, want)
             if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
                 self.graph.node_of(found.term, typed=True)
@@ -273,7 +301,7 @@ class Builder:
                 - (0.02 if c.kind == "value" else 0)
             )
 
-        found = self.pick(mention.start, mention.candidates, like)
+        found = self.pick(mention.end, mention.candidates, like)
         if found.kind == "entity":
             self._entity(restriction, found)
         else:
@@ -293,7 +321,7 @@ class Builder:
             c for c in mention.candidates
             if c.kind == "entity" and c.name.casefold() == found.name.casefold() and set(c.classes) == set(found.classes)
         ]  # fmt: skip
-        hints = tuple(w.stem for w in self.question.words[max(0, mention.start - 3) : mention.start])
+        hints = self._near(mention.start)
         if restriction.negated:
             graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
             return
@@ -318,6 +346,13 @@ class Builder:
         node.hints = hints
         blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
         self._alternatives(restriction, blocks)
+
+    def _near(self, at: int) -> tuple[str, ...]:
+        """Return stems of the words before a name, with what properties are called that mean the same."""
+        found = [w.stem for w in self.question.words[max(0, at - 3) : at]]
+        for word in tuple(found):
+            found.extend(_ENDS.get(word, ()))
+        return tuple(found)
 
     def _reach(self, classes: Sequence[str], end: URIRef | None = None) -> tuple[Pattern, ...]:
         """Return triples with unknowns of their own that lead from what is named to things of some classes.
@@ -371,6 +406,8 @@ class Builder:
         domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
         owner = graph.owner(domains, constants=False)
         key = (str(owner.place), iri)
+        if self._restricted.get(key) == found.term and not restriction.negated:
+            return
         again = key in self._restricted and restriction.either < 0 and not restriction.negated
         if again and info.functional:
             # One thing cannot have both values: another thing is meant, such as the other end of a journey.
@@ -381,8 +418,8 @@ class Builder:
         else:
             value = graph.value(owner, info)
         if not owner.hints:
-            owner.hints = tuple(w.stem for w in self.question.words[max(0, at - 3) : at])
-        self._restricted.add((str(owner.place), iri))
+            owner.hints = self._near(at)
+        self._restricted[str(owner.place), iri] = found.term
         condition = text_is(value, found.term)
         if restriction.negated:
             graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
@@ -399,7 +436,7 @@ class Builder:
         self._pending.setdefault(restriction.either, []).extend(blocks)
 
     _pending: dict[int, list[Block]] = field(default_factory=dict)
-    _restricted: set[tuple[str, str]] = field(default_factory=set)
+    _restricted: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def _merge_alternatives(self) -> None:
         for number in sorted(self._pending):
@@ -453,10 +490,20 @@ class Builder:
         return (
             found.kind == "property"
             and self.info(found).kind == "text"
-            and bool({"name", "title", "label"} & set(self.info(found).names[0].lower().split()[-1:]))
-            and len(self.info(found).names[0].split()) < 3
+            and self._plainly_a_name(self.info(found))
             and any(c.value == owner for c in columns)
         )
+
+    def _plainly_a_name(self, info: PropertyInfo) -> bool:
+        """Return whether a property is called "name", "title" or "label", perhaps with its class before it."""
+        words = info.names[0].lower().split()
+        classes = {
+            w
+            for c in info.domains
+            if c in self.schema.classes
+            for w in self.schema.classes[c].names[0].lower().split()
+        }
+        return len(words) < 4 and [w for w in words if w not in classes] in (["name"], ["title"], ["label"])
 
     def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
         """Return whether what is shown are things or groups, rather than properties of things."""
@@ -475,8 +522,11 @@ class Builder:
     def _top_column(self, columns: list[Column], names: set[str]) -> Column:
         top = self.frame.superlative
         assert top is not None
+        if top.measure is not None and top.adjective:
+            plain = positive(top.adjective)
+            top.direction = DIMENSIONS[plain][0] if plain else top.direction
         if top.measure is None and top.adjective:
-            options = self.dimension(top.adjective)
+            options = self._said_of(self.dimension(top.adjective), top.of)
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
             if not options:
                 raise Unbuildable(top.adjective)
@@ -486,7 +536,7 @@ class Builder:
             if top.adjective not in ("most", "least"):
                 top.direction = best[1]
             self.matches.append(best[0].score)
-            expression: Expression = self._property(best[0], None)
+            expression: Expression = self._property(best[0], None, self._node_of(top.of))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
             measured = [c for c in columns if isinstance(c.value, Aggregate)]
@@ -497,6 +547,21 @@ class Builder:
             # "What is the highest price?" asks for the price alone.
             return columns[0]
         return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
+
+    def _said_of(
+        self, options: Sequence[tuple[Candidate, str]], noun: Noun | None
+    ) -> Sequence[tuple[Candidate, str]]:
+        """Return those of an adjective's properties that the things it is said of have; all if none has."""
+        classes = set(self._classes_of(noun)) if noun is not None else set()
+        own = [o for o in options if classes & set(self._domains(o[0]))]
+        return own or options
+
+    def _classes_of(self, noun: Noun) -> list[str]:
+        found = self.noun(noun)
+        if found.kind == "class":
+            return [found.term]
+        info = self.info(found)
+        return list(info.domains if found.inverse else info.ranges)
 
     def _top_measure(self, measure: Measure, columns: list[Column]) -> Expression:
         expression = self.expression(measure)
@@ -522,9 +587,34 @@ class Builder:
             return self.graph.node_of(found.term, typed=True).place
         return self._property(found, output)
 
-    def _property(self, found: Candidate, noun: Noun | None) -> Expression:
+    def _node_of(self, noun: Noun | None) -> Node | None:
+        """Return the node that a noun stands for, if it stands for things."""
+        if noun is None:
+            return None
+        found = self.noun(noun)
+        if found.kind == "class":
+            return self.graph.node_of(found.term, typed=True)
+        if self.info(found).kind != "entity":
+            return None
+        place = self._property(found, noun)
+        return next((n for n in self.graph.nodes if n.place == place), None)
+
+    def _whose(self, found: Candidate, noun: Noun) -> Node | None:
+        """Return what a property is asked of: "the population of the capital"."""
+        low = self.question.low
+        for other in self.frame.nouns:
+            between = low[noun.end : other.start]
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= _OF:
+                node = self._node_of(other)
+                if node is not None and set(node.classes) & set(self._domains(found)):
+                    return node
+        return None
+
+    def _property(self, found: Candidate, noun: Noun | None, owner: Node | None = None) -> Expression:
         info = self.info(found)
-        owner = self.graph.owner(self._domains(found))
+        if owner is None or not set(owner.classes) & set(info.domains):
+            owner = self._whose(found, noun) if noun is not None else None
+        owner = owner or self.graph.owner(self._domains(found))
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
         ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
@@ -550,11 +640,12 @@ class Builder:
         function = measure.function
         found = self.noun(measure.noun)
         if found.kind == "class":
+            if measure.money:
+                return self._money(found.term)
+            if (other := self._related(found.term, measure.noun)) is not None:
+                return Aggregate("count", None, (self._unknown(other),))
             node = self.graph.node_of(found.term, typed=True)
-            counted = Aggregate("count", None, (self._unknown(node),))
-            if measure.per is not None and self.frame.groups:
-                return counted
-            return counted
+            return Aggregate("count", None, (self._unknown(node),))
         info = self.info(found)
         value = self._property(found, measure.noun)
         if function is None:
@@ -571,6 +662,38 @@ class Builder:
         if isinstance(owner.place, URIRef):
             return value
         return Aggregate(function, value, (owner.place,))
+
+    def _related(self, cls: str, noun: Noun) -> Node | None:
+        """Return the other things of a class that a verb relates to those shown: "borders the most states"."""
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun) and o is not noun]
+        if not any(self.noun(o).term == cls for o in shown):
+            return None
+        for verb in self.frame.nouns:
+            found = self.noun(verb)
+            info = self.schema.properties.get(found.term)
+            if (
+                verb.role == ""
+                and found.kind == "property"
+                and info
+                and cls in info.domains
+                and cls in info.ranges
+            ):
+                node, other = self.graph.node_of(cls, typed=True), self.graph.node_of(cls, new=True)
+                self.graph.add(node.place, info.iri, other.place)
+                return other
+        return None
+
+    def _money(self, cls: str) -> Expression:
+        """Return the sum of the one property of a class that is an amount: "the total sales amount"."""
+        words = {"price", "amount", "cost", "revenue", "value", "total", "worth"}
+        found = [
+            i for i in self.schema.properties.values()
+            if cls in i.domains and i.kind == "number" and words & set(i.names[0].lower().split())
+        ]  # fmt: skip
+        if len(found) != 1:
+            raise Unbuildable("which amount?")
+        node = self.graph.node_of(cls, typed=True)
+        return Aggregate("sum", self.graph.number(node, found[0]), (self._unknown(node),))
 
     @staticmethod
     def _unknown(node: Node) -> Unknown:
@@ -593,7 +716,7 @@ class Builder:
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""
         if isinstance(output, Measure) and output.noun is not None:
-            base = f"{output.function or ''} {output.noun.candidates[0].name}"
+            base = f"{_FOLD_WORDS.get(output.function or '', '')} {output.noun.candidates[0].name}"
         elif isinstance(expression, Unknown):
             base = expression.name
         elif isinstance(output, Noun):
@@ -617,10 +740,20 @@ class Builder:
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+            elif (
+                info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
+            ):
+                value = self.graph.number(self.graph.owner(self._domains(found)), info)
+                self.graph.conditions.append(Comparison(value, ">", Literal(0)))
             elif info.kind == "boolean" and not self._beside(noun):
                 owner = self.graph.owner(self._domains(found))
                 value = self.graph.value(owner, info)
                 self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+
+    def _with(self, noun: Noun) -> bool:
+        return bool(
+            {"with", "have", "has", "having"} & set(self.question.low[max(0, noun.start - 2) : noun.start])
+        )
 
     def _beside(self, noun: Noun) -> bool:
         return any(r.noun is noun for r in self.frame.restrictions) or any(
@@ -660,15 +793,16 @@ class Builder:
             self._in_period(compared, compared.value)
             return
         noun = self._compared_noun(compared)
+        if isinstance(compared.value, Mention):
+            self._compare_things(compared, compared.value, noun)
+            return
         if noun is None:
-            if not compared.adjective:
-                raise Unbuildable("compared with what?")
-            options = self.dimension(compared.adjective)
-            if not options:
-                raise Unbuildable(compared.adjective)
-            left = self._property(options[0][0], None)
+            left = self._property(self._measured(compared), None, self._node_of(compared.left))
         else:
             found = self.noun(noun, "number")
+            if found.kind == "class" and compared.relation == "=" and noun is compared.left:
+                self._numbered(compared, found)
+                return
             if found.kind == "class" or self.info(found).kind in ("entity", "text"):
                 self._having(compared, noun)
                 return
@@ -677,9 +811,35 @@ class Builder:
                 left = self._measure(Measure(compared.fold, noun))
         right = self._right(compared, noun)
         target = self.having if isinstance(left, Aggregate) else self.graph.conditions
+        if compared.either and target:
+            one = target.pop()
+            self.graph.either.append(
+                (Block(conditions=(one,)), Block(conditions=(Comparison(left, "=", right),)))
+            )
+            return
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):
             target.append(Comparison(left, "<=", _number(compared.upper)))
+
+    def _numbered(self, compared: Compared, found: Candidate) -> None:
+        """Find a thing by its number: "semester 2"."""
+        owned = [
+            i
+            for i in self.schema.properties.values()
+            if found.term in i.domains
+            and i.kind == "number"
+            and {"id", "number", "no", "code", "nr"} & set(i.names[0].lower().split())
+        ]
+        if not owned or not isinstance(compared.value, float | int):
+            raise Unbuildable("a number of what?")
+        info = min(owned, key=lambda i: ("id" not in i.names[0].lower().split(), i.iri))
+        value = self.graph.number(self.graph.node_of(found.term, typed=True), info)
+        condition = Comparison(value, "=", _number(compared.value))
+        if compared.either and self.graph.conditions:
+            one = self.graph.conditions.pop()
+            self.graph.either.append((Block(conditions=(one,)), Block(conditions=(condition,))))
+        else:
+            self.graph.conditions.append(condition)
 
     def _right(self, compared: Compared, noun: Noun | None) -> Expression:
         value = compared.value
@@ -693,13 +853,40 @@ class Builder:
             return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
         raise Unbuildable("compared with a thing")
 
+    def _measured(self, compared: Compared) -> Candidate:
+        """Return the property that an adjective compares: "longer than"."""
+        if not compared.adjective:
+            raise Unbuildable("compared with what?")
+        options = self._said_of(self.dimension(compared.adjective), compared.left)
+        if not options:
+            raise Unbuildable(compared.adjective)
+        self.matches.append(options[0][0].score)
+        return options[0][0]
+
+    def _compare_things(self, compared: Compared, mention: Mention, noun: Noun | None) -> None:
+        """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
+        found = self.noun(noun, "number") if noun is not None else self._measured(compared)
+        entities = [c for c in mention.candidates if c.kind == "entity"]
+        if not entities or found.kind != "property":
+            raise Unbuildable("compared with a thing")
+        info = self.info(found)
+        owner = self._node_of(compared.left) if noun is None else None
+        left = self._property(found, noun, owner)
+        self.matches.append(entities[0].score)
+        other = self.graph.fresh(f"other {info.names[0]}")
+        self.graph.patterns.append(Pattern(URIRef(entities[0].term), URIRef(info.iri), other))
+        right: Expression = Number(other) if info.text_numbers else other
+        self.graph.conditions.append(Comparison(left, compared.relation, right))
+
     def _compared_noun(self, compared: Compared) -> Noun | None:
         for noun in (compared.left, compared.right):
             if noun is not None:
                 found = self.noun(noun, "number")
                 if found.kind == "property" and self.info(found).kind == "number":
                     return noun
-        return compared.right or (compared.left if not compared.adjective else None)
+        if compared.relation == "=" and compared.left is not None and not compared.adjective:
+            return compared.right or compared.left
+        return compared.right
 
     def _having(self, compared: Compared, noun: Noun) -> None:
         if not isinstance(compared.value, float | int):
@@ -790,6 +977,9 @@ class Builder:
             if info.kind == "boolean":
                 graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
                 return
+            if info.kind == "number" and info.minimum == "0":
+                graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))
+                return
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
         graph.without.append(Block(self._reach([found.term])))
@@ -831,11 +1021,18 @@ class Builder:
 
     def _ignored(self) -> tuple[str, ...]:
         words = self.question.words
-        return tuple(
-            words[i].low
-            for i in self.segmentation.ignored
-            if i not in self.frame.read and self._matters(words[i])
-        )
+        unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
+        for noun in self.frame.nouns:
+            if not noun.role and not self._beside(noun) and not self._used(self.noun(noun)):
+                unread.extend(range(noun.start, noun.end))
+        return tuple(words[i].low for i in sorted(set(unread)) if self._matters(words[i]))
+
+    def _used(self, found: Candidate) -> bool:
+        """Return whether what a noun names is in the plan."""
+        graph = self.graph
+        if found.kind == "property":
+            return found.term in graph.used or found.term in graph.read
+        return any(found.term in node.classes for node in graph.nodes)
 
     def _matters(self, word: Word) -> bool:
         if not meaningful(word):
@@ -845,13 +1042,23 @@ class Builder:
             info = self.schema.properties.get(iri)
             from mrag.text.tokens import content
 
-            if info and any(word.stem in content(text) for text in (*info.names, info.comment)):
+            if info and any(
+                _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
+            ):
                 return False
+        if self.graph.used and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
+            self.guesses += 1
+            return False
         return True
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two stems are of one word, as far as endings go."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) > 3 and longer.startswith(shorter) and len(longer) - len(shorter) < 4
 
 
 def _number(value: float) -> Literal:
     return Literal(int(value)) if float(value).is_integer() else Literal(value)
-
-
-_ = (Arithmetic, Fold)

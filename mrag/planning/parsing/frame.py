@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mrag.planning.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.parsing.question import Period
 from mrag.planning.plan import Fold, Part, Position, Relation
 
@@ -47,11 +47,13 @@ class Measure:
         function: The fold; None for the value itself.
         noun: What is folded or counted; None where the question leaves it open.
         per: What it is averaged over: "the average number of rooms per house".
+        money: Whether an amount of things is summed rather than their number: "the total sales amount".
     """
 
     function: Fold | None
     noun: Noun | None = None
     per: Noun | None = None
+    money: bool = False
 
 
 @dataclass(eq=False)
@@ -68,6 +70,7 @@ class Compared:
         fold: A fold of what is compared: "an average rating above 4".
         negated: Whether it must not hold.
         at: Index of the word where it stands.
+        either: Whether it is an alternative to the one before it: "semester 1 or 2".
     """
 
     relation: Relation
@@ -79,6 +82,7 @@ class Compared:
     fold: Fold | None = None
     negated: bool = False
     at: int = 0
+    either: bool = False
 
 
 @dataclass(eq=False)
@@ -121,6 +125,7 @@ class Superlative:
         offset: How many before them are left out: 2 for "the third longest".
         measure: What orders them.
         adjective: The adjective, where it is that which says what orders them.
+        of: The things that the adjective is said of: "the largest city".
     """
 
     direction: str
@@ -128,6 +133,7 @@ class Superlative:
     offset: int = 0
     measure: Measure | None = None
     adjective: str = ""
+    of: Noun | None = None
 
 
 @dataclass(eq=False)
@@ -160,6 +166,7 @@ class Frame:
     yes_or_no: bool = False
     asks: str = ""
     unsupported: bool = False
+    dangling: bool = False
     read: set[int] = field(default_factory=set)
 
     @property

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mrag.planning.candidates import Candidate
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.parsing.builder import Builder, Draft, Unbuildable
 from mrag.planning.parsing.frame import Frame
@@ -72,6 +72,14 @@ class Parser:
         self.weights = weights
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []
+        self._one_word: dict[str, list[Candidate]] = {}
+        for info in schema.properties.values():
+            for name in info.names:
+                if " " in name:
+                    joined = name.lower().replace(" ", "")
+                    self._one_word.setdefault(joined, []).append(
+                        Candidate("property", info.iri, 0.95, name, "spelling")
+                    )
 
     def readings(self, text: str, k: int = 10) -> list[Reading]:
         """Return the likeliest readings of a question, best first.
@@ -85,7 +93,8 @@ class Parser:
         if not question.words:
             return []
         mentions = self.lexicon.match([word.token for word in question.words])
-        ways = segmentations(question, mentions)
+        mentions += self._joined(question, {(m.start, m.end) for m in mentions})
+        ways = segmentations(question, mentions, self.schema)
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
         for number, way in enumerate(ways[:4]):
             for draft in self._drafts(question, way, flips=number < 2):
@@ -95,6 +104,13 @@ class Parser:
                     found[key] = reading
         ranked = sorted(found.values(), key=lambda r: -r.probability)
         return ranked[:k]
+
+    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[Mention]:
+        """Yield mentions of names that the question writes as one word: "firstname"."""
+        for at, word in enumerate(question.words):
+            found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
+            if found and (at, at + 1) not in taken:
+                yield Mention(at, at + 1, tuple(found))
 
     def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
         return [
@@ -124,8 +140,13 @@ class Parser:
             return Builder(self.schema, self._joins, question, way, frame, self._dimension, chosen).build()
 
         try:
-            found = combined(question, way.items, lambda items: Reader(question, items, self.schema), build)
-            return found or build(Reader(question, way.items, self.schema).read())
+            found = combined(
+                question,
+                way.items,
+                lambda items: Reader(question, items, self.schema, self._dimension),
+                build,
+            )
+            return found or build(Reader(question, way.items, self.schema, self._dimension).read())
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

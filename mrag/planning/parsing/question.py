@@ -22,6 +22,9 @@ _ORDINAL = "zeroth first second third fourth fifth sixth seventh eighth ninth te
 _MONTHS = "january february march april may june july august september october november december".split()
 _SCALE = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 10**6, "mio": 10**6, "billion": 10**9}
 _YEAR = range(1000, 2200)
+_BEFORE_YEARS = frozenset(
+    "in since before after from until till to between and by of during through year years for fy or early late".split()
+) | set(_MONTHS)
 
 
 @dataclass(frozen=True)
@@ -212,10 +215,17 @@ def _date(words: Sequence[Word], at: int) -> Period | None:
             return _month(at, at + of + 1, year, month)
     if month and low[0] in _MONTHS and low[0] not in ("may", "march"):
         return Period(at, at + 1, None, None, "month", str(month))
-    year = _year(low[0])
+    year = _year(low[0]) if _timely([w.low for w in words[max(0, at - 2) : at]]) else 0
     if year and low[0] == words[at].token.raw.lower():
         return Period(at, at + 1, date(year, 1, 1), date(year + 1, 1, 1), "year")
     return None
+
+
+def _timely(before: Sequence[str]) -> bool:
+    """Return whether a number of four digits behind some words is a year."""
+    if not before or before[-1] in _BEFORE_YEARS:
+        return True
+    return before[-1] == "than" and before[0] in ("later", "earlier", "newer", "older")
 
 
 def _one_day(start: int, end: int, year: int, month: int, day: int) -> Period | None:

@@ -18,6 +18,7 @@ from mrag.planning.plan import (
     Expression,
     Operation,
     Plan,
+    Unknown,
 )
 
 Build = Callable[[Frame], Draft]
@@ -48,6 +49,8 @@ def combined(question: QuestionText, items: Sequence[Item], read: Read, build: B
     above, below, rest = _sides(question, items, at)
     operation: Operation = "-" if cue.kind == "difference" else "/"
     before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
+    averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
+    before = [i for i in before if not (i.cue and i.cue.kind == "fold")]
     first = _frame(read, [*above, *rest, *before])
     second = _frame(read, [*(below or _head(question, above)), *rest, *before])
     if below:
@@ -57,7 +60,9 @@ def combined(question: QuestionText, items: Sequence[Item], read: Read, build: B
         groups = build(
             Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
         )
-    return _joined(build(first), build(second), groups, operation, 100.0 if cue.value == "100" else 1.0)
+    return _joined(
+        build(first), build(second), groups, operation, 100.0 if cue.value == "100" else 1.0, averaged
+    )
 
 
 def _sides(
@@ -127,7 +132,9 @@ def _share(first: Frame, second: Frame) -> None:
             first.restrictions.append(last)
 
 
-def _joined(first: Draft, second: Draft, grouped: Draft | None, operation: Operation, factor: float) -> Draft:
+def _joined(
+    first: Draft, second: Draft, grouped: Draft | None, operation: Operation, factor: float, averaged: bool
+) -> Draft:
     one, other = first.plan, second.plan
     value, divisor = _measure(first), _measure(second)
     groups = [c for c in one.columns if c.name in first.shown and c.value != value]
@@ -141,6 +148,11 @@ def _joined(first: Draft, second: Draft, grouped: Draft | None, operation: Opera
     if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
         ratio: Expression = Arithmetic(value, operation, divisor)
         where = _both(one.where, other.where)
+        if averaged:
+            owners = [
+                p.subject for p in where.patterns if p.object == value and isinstance(p.subject, Unknown)
+            ]
+            ratio = Aggregate("average", ratio, tuple(owners[:1]))
     else:
         ratio = Arithmetic(_within(value, one.where, where), operation, _within(divisor, other.where, where))
     if factor != 1.0:

@@ -6,11 +6,11 @@ stood just before it. English alone is known here; names come from the lexicon.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
-from mrag.planning.candidates import Mention
+from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.parsing.cues import Cue
 from mrag.planning.parsing.frame import (
     Compared,
@@ -23,11 +23,22 @@ from mrag.planning.parsing.frame import (
     TextCondition,
     TimeUnit,
 )
-from mrag.planning.parsing.question import Period, Quantity, QuestionText
+from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
 from mrag.planning.parsing.segmentation import Item, meaningful
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.schema import Schema
 
+Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
+_UNIT_WORDS = frozenset(
+    "km m cm mm mi mile miles kilometer kilometers kilometre kilometres meter meters metre metres foot feet ft inch inches kg "
+    "kilogram kilograms gram grams g lb lbs pound pounds ton tons tonnes liter liters litre litres l ml mph kmh kph hp kw w "
+    "watt watts volt volts dollar dollars usd euro euros eur gbp cent cents percent years year months month weeks week days "
+    "day hours hour minutes minute min seconds second sec ms degrees degree sq square acres acre hectares gb mb tb ghz mhz "
+    "units unit points point stars star".split()
+)
+_HEADS = frozenset(
+    "address addresses number numbers value values name names data figure figures score scores".split()
+)
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year", "yearly": "year",
     "annual": "year", "annually": "year", "quarter": "quarter", "quarters": "quarter", "quarterly": "quarter",
@@ -46,6 +57,7 @@ _FLIPPED: dict[Relation, Relation] = {
     "=": "!=",
     "!=": "=",
 }
+_AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 _PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
 _VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
@@ -78,11 +90,13 @@ class Reader:
         question: The question.
         items: One way of cutting it.
         schema: The schema, which tells a compound ("customer state") from a verb with its subject.
+        dimension: The properties that an adjective may speak of, with the direction.
     """
 
     question: QuestionText
     items: Sequence[Item]
     schema: Schema
+    dimension: Dimension = lambda adjective: ()
     frame: Frame = field(default_factory=Frame)
     waiting: _Waiting = field(default_factory=_Waiting)
     last: Noun | None = None
@@ -94,16 +108,23 @@ class Reader:
     or_at: int = -9
     text_at: int = -1
     owner: str = ""
+    owner_start: int = 0
+    skipped: set[int] = field(default_factory=set)
+    boundary: int | None = None
+    most_word: str = ""
+    implicit: bool = False
 
     def read(self) -> Frame:
         """Return the frame."""
         low = self.question.low
         self.frame.yes_or_no = bool(low) and low[0] in _VERBS_OF_ASKING
+        if not self.frame.yes_or_no:
+            self.waiting.show = self.implicit = True
         for number, item in enumerate(self.items):
             if item.cue is not None:
                 self._cue(item.cue, number)
             elif item.mention is not None:
-                if not self._owner_of_next(number):
+                if item.start not in self.skipped and not self._owner_of_next(number):
                     self._mention(item, item.mention)
             elif item.quantity is not None:
                 self._quantity(item.quantity, number)
@@ -113,6 +134,19 @@ class Reader:
                 self._quotation(item)
             else:
                 self._word(item)
+        waiting = self.waiting
+        self.frame.dangling = (waiting.count and bool(self.frame.measures)) or bool(
+            waiting.negated
+            or waiting.compare
+            or waiting.between
+            or waiting.each
+            or (waiting.most and not waiting.count)
+        )
+        if self.waiting.count and not self.frame.outputs:
+            self.frame.outputs.append(Measure("count"))
+        if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
+            # "Who are the best? Return their name and age.": the second sentence says what is shown.
+            self.frame.outputs = self.frame.outputs[self.boundary :]
         return self.frame
 
     def _owner_of_next(self, number: int) -> bool:
@@ -129,7 +163,7 @@ class Reader:
             return False
         noun = Noun(item.start, item.end, item.mention.candidates, role="owner")
         self.frame.nouns.append(noun)
-        self.owner = own.term
+        self.owner, self.owner_start = own.term, item.start
         return True
 
     def _owns(self, cls: str, iri: str) -> bool:
@@ -141,17 +175,32 @@ class Reader:
     def _cue(self, cue: Cue, number: int) -> None:
         waiting, frame = self.waiting, self.frame
         kind, value = cue.kind, cue.value
+        if kind in ("show", "who", "where", "when", "count") and self.implicit:
+            # "For customers in Spain, what is …": what came before was no list of what to show.
+            self.implicit = False
+            for noun in frame.nouns:
+                if noun.role == "output":
+                    noun.role = ""
+            frame.outputs.clear()
+            self.listing = False
         if kind == "show":
             waiting.show, self.listing = True, False
+            if (
+                self.boundary is None
+                and frame.outputs
+                and set(self.question.words[cue.start].before) & set("?.!;")
+            ):
+                self.boundary = len(frame.outputs)
         elif kind == "count":
-            waiting.count = True
-            frame.yes_or_no = False
+            self._count(cue)
         elif kind == "fold":
             waiting.fold = cast(Fold, value)
         elif kind == "most":
             self._most(cue, number)
         elif kind == "top":
-            waiting.top = frame.superlative = Superlative(value)
+            # "The top five best": the number is said already.
+            if waiting.top is None or waiting.top.n is None:
+                waiting.top = frame.superlative = Superlative(value)
         elif kind == "compare":
             self._compare(cue, number)
         elif kind == "between":
@@ -160,16 +209,33 @@ class Reader:
             self._group(cue)
         elif kind in ("order", "direction"):
             self._order(cue)
-        elif kind == "not":
-            waiting.negated = True
-        elif kind == "or":
+        else:
+            self._other(cue)
+
+    def _other(self, cue: Cue) -> None:
+        if cue.kind == "not":
+            self.waiting.negated = True
+        elif cue.kind == "or":
             self.or_at = cue.end
-        elif kind == "text":
-            waiting.text = cast(Position, value)
-        elif kind == "unsupported":
-            frame.unsupported = True
+        elif cue.kind == "text":
+            self.waiting.text = cast(Position, cue.value)
+        elif cue.kind == "unsupported":
+            self.frame.unsupported = True
         else:
             self._asking(cue)
+
+    def _count(self, cue: Cue) -> None:
+        first = self.question.low[cue.start]
+        apart = self.question.words[cue.start].before
+        if (
+            first in ("number", "numbers")
+            and not apart
+            and self.last is not None
+            and self.last_at == cue.start
+        ):
+            return  # "the phone numbers of"
+        self.waiting.count = True
+        self.frame.yes_or_no = False
 
     def _asking(self, cue: Cue) -> None:
         if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
@@ -182,7 +248,7 @@ class Reader:
 
     def _most(self, cue: Cue, number: int) -> None:
         waiting = self.waiting
-        waiting.most = cue.value
+        waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):
             waiting.count = True
         if self.frame.superlative is None or waiting.top is None:
@@ -204,7 +270,7 @@ class Reader:
             return
         self.waiting.compare = relation
         self.waiting.adjective = words[0] if words[0].endswith("er") and words[-1] == "than" else ""
-        if self.waiting.adjective in ("greater", "higher", "lower", "later", "earlier", "fewer", "smaller"):
+        if self.waiting.adjective in ("greater", "later", "earlier", "fewer"):
             self.waiting.adjective = ""
 
     def _group(self, cue: Cue) -> None:
@@ -217,7 +283,11 @@ class Reader:
             self.waiting.show = False
         elif top is not None and top.measure is None and not top.adjective:
             self.waiting.by = True
-        elif (self.frame.measures or self.waiting.count) and not self._passive(cue.start):
+        elif (
+            self.question.low[cue.start] == "by"
+            and (self.frame.measures or self.waiting.count)
+            and not self._passive(cue.start)
+        ):
             self.waiting.each = True
 
     def _passive(self, at: int) -> bool:
@@ -260,7 +330,7 @@ class Reader:
         if named:
             self._name(item, Mention(item.start, item.end, names))
         else:
-            self._noun(Noun(item.start, item.end, nouns))
+            self._noun(Noun(self.owner_start if owner else item.start, item.end, nouns))
 
     def _name(self, item: Item, mention: Mention) -> None:
         waiting = self.waiting
@@ -273,6 +343,9 @@ class Reader:
         low = self.question.low
         noun = self.last if self.last is not None and self._adjacent(item.start, 3) else None
         negated, waiting.negated = waiting.negated, False
+        behind = self._beside(item, mention)
+        if behind is not None:
+            noun = behind
         found = Restriction(mention, noun, negated, before=tuple(low[max(0, item.start - 3) : item.start]))
         previous = self.frame.restrictions[-1] if self.frame.restrictions else None
         if (
@@ -294,9 +367,26 @@ class Reader:
         self.listing = False
         self.last_at = item.end
 
+    def _beside(self, item: Item, mention: Mention) -> Noun | None:
+        """Return the class or property right behind a name that it is a name of: "the Sociology domain"."""
+        following = next((i for i in self.items if i.start == item.end), None)
+        if following is None or following.mention is None:
+            return None
+        terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
+        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.6)
+        if not kept or kept[0].kind != "property":
+            return None
+        self.skipped.add(following.start)
+        noun = Noun(following.start, following.end, kept, "beside")
+        self.frame.nouns.append(noun)
+        return noun
+
     def _noun(self, noun: Noun) -> None:
         frame, waiting = self.frame, self.waiting
+        noun.candidates = self._again(noun)
         frame.nouns.append(noun)
+        if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
+            frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
         if self.open is not None:
             if self.open.left is None or not _numeric(self.open.left):
@@ -307,7 +397,7 @@ class Reader:
             self.open = None
         if waiting.order is not None:
             self._ordered(noun)
-        elif waiting.negated:
+        elif waiting.negated and not self._name_follows(noun.end):
             noun.role, waiting.negated = "missing", False
             frame.missing.append(noun)
         elif waiting.each:
@@ -345,6 +435,28 @@ class Reader:
         else:
             self.listing = False
 
+    def _again(self, noun: Noun) -> tuple[Candidate, ...]:
+        """Return what a noun names; the last word of a longer name before it stands for all of that name."""
+        if noun.end - noun.start > 1 or noun.role:
+            return noun.candidates
+        key = self.question.words[noun.start].token.key
+        for earlier in reversed(self.frame.nouns):
+            last = self.question.words[earlier.end - 1].token.key
+            if earlier.end - earlier.start > 1 and last == key and earlier.candidates[0].kind == "property":
+                return (replace(earlier.candidates[0], score=1.0), *noun.candidates)
+        return noun.candidates
+
+    def _name_follows(self, at: int) -> bool:
+        """Return whether an entity or a value is named next, so that a "not" is meant of it."""
+        for item in self.items:
+            if item.start < at:
+                continue
+            if item.mention is not None:
+                return item.start - at <= 2 and item.mention.candidates[0].kind in ("entity", "value")
+            if not item.unread or meaningful(self.question.words[item.start]):
+                return False
+        return False
+
     def _ordered(self, noun: Noun) -> None:
         waiting = self.waiting
         assert waiting.order is not None
@@ -356,9 +468,18 @@ class Reader:
         waiting, frame = self.waiting, self.frame
         top = frame.superlative
         assert top is not None
+        plain = (
+            self.most_word in ("highest", "lowest", "greatest") and not waiting.count and waiting.fold is None
+        )
+        if plain and noun.candidates[0].kind == "class" and not top.adjective:
+            # "The highest mountain" is not the one with the most of anything.
+            top.adjective, top.of, waiting.most = self.most_word, noun, ""
+            self._shown(noun)
+            return
         function: Fold | None = "count" if waiting.count else waiting.fold
         waiting.most, waiting.count, waiting.fold, waiting.by, waiting.top = "", False, None, False, None
-        top.measure = Measure(function, noun)
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        top.measure = Measure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.
@@ -366,12 +487,17 @@ class Reader:
             frame.outputs.append(top.measure)
             self.listing = True
 
+    def _shown(self, noun: Noun) -> None:
+        if self.waiting.show or not self.frame.outputs:
+            noun.role = "focus"
+            self.frame.outputs.append(noun)
+            self.listing, self.waiting.show = True, False
+
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
         function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
-        measure = Measure(function, noun)
-        if waiting.count and waiting.fold == "average":
-            measure = Measure("average", noun, per=noun)
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        measure = Measure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         waiting.count, waiting.fold, waiting.show = False, None, False
         frame.outputs.append(measure)
@@ -420,10 +546,18 @@ class Reader:
             frame.superlative.n = int(quantity.value)
             waiting.top = frame.superlative
             return
-        self._compared(Compared("=", quantity.value, left=left))
+        self._compared(Compared("=", quantity.value, left=left, at=quantity.start))
 
     def _compared(self, found: Compared) -> None:
         waiting = self.waiting
+        previous = self.frame.compared[-1] if self.frame.compared else None
+        if (
+            previous is not None
+            and self.or_at > previous.at
+            and found.relation == "="
+            and found.left in (None, previous.left)
+        ):
+            found.left, found.either = previous.left, previous.left is not None
         if waiting.negated:
             found.relation, waiting.negated = _FLIPPED[found.relation], False
         waiting.compare, waiting.adjective = None, ""
@@ -486,6 +620,9 @@ class Reader:
         low, waiting, frame = word.low, self.waiting, self.frame
         if waiting.text is not None and (meaningful(word) or len(low) == 1):
             self._text(word.token.raw, item)
+        elif self._letter(word, item.start):
+            waiting.text = "whole"
+            self._text(word.token.raw, item)
         elif low in _UNITS and (waiting.each or low in _PER or waiting.by or (self.listing and frame.groups)):
             unit = TimeUnit(_UNITS[low], item.start)
             frame.groups.append(unit)
@@ -493,6 +630,15 @@ class Reader:
             waiting.each = waiting.by = False
         elif _is_superlative(low):
             self._adjective(low, item.start)
+        elif (
+            low in _HEADS and not word.before and self.last is not None and self.last_at == item.start
+            and _numeric(self.last)
+        ):  # fmt: skip
+            # "Email addresses", "phone numbers"
+            frame.read.add(item.start)
+            self.last_at = item.end
+        elif item.start == 1 and self.question.low[0] == "how":
+            self._how(low, item)
         elif waiting.most and meaningful(word):
             top = frame.superlative
             if top is not None and top.measure is None:
@@ -501,10 +647,27 @@ class Reader:
                 frame.read.add(item.start)
         elif self.open is not None and self.open.right is None and meaningful(word):
             # A unit behind a number: "500 km".
-            if item.start - self._number_end() <= 0:
+            if low in _UNIT_WORDS and item.start - self._number_end() <= 1:
                 frame.read.add(item.start)
         elif low in _PREPOSITIONS:
             self.listing = False
+
+    def _how(self, low: str, item: Item) -> None:
+        """Read "how long is …" as a question for a property."""
+        found = tuple(candidate for candidate, _ in self.dimension(low))
+        if found:
+            noun = Noun(item.start, item.end, found, "output")
+            self.frame.nouns.append(noun)
+            self.frame.outputs.append(noun)
+            self.frame.read.update((0, item.start))
+            self.frame.unsupported = False
+
+    def _letter(self, word: Word, at: int) -> bool:
+        """Return whether a capital letter is a value: "a grade of A or C"."""
+        if len(word.token.raw) != 1 or not word.token.raw.isupper() or at == 0 or word.token.raw == "I":
+            return False
+        after_or = bool(self.frame.texts) and self.or_at == at
+        return after_or or (self.last is not None and self._adjacent(at, 2) and _numeric(self.last))
 
     def _number_end(self) -> int:
         ends = [i.end for i in self.items if i.quantity is not None]
@@ -516,6 +679,12 @@ class Reader:
             frame.superlative = Superlative("greatest")
         frame.superlative.adjective = low
         frame.read.add(at)
+        following = next((i for i in self.items if i.start == at + 1 and i.mention is not None), None)
+        if following is not None and following.mention is not None:
+            info = self.schema.properties.get(following.mention.candidates[0].term)
+            if info is not None and info.kind in ("number", "date"):
+                # "The shortest connect time": the adjective gives the direction, the noun what is measured.
+                self.waiting.most = "adjective"
         if self.bare is not None:
             rank = int(self.bare.value)
             if self.bare.ordinal:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrag.planning.candidates import Mention
+from mrag.planning.lexical.candidates import Mention
 from mrag.planning.parsing.cues import Cue, cues
 from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
+from mrag.planning.schema import Schema
 from mrag.text.tokens import is_stopword
 
 _NOISE = frozenset(
@@ -34,7 +36,7 @@ _NOISE = frozenset(
 
 
 _GRAMMAR = frozenset(
-    "each every both whose all per no not with who that which how many most least than where when any have has had".split()
+    "each every both whose all per no not with who that which how many most least than where when any have has had is are was were by".split()
 )
 """Words that join names: a name that was matched across one is two names."""
 
@@ -77,20 +79,26 @@ class Segmentation:
 
 def meaningful(word: Word) -> bool:
     """Return whether a reading must account for a word."""
+    raw = word.token.raw
+    if raw.isupper() and len(raw) > 1 and raw.isalpha():
+        return True  # "US" is no pronoun
     return not (word.low in _NOISE or word.token.key in _NOISE or is_stopword(word.token.key))
 
 
-def segmentations(question: QuestionText, mentions: Iterable[Mention], k: int = 6) -> list[Segmentation]:
+def segmentations(
+    question: QuestionText, mentions: Iterable[Mention], schema: Schema, k: int = 6
+) -> list[Segmentation]:
     """Return the best ways of cutting a question into items, best first.
 
     Args:
         question: The question.
         mentions: What its words may name.
+        schema: The schema of the graph.
         k: Maximum number of ways.
     """
     words = question.words
     starting: list[list[tuple[float, Item]]] = [[] for _ in words]
-    for item, weight in _weighed(question, mentions):
+    for item, weight in _weighed(question, mentions, schema):
         starting[item.start].append((weight, item))
     best: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(words) + 1)]
     best[0] = [(0.0, ())]
@@ -116,7 +124,9 @@ def _key(way: tuple[float, tuple[Item, ...]]) -> tuple[float, int, tuple[int, ..
     return round(way[0], 6), -len(way[1]), tuple(i.end for i in way[1])
 
 
-def _weighed(question: QuestionText, mentions: Iterable[Mention]) -> Iterable[tuple[Item, float]]:
+def _weighed(
+    question: QuestionText, mentions: Iterable[Mention], schema: Schema
+) -> Iterable[tuple[Item, float]]:
     quoted = question.quotations
     mentions = list(mentions)
     classes = {
@@ -138,6 +148,9 @@ def _weighed(question: QuestionText, mentions: Iterable[Mention]) -> Iterable[tu
         ):
             # "published in journals" is a verb and its object; "journal name" is a name of its own.
             score -= 0.25
+        if size == 1 and re.fullmatch(r"\d{1,3}(?:[.,]\d+)?", inner[0]):
+            # A number first of all; what has it for a name is found by its number.
+            score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
         yield Item(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)

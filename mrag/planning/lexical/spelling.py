@@ -7,7 +7,8 @@ compared in full.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -15,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 Hashes = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int64]
 
 _PREFIX: Final = 7
 _SHORTEST: Final = 4
 _LONG: Final = 8
 _PRIME: Final = np.uint64(1099511628211)
+_LOW: Final = np.uint64(0xFFFFFFFF)
+_HIGH: Final = np.uint64(0xFFFFFFFF00000000)
 _BASIS: Final = np.uint64(14695981039346656037)
 
 
@@ -33,58 +36,47 @@ class SpellingIndex:
     """Words by their deletions.
 
     Args:
-        forms: Hash of each deletion, in ascending order.
-        words: The word that each comes from, as a number.
+        forms: In each the hash of a deletion and, in its lower half, the word that it comes from, ascending.
 
     Example:
         >>> index = SpellingIndex.of(["kurosawa", "lopez", "rome"])
-        >>> index.near("kurosvaw"), index.near("lpez"), index.near("roma")
-        ([0], [1], [2])
+        >>> [index.near(word).tolist() for word in ("kurosvaw", "lpez", "roma")]
+        [[0], [1], [2]]
     """
 
-    def __init__(self, forms: Hashes, words: npt.NDArray[np.uint32]) -> None:
+    def __init__(self, forms: Hashes) -> None:
         self.forms = forms
-        self.words = words
 
     @classmethod
     def of(cls, words: Sequence[str]) -> SpellingIndex:
         """Return the index of words, which go by their place."""
         forms: list[Hashes] = []
-        places: list[npt.NDArray[np.uint32]] = []
         by_size: dict[tuple[int, int], list[int]] = {}
         for at, word in enumerate(words):
             if edits := edits_allowed(word):
                 by_size.setdefault((min(len(word), _PREFIX), edits), []).append(at)
         for (size, edits), group in sorted(by_size.items()):
-            letters = np.array([[ord(c) for c in words[at][:size]] for at in group], dtype=np.uint64)
-            for kept in _kept(size, edits):
-                forms.append(_hashed(letters[:, kept]))
-                places.append(np.asarray(group, dtype=np.uint32))
-        if not forms:
-            return cls(np.empty(0, np.uint64), np.empty(0, np.uint32))
-        every, owners = np.concatenate(forms), np.concatenate(places)
-        order = np.argsort(every, kind="stable")
-        return cls(every[order], owners[order])
+            letters = np.array([list(map(ord, words[at][:size])) for at in group], dtype=np.uint64)
+            places = np.array(group, dtype=np.uint64)
+            forms.extend(_hashed(letters[:, kept]) | places for kept in _kept(size, edits))
+        every = np.concatenate(forms) if forms else np.empty(0, np.uint64)
+        forms.clear()
+        every.sort()
+        return cls(every)
 
-    def near(self, word: str) -> list[int]:
-        """Return the numbers of words that may be within the edits allowed; some are further away."""
+    def near(self, word: str) -> Places:
+        """Return the places of words that may be within the edits allowed; some are further away."""
         edits = edits_allowed(word)
         if not edits or not len(self.forms):
-            return []
-        prefix = np.array([[ord(c) for c in word[:_PREFIX]]], dtype=np.uint64)
+            return np.empty(0, np.int64)
         # A word of 8 letters may have lost one: then the shorter allows one edit, the longer two.
-        forms = np.unique(
-            np.concatenate(
-                [
-                    _hashed(prefix[:, kept])
-                    for kept in _kept(prefix.shape[1], 2 if len(word) >= _LONG - 1 else 1)
-                ]
-            )
-        )
-        starts = np.searchsorted(self.forms, forms, "left")
-        ends = np.searchsorted(self.forms, forms, "right")
-        found = [self.words[a:b] for a, b in zip(starts, ends, strict=True) if b > a]
-        return [int(w) for w in np.unique(np.concatenate(found))] if found else []
+        kept = _kept(min(len(word), _PREFIX), 2 if len(word) >= _LONG - 1 else 1)
+        wanted = np.array(sorted({_hash([ord(word[at]) for at in one]) for one in kept}), dtype=np.uint64)
+        starts = np.searchsorted(self.forms, wanted, "left")
+        ends = np.searchsorted(self.forms, wanted | _LOW, "right")
+        found = [self.forms[a:b] & _LOW for a, b in zip(starts, ends, strict=True) if b > a]
+        every = np.concatenate(found) if found else np.empty(0, np.uint64)
+        return np.unique(every).astype(np.int64)
 
 
 def distance(a: str, b: str, most: int) -> int:
@@ -116,6 +108,14 @@ def distance(a: str, b: str, most: int) -> int:
     return min(row[-1], most + 1)
 
 
+def _hash(letters: Iterable[int]) -> int:
+    found = int(_BASIS)
+    for letter in letters:
+        found = (found ^ letter) * int(_PRIME) & 0xFFFFFFFFFFFFFFFF
+    return found & int(_HIGH)
+
+
+@lru_cache(maxsize=32)
 def _kept(size: int, edits: int) -> list[list[int]]:
     return [
         list(kept)
@@ -130,4 +130,4 @@ def _hashed(letters: Hashes) -> Hashes:
     with np.errstate(over="ignore"):
         for column in range(letters.shape[1]):
             found = (found ^ letters[:, column]) * _PRIME
-    return found
+    return found & _HIGH

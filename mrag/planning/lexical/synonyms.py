@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Final
 from typing import Literal as OneOf
 
-from mrag.text.english import words
-from mrag.text.stopwords import STOP_WORDS
-from mrag.text.tokens import fold, stem
+from mrag.planning.lexical.words import root
+from mrag.text.english import VERBS, words
+from mrag.text.tokens import fold
 
 Direction = OneOf["greatest", "least"]
 
@@ -87,15 +87,6 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("border adjacent neighbour neighbor touch"),
 )
 """Words that a question may have in the place of each other."""
-
-_EMPTY: Final = frozenset(
-    fold(w)
-    for w in STOP_WORDS
-    | words(
-        "am being both each every if him hers itself many more most much only other please same such then "
-        "too very"
-    )
-)
 
 _G: Final = "greatest"
 _L: Final = "least"
@@ -180,17 +171,34 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
-def is_empty(key: str) -> bool:
-    """Return whether a folded word names nothing by itself."""
-    return key in _EMPTY
+@lru_cache(maxsize=1)
+def _everyday() -> frozenset[str]:
+    asked = words(
+        "number total average mean sum count list show give find tell return display name kind least "
+        "less fewer greater higher lower above below over under between percentage percent share ratio "
+        "difference highest lowest maximum minimum median another together without within during before "
+        "after since until today year month week quarter day hour there other others everything "
+        "something anything nothing nobody everybody first second third fourth fifth sixth seventh "
+        "eighth ninth tenth last next previous same different common alphabetical order sorted "
+        "descending ascending respectively overall entire whole"
+    )
+    forms = {
+        fold(form) for w in DIMENSIONS for form in (w, w + "er", w + "est", w[:-1] + "ier", w[:-1] + "iest")
+    }
+    return frozenset(fold(w) for w in asked | VERBS | frozenset().union(*GROUPS)) | forms | set(_IRREGULAR)
+
+
+def is_everyday(key: str) -> bool:
+    """Return whether a folded word is a common one of questions, which is not taken for a misspelt name."""
+    return key in _everyday() or root(key) in synonym_roots()
 
 
 @lru_cache(maxsize=1)
-def synonym_stems() -> dict[str, tuple[str, ...]]:
-    """Return the stems that may stand for each stem."""
+def synonym_roots() -> dict[str, tuple[str, ...]]:
+    """Return the roots that may stand for each root."""
     found: dict[str, dict[str, None]] = {}
     for group in GROUPS:
-        stems = sorted({stem(w) for w in group})
+        stems = sorted({root(w) for w in group})
         for one in stems:
             found.setdefault(one, {}).update(dict.fromkeys(s for s in stems if s != one))
     return {one: tuple(others) for one, others in found.items()}

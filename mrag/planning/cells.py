@@ -1,18 +1,67 @@
-"""The order of rows: numbers before text, and what has no value last."""
+"""The cells of rows: one spelling for what was computed, and one order on every store."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TypeAlias
 
+from rdflib import Literal
+from rdflib.namespace import XSD
+
+from mrag.planning.compiling.values import Kind
+from mrag.planning.plan import Plan
 from mrag.rdf.terms import Term
 
 Cell: TypeAlias = Term | None
 Cells: TypeAlias = tuple[Cell, ...]
 
 _NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
+
+
+def shown_as(cell: Cell, kind: Kind) -> Cell:
+    """Return a cell as it is shown: numbers and dates that were computed have one spelling.
+
+    Args:
+        cell: The cell as a store has it.
+        kind: What its column is known to be.
+    """
+    if cell is None or not isinstance(cell, Literal):
+        return cell
+    if kind == "number":
+        return number(float(cell))
+    if kind == "date":
+        return Literal(str(cell), datatype=XSD.date, normalize=False)
+    if kind == "year-month":
+        return Literal(str(cell), datatype=XSD.gYearMonth, normalize=False)
+    return cell
+
+
+def number(value: float) -> Literal | None:
+    """Return a number as a literal of 12 digits; None if it is not finite.
+
+    Example:
+        >>> print(number(0.1 + 0.2), number(4.0), number(float("inf")))
+        0.3 4 None
+    """
+    if not math.isfinite(value):
+        return None
+    short = Decimal(f"{value:.12g}")
+    if short == short.to_integral_value():
+        return Literal(int(short))
+    return Literal(f"{short:f}", datatype=XSD.decimal, normalize=False)
+
+
+def in_order(rows: Iterable[Cells], plan: Plan) -> list[Cells]:
+    """Return rows in the order of a plan, those without a value last; ties break by the terms of the row."""
+    found = sorted(rows, key=lambda row: [str(cell if cell is not None else "") for cell in row])
+    names = [c.name for c in plan.columns]
+    for order in reversed(plan.order):
+        at = names.index(order.column)
+        found.sort(key=lambda row, at=at, down=order.descending: sort_key(row[at], down))  # type: ignore[misc]
+    return found
 
 
 class Reversed:
