@@ -18,7 +18,7 @@ from mrag.cli.shared.options import (
     opened,
     read_query_file,
 )
-from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, show_lines
+from mrag.cli.shared.output import hit_json, say, show, show_data, show_hit, show_json, show_lines
 
 if TYPE_CHECKING:
     from mrag.generation.computed import Computed
@@ -136,6 +136,9 @@ def ask(
     if context:
         show()
         show_lines(given.context.text())
+    if given.way == "read" and given.why:
+        say()
+        say(f"Read, not computed: {given.why}.", style="dim")
     if given.notice:
         say()
         say(given.notice, style="dim")
@@ -193,7 +196,7 @@ def _show_reading(computed: Computed, sparql: bool) -> None:
         show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")
     if sparql:
         show("")
-        show_lines(computed.query)
+        show_data(computed.query)
 
 
 def _require(words: str, name: str) -> None:

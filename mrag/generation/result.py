@@ -23,6 +23,8 @@ Way: TypeAlias = OneOf["plan", "read", "complete", "images"]
 FORMAT = 1
 """Version of the JSON form of an answer."""
 
+_SHOWN = 50
+"""Rows that a notebook shows."""
 
 _NOT_COMPUTED: Mapping[str, Any] = {
     "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
@@ -223,9 +225,14 @@ class Answer:
     def _computed_html(computed: Computed) -> list[html.Html]:
         parts: list[html.Html] = []
         if len(computed.columns) > 1 or len(computed.rows) > 1:
-            rows = [[cell.label for cell in row] for row in computed.rows]
+            rows = [[cell.label for cell in row] for row in computed.rows[:_SHOWN]]
             parts.append(html.table([c.replace("_", " ") for c in computed.columns], rows))
+            if len(computed.rows) > _SHOWN:
+                parts.append(html.tag("p", f"{_SHOWN} of {len(computed.rows)} rows are shown."))
         parts.append(html.tag("p", html.tag("small", f"Read as: {computed.reading}")))
+        others = [f"reading={r.number}: {r.answer}, read as: {r.reading}" for r in computed.readings]
+        if others:
+            parts.append(html.details("Other readings", html.bullets(others)))
         parts.append(html.details("SPARQL", html.tag("pre", computed.query)))
         return parts
 

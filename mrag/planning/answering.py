@@ -101,7 +101,7 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
 
 def abstained(question: str, why: str) -> Answer:
     """Return the answer to a question that cannot be computed: that it is not in this graph, and why."""
-    text = f"Not in this graph: {untrusted.shown(why)}."
+    text = f"Not in this graph: {untrusted.one_line(why)}."
     given = Answer.of(question, [Sentence(text, (), True)], Context((), ()), None, None)
     return replace(given, way="plan", why=why)
 
@@ -164,7 +164,7 @@ def _answer(
     cited = {line.id: Citation.of(line) for line in context.lines}
     sentences = _sentences(reading, result, rows, cited, own)
     computed = Computed(
-        to_words(reading.plan, display.name),
+        untrusted.one_line(to_words(reading.plan, display.name)),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
@@ -190,7 +190,7 @@ def _cell(display: Display, term: Term | None) -> AnswerCell:
     if term is None:
         return AnswerCell(None, "")
     shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
-    return AnswerCell(term, untrusted.shown(shown))
+    return AnswerCell(term, untrusted.one_line(shown))
 
 
 def _others(
@@ -208,7 +208,8 @@ def _others(
             seen.append(theirs)
             brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
             more = " …" if len(theirs) > 3 else ""
-            found.append(OtherReading(number, to_words(reading.plan, display.name), brief + more))
+            words = untrusted.one_line(to_words(reading.plan, display.name))
+            found.append(OtherReading(number, words, brief + more))
     return found[:3]
 
 

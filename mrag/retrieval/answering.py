@@ -82,17 +82,33 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = _computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading)
     if given is not None:
         return given
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
     return replace(answer(found.question.text, found.context, resolve(model)), why=why)
 
 
-def _computed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How, reading: int
+def computed(
+    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
 ) -> tuple[Answer | None, str]:
-    """Return the computed answer of a question if it is to be taken, and why or why not."""
+    """Return the answer that `ask` computes, or None where it reads one, and why it does which.
+
+    Args:
+        kg: The knowledge graph; it needs no index.
+        question: As for `ask`.
+        how: As for `ask`.
+        reading: As for `ask`.
+
+    Raises:
+        ConfigError: If there is no such way or no such reading.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(computed(kg, "Tell me something nice."))
+        (None, 'no part of the question names anything in this graph')
+    """
     if how not in ("auto", "plan", "read"):
         raise ConfigError(f"There is no way called {how!r}.", hint="Choose auto, plan or read.")
     text = question.text if isinstance(question, Question) else question
@@ -105,8 +121,10 @@ def _computed(
     except StoreError as error:
         if how == "plan":
             raise
-        return None, str(error)
-    if attempt.answer is not None and (attempt.sure or reading > 1):
+        return None, error.message
+    if attempt.answer is not None and reading > 1:
+        return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
+    if attempt.answer is not None and attempt.sure:
         return replace(attempt.answer, why=attempt.why), attempt.why
     if how == "auto":
         return None, attempt.why
@@ -126,7 +144,7 @@ def stream(
     reading: int = 1,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = _computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield given
