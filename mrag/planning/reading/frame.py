@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.reading.question import Period
 
@@ -74,7 +74,7 @@ class Compared:
     """
 
     relation: Relation
-    value: float | Period | FrameMeasure | Mention
+    value: float | Period | FrameMeasure | NameMention
     upper: float | Period | None = None
     left: Noun | None = None
     right: Noun | None = None
@@ -97,7 +97,7 @@ class FrameRestriction:
         before: The words just before it, which tell one property from another.
     """
 
-    mention: Mention
+    mention: NameMention
     noun: Noun | None = None
     negated: bool = False
     either: int = -1

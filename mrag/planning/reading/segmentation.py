@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrag.planning.lexical.candidates import Mention
+from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
@@ -58,7 +58,7 @@ class QuestionItem:
     start: int
     end: int
     cue: Cue | None = None
-    mention: Mention | None = None
+    mention: NameMention | None = None
     quantity: Quantity | None = None
     period: Period | None = None
     text: str = ""
@@ -93,7 +93,7 @@ def meaningful(word: Word) -> bool:
 
 
 def segmentations(
-    question: QuestionText, mentions: Iterable[Mention], schema: Schema, k: int = 6
+    question: QuestionText, mentions: Iterable[NameMention], schema: Schema, k: int = 6
 ) -> list[Segmentation]:
     """Return the best ways of cutting a question into items, best first.
 
@@ -132,7 +132,7 @@ def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple
 
 
 def _weighed(
-    question: QuestionText, mentions: Iterable[Mention], schema: Schema
+    question: QuestionText, mentions: Iterable[NameMention], schema: Schema
 ) -> Iterable[tuple[QuestionItem, float]]:
     quoted = question.quotations
     mentions = list(mentions)
