@@ -48,13 +48,9 @@ class FrameReader(NameReader):
             else:
                 self._word(item)
         waiting = self.waiting
-        self.frame.dangling = (waiting.count and bool(self.frame.measures)) or bool(
-            waiting.negated
-            or waiting.compare
-            or waiting.between
-            or waiting.each
-            or (waiting.most and not waiting.count)
-        )
+        self.frame.dangling = waiting.count and bool(self.frame.measures)
+        if waiting.negated or waiting.compare or waiting.between or waiting.each:
+            self.frame.unsupported = True
         if self.waiting.count and not self.frame.outputs:
             self.frame.outputs.append(FrameMeasure("count"))
         if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
