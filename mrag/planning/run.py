@@ -75,7 +75,8 @@ def run(
         >>> kg.close()
     """
     limits = limits or LIMITS
-    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows)
+    decimals = not kg.store.capabilities.doubles
+    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals)
     began = time.monotonic()
     found = kg.query(query, limits=replace(limits, rows=limits.rows + SPARE + 1))
     seconds = time.monotonic() - began
