@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import pyoxigraph as ox
 from rdflib import URIRef
 
-from mrag.planning.compiling.blocks import BlockCompiler
-from mrag.planning.compiling.folds import FoldCompiler
-from mrag.planning.compiling.scopes import aggregates, all_patterns, bound, check, merged, unsure
-from mrag.planning.compiling.terms import DECIMAL, Given, text
-from mrag.planning.compiling.values import Kind, ValueCompiler, bind, kind_of
+from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.folds import FoldCompiler
+from mrag.planning.algebra.scopes import aggregates, all_patterns, bound, check, merged, unsure
+from mrag.planning.algebra.terms import DECIMAL, Given, text
+from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
 from mrag.planning.plan import Aggregate, Block, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql

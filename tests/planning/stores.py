@@ -11,7 +11,7 @@ from rdflib.namespace import XSD
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.cells import Cell, Cells
+from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Plan
 from mrag.planning.run import run

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.planning.compiling import dates
-from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
+from mrag.planning.algebra import dates
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

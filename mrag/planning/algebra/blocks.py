@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.planning.compiling.scopes import borrowed, bound, mentioned, merged, positive, reached
-from mrag.planning.compiling.values import ValueCompiler
+from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
+from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Condition, Place, Unknown
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
