@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF
 
-from mrag.planning.algebra.roles import PlanRoles, plain
+from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.plan import (
     Aggregate,
@@ -24,6 +24,7 @@ from mrag.planning.plan import (
     Plan,
     Scalar,
     Unknown,
+    parts,
 )
 from mrag.rdf.terms import Term
 from mrag.text.grammar import article, join, plural, relation
@@ -38,13 +39,7 @@ _RELATIONS = {
     ">": "is more than",
     ">=": "is at least",
 }
-_FOLDS = {
-    "count": "number",
-    "sum": "total",
-    "average": "average",
-    "minimum": "least",
-    "maximum": "greatest",
-}
+_FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
 _OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
 _PARTS = {"year-month": "month and year", "weekday": "day of the week", "day": "day of the month"}
@@ -81,7 +76,7 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         >>> best = (Order("r", True),)
         >>> best = Plan(Block((restaurants, has_rating)), shown, order=best, limit=3, ties=True)
         >>> to_words(best, name)
-        'each restaurant and its rating, by its rating, greatest first, the first 3 with ties'
+        'each restaurant and its rating, by its rating, greatest first, only the first 3 with ties'
         >>> unowned = Block((restaurants,), without=(Block((Pattern(x, u("urn:owner"), Unknown("o")),)),))
         >>> to_words(Plan(unowned, (Column(many, "n"),)), name)
         'the number of restaurants without any owner'
@@ -103,18 +98,20 @@ class _Words:
     def plan(self) -> str:
         plan = self._plan
         # What is only shown or grouped by need not be said of the thing as well.
-        shown = [plain(c.value) for c in plan.columns]
+        shown = {e for c in plan.columns for e in parts(c.value)} | set(plan.group_by)
         self._said = {
             p
             for p in plan.where.patterns
-            if p.subject == self._roles.subject
-            and p.object in (*shown, *plan.group_by)
-            and self._roles.is_free(p.object)
+            if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
         }
+        main = self._roles.subject
+        if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
+            self._said |= {p for p in (self._roles.binding(main),) if p is not None}
         if plan.yes_or_no:
             if plan.having:
                 return f"whether {self._having()}{self._where(', where ')}"
-            return f"whether there is {self._one(self._roles.subject)}{self._where(' ')}"
+            one = f"there is {article(self._kind(main))} " if main is not None else ""
+            return f"whether {one}{self._where('')}".rstrip()
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:
@@ -136,7 +133,7 @@ class _Words:
             return f"{join([self.value(v) for v in listed])}{self._where(' ')}"
         others = [self.value(v) for v in listed if v != main]
         shown = f" and {join(others)}" if others else ""
-        return f"each {self._kind(main)}{self._where(' ')}{shown}"
+        return f"each {self._kind(main, of=True)}{self._where(' ')}{shown}"
 
     def _folded(self, value: Expression) -> str:
         return self.value(value) + self._where(" ")
@@ -163,9 +160,10 @@ class _Words:
             found += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
         if plan.limit is not None:
             first, last = plan.offset + 1, plan.offset + plan.limit
-            found += f", {'number' if first == last else 'numbers'} {first}" if plan.offset else ", the first"
-            found += f" to {last}" if plan.offset and first != last else ""
-            found += f" {plan.limit}" if not plan.offset and plan.limit != 1 else ""
+            if plan.offset:
+                found += f", number {first}" if first == last else f", numbers {first} to {last}"
+            else:
+                found += f", only the first {plan.limit if plan.limit != 1 else 'one'}"
         elif plan.offset:
             found += f", without the first {plan.offset}"
         return found + (" with ties" if plan.ties and plan.limit is not None else "")
@@ -183,7 +181,8 @@ class _Words:
         for branches in block.either:
             found.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
         for optional in block.optional:
-            found.append(f"if there is one, {self._block(optional, main)}")
+            said = self._block(optional, main)
+            found.append(said and f"if there is one, {said}")
         said = " and ".join(f for f in found if f)
         for inner in block.without:
             said += (" " if said else "") + self._without(inner, main)
@@ -194,9 +193,8 @@ class _Words:
         simple = pattern is not None and block == Block(block.patterns) and pattern.subject == main
         if pattern is not None and simple and isinstance(pattern.object, Unknown):
             return f"without any {self._predicate(pattern)}"
-        if not block.patterns and not block.either:
-            return f"and not where {self._block(block, main)}"
-        return f"without that {self._block(block, main)}"
+        few = block.patterns or block.either
+        return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
 
     def _pattern(self, pattern: Pattern, block: Block, main: Unknown | None) -> str:
         s, p, o = pattern.subject, pattern.predicate, pattern.object
@@ -207,12 +205,12 @@ class _Words:
             return f"{which} is {article(self.value(o))}"
         if not isinstance(o, Unknown):
             return self._related(pattern, which, self.value(o))
-        if bounds := [self._bound(c) for c in block.conditions if self._roles.only(c, o)]:
-            return f"{self._whose(which)} {self._predicate(pattern)} {join(bounds)}"
+        if bounds := [self._bound(c, pattern) for c in block.conditions if self._roles.only(c, o)]:
+            return join(list(dict.fromkeys(f"{self._whose(which)} {bound}" for bound in bounds)))
         if o == main:
             return f"which is the {self._said_of(pattern)}"
         if self._roles.mentions(o) <= 1 and not self._roles.is_shown(o):
-            return f"{which} has {article(self._predicate(pattern))}"
+            return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
 
     def _object(self, unknown: Unknown, pattern: Pattern) -> str:
@@ -223,11 +221,18 @@ class _Words:
 
     def _related(self, pattern: Pattern, which: str, other: str) -> str:
         """Return that something is related to another thing, by a noun or by a verb."""
-        kind, said = relation(self._predicate(pattern), False)
-        return f"{which} {said} {other}" if kind == "phrase" else f"{self._whose(which)} {said} is {other}"
+        said = self._verb(pattern)
+        if not said:
+            return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
+        return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
+
+    def _verb(self, pattern: Pattern) -> str:
+        """Return a predicate as a verb with its preposition; "" for a noun, as single words mostly are."""
+        kind, said = relation(label := self._predicate(pattern), False)
+        return said if kind == "phrase" and " " in label and not said.startswith("has the ") else ""
 
     def _whose(self, which: str) -> str:
-        return "whose" if which == "which" else f"{which} whose"
+        return "whose" if which == "which" else f"for {which}, the"
 
     def _is_said(self, condition: Condition, block: Block, main: Unknown | None) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""
@@ -239,10 +244,15 @@ class _Words:
             for p in block.patterns
         )
 
-    def _bound(self, condition: Condition) -> str:
+    def _bound(self, condition: Condition, pattern: Pattern) -> str:
+        """Return what a property is bounded by, with its name."""
+        named = self._predicate(pattern)
+        value = condition.value if isinstance(condition, Contains) else condition.left
+        if isinstance(value, DatePart) and _PARTS.get(value.part, value.part) not in named.split():
+            named += f" has {article(_PARTS.get(value.part, value.part))} that"
         if isinstance(condition, Contains):
-            return f"{_POSITIONS[condition.position]} “{condition.text}”"
-        return f"{_RELATIONS[condition.relation]} {self.value(condition.right)}"
+            return f"{named} {_POSITIONS[condition.position]} “{condition.text}”"
+        return f"{named} {_RELATIONS[condition.relation]} {self.value(condition.right)}"
 
     # -- conditions and values -------------------------------------------------------------------
 
@@ -262,7 +272,8 @@ class _Words:
             case Number(inner):
                 return self.value(inner)
             case DatePart(part, inner):
-                return f"the {_PARTS.get(part, part)} of {self.value(inner)}"
+                said, named = self.value(inner), _PARTS.get(part, part)
+                return said if named in said.split() else f"the {named} of {said}"
             case Days(start, end):
                 return f"the days from {self.value(start)} to {self.value(end)}"
             case Arithmetic(left, operation, right):
@@ -302,30 +313,35 @@ class _Words:
         pattern = self._roles.binding(unknown)
         if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
             return f"the {self._kind(unknown)}"
-        if pattern.subject == self._roles.subject and self._roles.subject in [
-            c.value for c in self._plan.columns
-        ]:
+        shown = [c.value for c in self._plan.columns]
+        if self._verb(pattern):
+            return self._said_of(pattern)
+        if pattern.subject == self._roles.subject and pattern.subject in shown:
             return f"its {self._predicate(pattern)}"
         return f"the {self._said_of(pattern)}"
 
     def _said_of(self, pattern: Pattern) -> str:
+        """Return the value of a property by what it belongs to: `director of the film`."""
+        if said := self._verb(pattern):
+            return f"what {self._thing(pattern.subject)} {said}"
         return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
 
     def _thing(self, place: Place) -> str:
         return self._unknown(place) if isinstance(place, Unknown) else self._name(place)
 
-    def _one(self, unknown: Unknown | None) -> str:
-        return article(self._kind(unknown)) if unknown is not None else "it so that"
-
     def _plural(self, unknown: Unknown) -> str:
         return plural(self._kind(unknown))
 
-    def _kind(self, unknown: Unknown) -> str:
+    def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
         """Return what an unknown is called: its class, or the property that has it as a value."""
         if (cls := self._roles.type(unknown)) is not None:
             return self._name(cls)
         pattern = self._roles.binding(unknown)
-        return self._predicate(pattern) if pattern is not None else "thing"
+        if pattern is None:
+            return "thing"
+        if self._verb(pattern):
+            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
+        return self._said_of(pattern) if of else self._predicate(pattern)
 
     def _predicate(self, pattern: Pattern) -> str:
         p = pattern.predicate

@@ -9,6 +9,7 @@ from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
     Condition,
     Contains,
+    DatePart,
     Expression,
     Number,
     Pattern,
@@ -72,7 +73,7 @@ class PlanRoles:
 
     def is_shown(self, unknown: Unknown) -> bool:
         """Return whether a column shows an unknown."""
-        return any(plain(c.value) == unknown for c in self._plan.columns)
+        return any(unknown in parts(c.value) for c in self._plan.columns)
 
     def only(self, condition: Condition, unknown: Unknown) -> bool:
         """Return whether a condition bounds the value of an unknown by something fixed."""
@@ -83,5 +84,5 @@ class PlanRoles:
 
 
 def plain(value: Expression) -> Expression:
-    """Return an expression without its reading as a number."""
-    return plain(value.value) if isinstance(value, Number) else value
+    """Return an expression without its reading as a number or a date."""
+    return plain(value.value) if isinstance(value, Number | DatePart) else value
