@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -172,7 +172,7 @@ def _answer(
     cited = {line.id: Citation.of(line) for line in context.lines}
     sentences = _sentences(reading, result, rows, cited, own)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, display.name)),
+        untrusted.one_line(to_words(reading.plan, _namer(display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
@@ -185,6 +185,10 @@ def _answer(
     given = Answer.of(question, sentences, context, None, None)
     notice = UNCERTAIN if reading.probability < _CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _namer(display: Display) -> Callable[[Term], str]:
+    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
 
 
 def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
@@ -218,7 +222,7 @@ def _others(
             seen.append(theirs)
             brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
             more = " …" if len(theirs) > 3 else ""
-            words = untrusted.one_line(to_words(reading.plan, display.name))
+            words = untrusted.one_line(to_words(reading.plan, _namer(display)))
             found.append(OtherReading(number, words, brief + more))
     return found[:3]
 
