@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ _NAME: Final = 200
 _VALUE: Final = 80
 _SMALL: Final = 300_000
 _SAMPLE: Final = 300
+_NO_NAME: Final = re.compile(
+    r"\A(?:https?|ftp)://[^/#?]*/?\Z|\A(?:mailto|tel|data):|\.(?:jpe?g|png|gif|svg|tiff?|webp|pdf|html?)\Z",
+    re.IGNORECASE,
+)
+"""Pages, pictures and addresses: their IRIs say where they are, not what they are called."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def _nameless(kg: KnowledgeGraph, schema: Schema, known: Container[str]) -> set[
         things: Iterable[str] = (str(thing) for (thing,) in rows)
     else:
         things = _things(kg, schema)
-    return {t for t in things if t not in known and t not in skip and is_asked(t)}
+    return {t for t in things if t not in known and t not in skip and is_asked(t) and not _NO_NAME.search(t)}
 
 
 def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:

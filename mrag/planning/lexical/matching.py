@@ -26,6 +26,7 @@ SPAN: Final = 8
 
 _PLACE: Final = 6
 _CROWD: Final = 60
+_HALF: Final = 0.5
 _CORRECTIONS: Final = 5
 
 
@@ -188,6 +189,8 @@ class NameMatcher:
             weights = self.table.weights(row)
             whole = sum(weight for _, _, weight in weights) or 1.0
             share = sum(weight for s, number, weight in weights if s in said or number == corrected) / whole
+            if share < _HALF and int(self.table.owners[row]) >= self.things.entities:
+                continue  # a few words of a text are not its value
             rest = [s for s, _, _ in weights if s not in said]
             # What few names have in common tells them apart, what many have does not.
             score = (0.55 if crowd == 1 or share > 0.99 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share
