@@ -189,9 +189,10 @@ class _Counting:
             self._look_at_texts(use)
 
     def _look_at_texts(self, use: PropertyUsage) -> None:
-        texts = self._sample("text", use, _TEXTS)
+        large = use.iri in self.large
+        texts = self._sample("text", use, _TEXTS if large else use.triples)
         # A store that sorts values shows those that begin with a digit first.
-        worded = self._sample("words", use, _WORDS) if use.triples > _TEXTS else []
+        worded = self._sample("words", use, _WORDS) if large else []
         if len(worded) * 20 > min(len(texts), _WORDS):
             use.kind = "text"
             return
