@@ -39,10 +39,12 @@ _CERTAIN = 0.9
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
 _SECONDS = 10.0
-_PLAUSIBLE = 0.8
-"""Share of the probability of the reading that was taken from which on another one is offered."""
-
 _TRIED = 5
+_LIKELY = 0.25
+_OFFERED = 0.8
+"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
+_OFFERED_SECONDS = 0.4
+"""How long the readings that are only offered may take together."""
 _SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
 _CITED = 60
@@ -89,9 +91,7 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     readings = parser_of(kg).readings(question)
     if not readings:
         return Attempt(None, False, "no part of the question names anything in this graph")
-    results = _run(kg, readings, ends)
-    # A reading that finds something is likelier than one that finds nothing.
-    kept = [(r, p) for r, p in results if p is not None and _found(r.plan, p)]
+    kept = _run(kg, readings, reading, ends)
     if not kept:
         return Attempt(None, False, "nothing in this graph fits the question")
     if reading > len(kept):
@@ -134,20 +134,27 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 
 
 def _run(
-    kg: KnowledgeGraph, readings: Sequence[Reading], ends: float
-) -> list[tuple[Reading, PlanResult | None]]:
-    found: list[tuple[Reading, PlanResult | None]] = []
+    kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
+) -> list[tuple[Reading, PlanResult]]:
+    """Run readings until as many as are wanted have found something, then those that are offered beside."""
+    found: list[tuple[Reading, PlanResult]] = []
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
+        least = _OFFERED if len(found) >= wanted else _LIKELY
         left = ends - time.monotonic()
-        if left <= 0 or (found and reading.probability < 0.25 * readings[0].probability):
+        if left <= 0 or reading.probability < least * readings[0].probability:
             break
         try:
-            found.append((reading, run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))))
+            result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
             break
         except (StoreError, ConfigError):
-            found.append((reading, None))
+            continue
+        # A reading that finds something is likelier than one that finds nothing.
+        if _found(reading.plan, result):
+            found.append((reading, result))
+            if len(found) == wanted:
+                ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
     return found
 
 
@@ -162,7 +169,7 @@ def _answer(
     question: str,
     reading: Reading,
     result: PlanResult,
-    others: Sequence[tuple[int, Reading, PlanResult | None]],
+    others: Sequence[tuple[int, Reading, PlanResult]],
     ends: float,
 ) -> Answer:
     display = Display(kg)
@@ -179,7 +186,7 @@ def _answer(
         tuple(rows),
         reading.probability,
         reading.ignored,
-        tuple(_others(display, rows, others, reading.probability)),
+        tuple(_others(display, rows, others)),
         result.truncated,
     )
     given = Answer.of(question, sentences, context, None, None)
@@ -209,14 +216,11 @@ def _cell(display: Display, term: Term | None) -> AnswerCell:
 def _others(
     display: Display,
     rows: Sequence[tuple[AnswerCell, ...]],
-    others: Sequence[tuple[int, Reading, PlanResult | None]],
-    taken: float,
+    others: Sequence[tuple[int, Reading, PlanResult]],
 ) -> list[OtherReading]:
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
-        if result is None or reading.probability < _PLAUSIBLE * taken:
-            continue
         theirs = _rows(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)

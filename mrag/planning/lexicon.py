@@ -12,7 +12,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder
 from mrag.index.embedders import embedder as load_embedder
 from mrag.index.local_models import Vectors
-from mrag.planning.lexical.candidates import Candidate, Dimension, NameMention, Named
+from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
