@@ -117,8 +117,9 @@ def _triples(
     known = list({tuple(b.items()): b for b in known if b}.values())
     if known:
         alternatives = tuple(
-            Block(conditions=tuple(Comparison(u, "=", c) for u, c in b.items())) for b in known
-        )  # type: ignore[arg-type]
+            Block(conditions=tuple(Comparison(u, "=", c) for u, c in b.items()))  # type: ignore[arg-type]
+            for b in known
+        )
         block = replace(block, either=(*block.either, alternatives))
     columns = tuple(Column(u, u.name) for u in unknowns)
     # The solutions of the first rows may be many.
@@ -130,9 +131,10 @@ def _triples(
         number = next((n for n, b in enumerate(known) if all(binding[u] == c for u, c in b.items())), 0)
         triples = [t for p in patterns if (t := _bound(p, binding)) is not None]
         solutions.setdefault(number, []).append(triples)
-    for turn in zip_longest(*(solutions[n] for n in sorted(solutions)), fillvalue=()):
-        for number, triples in zip(sorted(solutions), turn, strict=True):
-            yield from ((number, triple) for triple in triples)
+    numbers = sorted(solutions)
+    for turn in zip_longest(*(solutions[n] for n in numbers)):
+        for number, proved in zip(numbers, turn, strict=True):
+            yield from ((number, triple) for triple in proved or ())
 
 
 def _bound(pattern: Pattern, binding: dict[Unknown, Term | None]) -> Triple | None:
