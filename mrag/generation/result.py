@@ -27,7 +27,8 @@ _SHOWN = 50
 """Rows that a notebook shows."""
 
 _NOT_COMPUTED: Mapping[str, Any] = {
-    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None, "ignored": [],
+    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
+    "ignored": [],
     "readings": [], "truncated": False,
 }  # fmt: skip
 

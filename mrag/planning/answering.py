@@ -17,15 +17,16 @@ from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.cells import Cells
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.parsing.parser import Parser, Reading
 from mrag.planning.plan import Aggregate, Plan, Unknown
 from mrag.planning.profiling import schema_of
-from mrag.planning.proof import graphs_of, proof
+from mrag.planning.proof import prove
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
-from mrag.rdf.terms import Term, to_ox
+from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 from mrag.text.grammar import plural
 
@@ -36,7 +37,9 @@ _SECONDS = 10.0
 _TRIED = 5
 _SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
-_CITED = 40
+_CITED = 60
+_CITED_OF_ROW = 5
+"""Lines that an answer cites at most, and those of one row of several."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +159,10 @@ def _answer(
 ) -> Answer:
     display = Display(kg)
     rows = _rows(display, reading, result)
-    lines = _lines(kg, display, reading, result, ends)
+    lines, own = _proved(kg, reading, result, ends)
     context = recorded(Context(tuple(lines), ()))
     cited = {line.id: Citation.of(line) for line in context.lines}
-    sentences = _sentences(reading, result, rows, list(cited.values()))
+    sentences = _sentences(reading, result, rows, cited, own)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, display.name)),
         plan_to_json(reading.plan),
@@ -210,70 +213,50 @@ def _others(
     return found[:3]
 
 
-def _lines(
-    kg: KnowledgeGraph, display: Display, reading: Reading, result: PlanResult, ends: float
-) -> list[Line]:
-    left = max(0.5, ends - time.monotonic())
-    try:
-        triples = proof(
-            kg, reading.plan, result.rows[:_SHOWN], max_triples=_CITED, limits=Limits(left, 500, 8 << 20)
-        )
-    except MragError:
-        triples = []
-    graphs = graphs_of(kg, triples)
-    triples = [t for t in triples if t in graphs]
-    display.prepare(sorted({str(x) for t in triples for x in t if isinstance(x, URIRef)}))
-    lines = []
-    for number, triple in enumerate(triples, start=1):
-        shown = (
-            display.entity(str(triple.s)), display.predicate(str(triple.p)), display.term(to_ox(triple.o)),
-        )  # fmt: skip
-        graph = graphs[triple]
-        lines.append(
-            Line(
-                f"t{number}",
-                untrusted.fact(shown),
-                triple,
-                graph,
-                kg.is_inferred(graph),
-                shown,
-                str(triple.s),
-            )
-        )
-    return lines
+def _proved(
+    kg: KnowledgeGraph, reading: Reading, result: PlanResult, ends: float
+) -> tuple[list[Line], list[list[str]]]:
+    """Return the lines that the first rows rest on, each once, and for each row the ids of its own."""
+    rows: list[Cells] = [()] if reading.plan.yes_or_no else list(result.rows[:_SHOWN])
+    most = _CITED if len(rows) == 1 else _CITED_OF_ROW
+    lines: dict[Triple, Line] = {}
+    own: list[list[str]] = []
+    for row in rows if result.holds or not reading.plan.yes_or_no else []:
+        left = ends - time.monotonic()
+        if left <= 0 or len(lines) >= _CITED:
+            break
+        try:
+            proof = prove(kg, reading.plan, row, most=most, limits=Limits(left, 500, 8 << 20))
+        except MragError:
+            break
+        ids = []
+        for line in proof.context.lines:
+            kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
+            ids.append(kept.id)
+        own.append(ids)
+    return list(lines.values()), own
 
 
 def _sentences(
     reading: Reading,
     result: PlanResult,
     rows: Sequence[tuple[AnswerCell, ...]],
-    citations: Sequence[Citation],
+    cited: Mapping[str, Citation],
+    own: Sequence[Sequence[str]],
 ) -> list[Sentence]:
+    support = [tuple(cited[one] for one in ids) for ids in own]
     if reading.plan.yes_or_no:
         text = "Yes." if result.holds else "No: nothing in the graph fits."
-        return [Sentence(text, tuple(citations[:8]) if result.holds else (), True)]
+        return [Sentence(text, support[0] if support else (), True)]
     if len(rows) == 1:
-        return [Sentence(_single(reading, rows[0]), tuple(citations[:12]), True)]
-    own = [_proofs(row, citations) for row in rows[:_SHOWN]]
-    if not any(own):
-        own = [list(citations)] * len(own)
-    sentences = [
-        Sentence(_row(row), tuple(proofs[:4]), True, "\n- " if number else "- ")
-        for number, (row, proofs) in enumerate(zip(rows, own, strict=False))
-    ]
+        return [Sentence(_single(reading, rows[0]), support[0] if support else (), True)]
+    sentences = []
+    for number, row in enumerate(rows[:_SHOWN]):
+        before = "- " if not number else "\n- "
+        sentences.append(Sentence(_row(row), support[number] if number < len(support) else (), True, before))
     if len(rows) > _SHOWN:
-        more = f"… {len(rows)} rows in all"
-        sentences.append(Sentence(more, (), True, "\n"))
+        sentences.append(Sentence(f"… {len(rows)} rows in all", (), True, "\n"))
     return sentences
-
-
-def _proofs(row: tuple[AnswerCell, ...], citations: Sequence[Citation]) -> list[Citation]:
-    """Return the citations that speak of a row: of its entities, else of its values."""
-    terms = {cell.term for cell in row if isinstance(cell.term, URIRef)}
-    values = {cell.label for cell in row if cell.term is not None}
-    return [c for c in citations if terms & {c.triple.s, c.triple.o}] or [
-        c for c in citations if str(c.triple.o) in values
-    ]
 
 
 def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rdflib import Literal, URIRef
 
-from mrag.planning.compiling.values import Kind
 from mrag.planning.plan import Comparison, DatePart, Expression, Part
 from mrag.rdf.terms import Term
+
+if TYPE_CHECKING:
+    from mrag.planning.compiling.values import Kind
 
 Value: TypeAlias = Term | float | str | None
 """A term, or what was computed: a number, the text of a date, or nothing."""
@@ -85,7 +87,7 @@ def date_part(part: Part, value: Value) -> Value:
     return text[:10] if part == "date" else float(day[3])
 
 
-def _stamp(value: Value) -> str | None:
+def stamp(value: Value) -> str | None:
     """Return a date with its time in one spelling."""
     text = str(value)
     if _DATE.match(text) is None:
@@ -127,14 +129,15 @@ def compared(
     elif {"date", "year-month", "time"} & set(kinds):
         finest = next(k for k in ("year-month", "date", "time") if k in kinds)
         a, b = (
-            v if isinstance(s, DatePart) else _stamp(v) if finest == "time" else date_part(finest, v)
+            v if isinstance(s, DatePart) else stamp(v) if finest == "time" else date_part(finest, v)
             for v, s in zip((left, right), sides, strict=True)
         )
     elif "boolean" in kinds:
+        if relation not in ("=", "!="):
+            return False
         a, b = (_TRUTH.get(str(v).lower()) for v in (left, right))
     elif "entity" in kinds:
-        a, b = left, right
-        return (a == b) == (relation == "=")
+        return relation in ("=", "!=") and (left == right) == (relation == "=")
     elif kinds == ("any", "any"):
         return _any(left, right, relation)
     else:

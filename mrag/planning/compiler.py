@@ -101,7 +101,9 @@ class _Compiler:
         elif spare is not None and limit is not None:
             limit, offset = offset + limit + spare, 0
         if plan.order or limit is not None or offset:
-            order += [text(c) for c in columns]
+            # What has been ordered by as a whole needs no second key.
+            done = {o.column for o in plan.order if kinds[o.column] != "any"}
+            order += [text(c) for c in columns if c.value not in done]
         group = sparql.Group(tuple(where))
         return sparql.Select(columns, group, distinct=True, order_by=tuple(order), limit=limit, offset=offset)
 

@@ -140,24 +140,27 @@ class Lexicon:
         if plain is None:
             return []
         direction, nouns = DIMENSIONS[plain]
-        best: dict[str, Dimension] = {}
-        measured = {p: info for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
+        measures = {p for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
+        found: list[Dimension] = []
         for rank, noun in enumerate(nouns.split()):
             wanted = root(noun)
             for name in self.words.names:
-                if name.term not in measured or wanted not in name.roots:
-                    continue
-                share = 1 / len(name.weighty)
-                score = round((0.95 - 0.06 * rank) * (0.7 + 0.3 * share), 4)
-                if name.term not in best or best[name.term].score < score:
-                    best[name.term] = Dimension(name.term, score, direction, name.name)
-        near = self.similar(nouns.split()[0], "property", 5) if not best else []
-        for candidate in near:
-            if candidate.term in measured and candidate.score >= 0.4:
-                best[candidate.term] = Dimension(
-                    candidate.term, round(candidate.score * 0.8, 4), direction, candidate.name
-                )
-        return sorted(best.values(), key=lambda d: (-d.score, d.property))
+                if name.term in measures and wanted in name.roots:
+                    score = (0.95 - 0.06 * rank) * (0.7 + 0.3 / len(name.weighty))
+                    found.append(Dimension(name.term, round(score, 4), direction, name.name))
+        if "date" in nouns.split():
+            # Whatever happens to a thing tells how old or how new it is.
+            dates = (info for info in self.schema.properties.values() if info.kind == "date")
+            found += [Dimension(info.iri, 0.4, direction, info.names[0]) for info in dates]
+        if not found:
+            near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= _NEAR)
+            found += [
+                Dimension(c.term, round(c.score * 0.8, 4), direction, c.name)
+                for c in near
+                if c.term in measures
+            ]
+        found.sort(key=lambda d: (-d.score, d.property, d.name))
+        return list({d.property: d for d in reversed(found)}.values())[::-1]
 
     def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
         """Add what words are near to in meaning that nothing else explains."""

@@ -148,7 +148,7 @@ class _Reader:
         for term in terms:
             # The best language of each property of names; others are names in another tongue, kept behind.
             found = [
-                split_identifier(text)
+                _in_words(text)
                 for _, _, text in sorted(named[term], key=lambda n: (n[0], n[1], n[2]))
                 if text
             ]
@@ -199,6 +199,11 @@ def local_name(iri: str) -> str:
     """
     last = iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
     return split_identifier(last) or iri
+
+
+def _in_words(label: str) -> str:
+    words = split_identifier(label)
+    return label if words.casefold() == label.casefold() else words
 
 
 def _ancestors(c: str, above: Mapping[str, set[str]]) -> set[str]:

@@ -33,7 +33,8 @@ _FOLDS = {
     "maximum": "greatest",
 }
 _RELATIONS = {
-    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than", ">=": "is at least",
+    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
+    ">=": "is at least",
 }  # fmt: skip
 _POSITIONS = {"anywhere": "contains", "start": "begins with", "end": "ends with", "whole": "is"}
 _OPERATIONS = {"/": "divided by", "*": "times", "+": "plus", "-": "minus"}
@@ -49,13 +50,14 @@ def to_words(plan: Plan, name: Name) -> str:
     Example:
         >>> from mrag.planning.plan import Column, Order
         >>> film, year = Unknown("film"), Unknown("year")
-        >>> where = Block((Pattern(film, URIRef("urn:released"), year),), (Comparison(year, ">", Literal(1990)),))
+        >>> late = Comparison(year, ">", Literal(1990))
+        >>> where = Block((Pattern(film, URIRef("urn:released"), year),), (late,))
         >>> count = Column(Aggregate("count", of=(film,)), "n")
         >>> print(to_words(Plan(where, (count,)), lambda iri: iri[4:]))
         the number of films, where film released year and year is more than 1990
-        >>> top = Plan(where, (Column(film, "film"), Column(year, "year")), order=(Order("year", True),), limit=1)
+        >>> top = Plan(where, (Column(film, "film"),), order=(Order("film", True),), limit=1)
         >>> print(to_words(top, lambda iri: iri[4:]))
-        film and year, where film released year and year is more than 1990, by year, greatest first, the first 1
+        film, where film released year and year is more than 1990, by film, greatest first, the first 1
     """
     text = _block(plan.where, name)
     if plan.yes_or_no:

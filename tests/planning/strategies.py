@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from hypothesis import reject
 from hypothesis import strategies as st
 from rdflib import Literal
 from rdflib.namespace import RDF, XSD
 
-from mrag.planning.compiling.scopes import bound
+from mrag.errors import ConfigError
+from mrag.planning.compiling.scopes import bound, check
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -319,4 +321,9 @@ class _Maker:
 
 @st.composite
 def plans(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Plan:
-    return _Maker(draw).plan()
+    plan = _Maker(draw).plan()
+    try:
+        check(plan)
+    except ConfigError:
+        reject()
+    return plan

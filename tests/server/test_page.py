@@ -22,6 +22,9 @@ from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.browsing import NARROW, WIDE, chromium, watched
 from tests.server.serving import serving, talking
+from tests.vectors import remembered_vectors
+
+__all__ = ["remembered_vectors"]
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -1,7 +1,7 @@
 """Dates read in SPARQL, from their text: ISO dates with or without a time, months and years.
 
 Engines differ in whether they can subtract dates, and most dates of real graphs are strings; so parts are
-cut out of the text, and days are counted by the formula of the Julian day number. Time zones are not looked
+cut out of the text, and days are counted by a formula. Time zones are not looked
 at: a date is what is written.
 """
 
@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.planning.compiling.terms import DOUBLE, INTEGER, Given, matches
+from mrag.planning.comparing import date_part, moment, stamp
+from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, matches
 from mrag.planning.plan import Part
-from mrag.rdf.patterns import Calculation, Call, Cast, Expression
+from mrag.rdf.patterns import Calculation, Call, Cast, Compare, Expression
 
 Precision: TypeAlias = OneOf["date", "year-month", "time"]
 
@@ -37,6 +38,11 @@ def part(name: Part | OneOf["time"], given: Given) -> Given:
         given: The text.
     """
     text = given.value
+    if isinstance(text, ox.Literal):
+        found = stamp(text.value) if name == "time" else date_part(name, text.value)
+        if found is None:
+            return NOTHING
+        return Given(_number(int(found)) if isinstance(found, float) else ox.Literal(str(found)))
     pattern = _PATTERNS[name]
     return Given(_VALUES[name](text), (*given.guards, matches(text, pattern)))
 
@@ -57,10 +63,22 @@ def days(start: Given, end: Given) -> Given:
 
     Whole days and seconds are counted apart, so that no digits are lost.
     """
-    whole = Calculation(_julian(end.value), "-", _julian(start.value))
-    seconds = Calculation(_seconds(end.value), "-", _seconds(start.value))
-    guards = [guard for given in (start, end) for guard in (*given.guards, matches(given.value, DATE))]
-    return Given(_sum(whole, Calculation(Cast(DOUBLE, seconds), "/", _number(86400))), tuple(guards))
+    first, last = _moment(start.value), _moment(end.value)
+    if first is None or last is None:
+        return NOTHING
+    whole = Calculation(last[0], "-", first[0])
+    seconds = Calculation(Cast(DOUBLE, Calculation(last[1], "-", first[1])), "/", _number(86400))
+    dates = [g for g in (start, end) if not isinstance(g.value, ox.Literal)]
+    guards = [guard for g in dates for guard in (*g.guards, matches(g.value, DATE))]
+    return Given(_sum(whole, seconds), tuple(guards))
+
+
+def _moment(text: Expression) -> tuple[Expression, Expression] | None:
+    """Return the number of the day in a text, and the seconds of that day that have passed."""
+    if not isinstance(text, ox.Literal):
+        return _day_number(text), _seconds(text)
+    found = moment(text.value)
+    return None if found is None else (_number(found[0]), _number(found[1]))
 
 
 def _seconds(text: Expression) -> Expression:
@@ -74,19 +92,23 @@ def _seconds(text: Expression) -> Expression:
     return Call("if", (matches(text, HOUR), of_day, _number(0)))
 
 
-def _julian(text: Expression) -> Expression:
-    """Return the day number: the year begins in March, so that its odd day is the last one."""
+def _day_number(text: Expression) -> Expression:
+    """Return the days since the last of the year 0: those of whole years, of whole months, and leap days."""
     year, month, day = _digits(1, 4, text), _digits(6, 2, text), _digits(9, 2, text)
-    early = _quotient(Calculation(_number(14), "-", month), 12)
-    years = Calculation(Calculation(year, "+", _number(4800)), "-", early)
-    months = _sum(month, Calculation(_number(12), "*", early), _number(-3))
-    before = _quotient(_sum(Calculation(_number(153), "*", months), _number(2)), 5)
-    leap = _sum(_quotient(years, 4), Calculation(_quotient(years, 400), "-", _quotient(years, 100)))
-    return _sum(day, before, Calculation(_number(365), "*", years), leap, _number(-32045))
+    at = Calculation(Calculation(month, "*", _number(3)), "-", _number(2))
+    before = Cast(INTEGER, Call("substr", (ox.Literal(_BEFORE), at, _number(3))))
+    # Years whose February is over.
+    full = Calculation(year, "-", Call("if", (Compare(month, "<", _number(3)), _number(1), _number(0))))
+    leap = _sum(_quotient(full, 4), Calculation(_quotient(full, 400), "-", _quotient(full, 100)))
+    return _sum(Calculation(year, "*", _number(365)), before, day, Calculation(leap, "-", _number(365)))
+
+
+_BEFORE = "000031059090120151181212243273304334"
+"""Days of a year before each month, in three digits each."""
 
 
 def _weekday(text: Expression) -> Expression:
-    number = _julian(text)
+    number = Calculation(_day_number(text), "-", _number(1))
     rest = Calculation(number, "-", Calculation(_number(7), "*", _quotient(number, 7)))
     return Cast(INTEGER, _sum(rest, _number(1)))
 
@@ -116,7 +138,7 @@ def _digits(start: int, length: int, text: Expression) -> Expression:
 
 
 def _quotient(value: Expression, by: int) -> Expression:
-    return Call("floor", (Calculation(Cast(DOUBLE, value), "/", _number(by)),))
+    return Call("floor", (Calculation(value, "/", _number(by)),))
 
 
 def _sum(first: Expression, *others: Expression) -> Expression:

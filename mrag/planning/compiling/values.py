@@ -15,7 +15,6 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.errors import ConfigError
 from mrag.planning.compiling import dates
 from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
 from mrag.planning.plan import (
@@ -177,7 +176,8 @@ class ValueCompiler:
             return self._truth(condition)
         elif "entity" in kinds:
             a, b = self.raw(left), self.raw(right)
-            _require_equality(relation, "Things have no order; compare one of their values.")
+            if relation not in ("=", "!="):
+                return NOTHING
         elif kinds == ("any", "any"):
             return self._any(condition)
         else:
@@ -195,7 +195,8 @@ class ValueCompiler:
         return dates.part(part, self.text(expression))
 
     def _truth(self, condition: Comparison) -> Given:
-        _require_equality(condition.relation, "Truth values have no order.")
+        if condition.relation not in ("=", "!="):
+            return NOTHING
         sides = (condition.left, condition.right)
         sides = sides if isinstance(sides[1], Literal) else (sides[1], sides[0])
         wanted = str(sides[1]).lower() in _TRUTH[True]
@@ -307,8 +308,3 @@ def _sortable(given: Given) -> Given:
 
 def _zero() -> ox.Literal:
     return ox.Literal("0", datatype=INTEGER)
-
-
-def _require_equality(relation: str, message: str) -> None:
-    if relation not in ("=", "!="):
-        raise ConfigError(message, term=relation)

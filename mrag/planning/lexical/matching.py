@@ -118,7 +118,7 @@ class NameMatcher:
         for i, word in enumerate(words):
             if _is_glue(word) or is_everyday(word.key):
                 continue
-            for number, away in self._corrections(word):
+            for number, away in self._corrections(word, numbers[i] is not None):
                 rows = self.table.with_stem(number)
                 spans = list(self._around(words, numbers, i, rows))
                 if numbers[i] is None and len(rows) <= _CROWD:
@@ -147,23 +147,29 @@ class NameMatcher:
                     break
                 here += step
 
-    def _corrections(self, word: TextToken) -> list[tuple[int, int]]:
+    def _corrections(self, word: TextToken, known: bool) -> list[tuple[int, int]]:
         """Return stems of words spelt nearly so, with the edits between, fewest first."""
         written = bare(word.raw)
-        most = edits_allowed(written)
-        if not most:
-            return []
-        best: dict[int, int] = {}
-        for at in self.table.words_of_size(
-            self.table.spelling.near(written), len(written.encode()), most if written.isascii() else 3 * most
-        ):
-            other = self.table.words[at]
-            away = distance(written, other, most)
+        for most in range(1, 1 + (min(1, edits_allowed(written)) if known else edits_allowed(written))):
             # Two edits and another first letter are seldom the same word.
-            if away == 1 or (away == 2 <= edits_allowed(other) and other[0] == written[0]):
+            if found := self._within(written, most, "" if most == 1 else written[0]):
+                return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))[:_CORRECTIONS]
+        return []
+
+    def _within(self, written: str, most: int, first: str) -> dict[int, int]:
+        size = len(written.encode())
+        near = self.table.spelling.near(written, most)
+        best: dict[int, int] = {}
+        for at in self.table.words_of_size(near, size, most if written.isascii() else 3 * most):
+            other = self.table.words[at]
+            if (
+                edits_allowed(other) >= most
+                and other.startswith(first)
+                and 0 < (away := distance(written, other, most)) <= most
+            ):
                 number = int(self.table.word_stems[at])
                 best[number] = min(away, best.get(number, away))
-        return sorted(best.items(), key=lambda pair: (pair[1], pair[0]))[:_CORRECTIONS]
+        return best
 
     def _partly(
         self,
@@ -216,12 +222,11 @@ def _is_acronym(word: TextToken) -> bool:
 
 def _with_titles(words: Sequence[TextToken], start: int) -> int:
     """Return where the titles and initials before a name begin."""
-    while start and (
-        is_title(words[start - 1].key) or (_is_glue(words[start - 1]) and _is_initial(words[start - 1]))
-    ):
+    while start and (is_title(words[start - 1].key) or _is_initial(words, start - 1)):
         start -= 1
     return start
 
 
-def _is_initial(word: TextToken) -> bool:
-    return len(word.key) == 1 and word.raw.isupper() and not is_empty(word.key)
+def _is_initial(words: Sequence[TextToken], at: int) -> bool:
+    # A capital `A` that begins a question is an article.
+    return len(words[at].raw) == 1 and words[at].raw.isupper() and (at > 0 or not is_empty(words[at].key))

@@ -40,7 +40,7 @@ class SpellingIndex:
 
     Example:
         >>> index = SpellingIndex.of(["kurosawa", "lopez", "rome"])
-        >>> [index.near(word).tolist() for word in ("kurosvaw", "lpez", "roma")]
+        >>> [index.near(word, 1).tolist() for word in ("kurosvaw", "lpez", "roma")]
         [[0], [1], [2]]
     """
 
@@ -64,13 +64,11 @@ class SpellingIndex:
         every.sort()
         return cls(every)
 
-    def near(self, word: str) -> Places:
-        """Return the places of words that may be within the edits allowed; some are further away."""
-        edits = edits_allowed(word)
-        if not edits or not len(self.forms):
+    def near(self, word: str, edits: int) -> Places:
+        """Return the places of words that may be within some edits of a word; some are further away."""
+        if not edits_allowed(word) or not len(self.forms):
             return np.empty(0, np.int64)
-        # A word of 8 letters may have lost one: then the shorter allows one edit, the longer two.
-        kept = _kept(min(len(word), _PREFIX), 2 if len(word) >= _LONG - 1 else 1)
+        kept = _kept(min(len(word), _PREFIX), edits)
         wanted = np.array(sorted({_hash([ord(word[at]) for at in one]) for one in kept}), dtype=np.uint64)
         starts = np.searchsorted(self.forms, wanted, "left")
         ends = np.searchsorted(self.forms, wanted | _LOW, "right")
@@ -91,21 +89,33 @@ def distance(a: str, b: str, most: int) -> int:
         >>> distance("lopez", "lpoez", 2), distance("rome", "roma", 2), distance("rome", "paris", 2)
         (1, 1, 3)
     """
+    start, end = 0, min(len(a), len(b))
+    while start < end and a[start] == b[start]:
+        start += 1
+    # Of a swap across the border one letter is the same on both sides, so one is left standing.
+    start = max(0, start - 1)
+    stop = 0
+    while stop < end - start - 1 and a[-1 - stop] == b[-1 - stop]:
+        stop += 1
+    a, b = a[start : len(a) - stop], b[start : len(b) - stop]
     if abs(len(a) - len(b)) > most:
         return most + 1
+    far = most + 1
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
-        now = [i]
-        for j, y in enumerate(b, 1):
+        now = [far] * (len(b) + 1)
+        now[0] = i
+        for j in range(max(1, i - most), min(len(b), i + most) + 1):
+            y = b[j - 1]
             cost = min(row[j] + 1, now[j - 1] + 1, row[j - 1] + (x != y))
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, before[j - 2] + 1)
-            now.append(cost)
+            now[j] = cost
         if min(now) > most:
-            return most + 1
+            return far
         before, row = row, now
-    return min(row[-1], most + 1)
+    return min(row[-1], far)
 
 
 def _hash(letters: Iterable[int]) -> int:

@@ -23,7 +23,9 @@ DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeSt
 
 _NEARLY_ALL: Final = 0.95
 _NUMBER = re.compile(
-    r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*"
+    r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*",
+    re.ASCII,
 )
 _DATE = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
@@ -57,11 +59,13 @@ def number_in(text: str) -> float | None:
     """Return the number that a text is, without its unit; None where it is none.
 
     Example:
-        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2"), number_in("E190")
-        (1024.5, 9.99, -3.0, None, None)
+        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
+        (1024.5, 9.99, -3.0, None)
     """
     match = _NUMBER.fullmatch(text)
-    return None if match is None else float(match[1].replace(",", ""))
+    if match is None:
+        return None
+    return float(match[1].replace(",", ""))
 
 
 def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:

@@ -11,7 +11,8 @@ from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
 _SYMBOLS = (
-    (re.compile(r">=|≥"), " at least "), (re.compile(r"<=|≤"), " at most "), (re.compile(r">"), " more than "),
+    (re.compile(r">=|≥"), " at least "), (re.compile(r"<=|≤"), " at most "),
+    (re.compile(r">"), " more than "),
     (re.compile(r"<"), " less than "), (re.compile(r"\s=\s"), " equal to "), (re.compile(r"%"), " percent "),
     (re.compile(r"\b(\d{4}) ?- ?(\d{4})\b"), r"\1 to \2"),
 )  # fmt: skip
@@ -23,7 +24,8 @@ _MONTHS = "january february march april may june july august september october n
 _SCALE = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 10**6, "mio": 10**6, "billion": 10**9}
 _YEAR = range(1000, 2200)
 _BEFORE_YEARS = frozenset(
-    "in since before after from until till to between and by of during through year years for fy or early late".split()
+    "in since before after from until till to between and by of during through year years for fy or "
+    "early late".split()
 ) | set(_MONTHS)
 
 

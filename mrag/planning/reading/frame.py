@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mrag.planning.lexical.candidates import Candidate, Mention
-from mrag.planning.parsing.question import Period
 from mrag.planning.plan import Fold, Part, Position, Relation
+from mrag.planning.reading.question import Period
 
 
 @dataclass(eq=False)
@@ -40,7 +40,7 @@ class TimeUnit:
 
 
 @dataclass(eq=False)
-class Measure:
+class FrameMeasure:
     """A number that is computed: a fold of a property or a count of things.
 
     Attributes:
@@ -74,7 +74,7 @@ class Compared:
     """
 
     relation: Relation
-    value: float | Period | Measure | Mention
+    value: float | Period | FrameMeasure | Mention
     upper: float | Period | None = None
     left: Noun | None = None
     right: Noun | None = None
@@ -86,7 +86,7 @@ class Compared:
 
 
 @dataclass(eq=False)
-class Restriction:
+class FrameRestriction:
     """An entity or a value that is named.
 
     Attributes:
@@ -131,7 +131,7 @@ class Superlative:
     direction: str
     n: int | None = None
     offset: int = 0
-    measure: Measure | None = None
+    measure: FrameMeasure | None = None
     adjective: str = ""
     of: Noun | None = None
 
@@ -140,11 +140,11 @@ class Superlative:
 class Ordering:
     """How rows are ordered; without a measure by the last of the measures, or by what is shown first."""
 
-    measure: Measure | None = None
+    measure: FrameMeasure | None = None
     descending: bool | None = None
 
 
-Output: TypeAlias = Noun | Measure | TimeUnit
+Output: TypeAlias = Noun | FrameMeasure | TimeUnit
 
 
 @dataclass(eq=False)
@@ -155,13 +155,13 @@ class Frame:
     outputs: list[Output] = field(default_factory=list)
     groups: list[Noun | TimeUnit] = field(default_factory=list)
     compared: list[Compared] = field(default_factory=list)
-    restrictions: list[Restriction] = field(default_factory=list)
+    restrictions: list[FrameRestriction] = field(default_factory=list)
     texts: list[TextCondition] = field(default_factory=list)
     missing: list[Noun] = field(default_factory=list)
     superlative: Superlative | None = None
     orders: list[Ordering] = field(default_factory=list)
     ratio: tuple[Frame, Frame, float] | None = None
-    difference: tuple[Measure, Measure] | None = None
+    difference: tuple[FrameMeasure, FrameMeasure] | None = None
     same: bool = False
     yes_or_no: bool = False
     asks: str = ""
@@ -170,6 +170,6 @@ class Frame:
     read: set[int] = field(default_factory=set)
 
     @property
-    def measures(self) -> list[Measure]:
+    def measures(self) -> list[FrameMeasure]:
         """Return the measures that are shown."""
-        return [output for output in self.outputs if isinstance(output, Measure)]
+        return [output for output in self.outputs if isinstance(output, FrameMeasure)]

@@ -12,7 +12,7 @@ Cost = float
 
 
 @dataclass(frozen=True, order=True)
-class Step:
+class JoinStep:
     """One property walked from a class to another.
 
     Attributes:
@@ -36,19 +36,19 @@ class JoinGraph:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._steps: dict[str, list[tuple[Step, float]]] = {}
+        self._steps: dict[str, list[tuple[JoinStep, float]]] = {}
         largest = max((e.count for e in schema.edges), default=1)
         for edge in schema.edges:
             # Of two ways the one that more triples take is likelier, if little.
             rare = 0.2 * (1 - min(1.0, edge.count / largest) ** 0.25)
-            there = Step(edge.property, True, edge.source, edge.target)
-            back = Step(edge.property, False, edge.target, edge.source)
+            there = JoinStep(edge.property, True, edge.source, edge.target)
+            back = JoinStep(edge.property, False, edge.target, edge.source)
             self._steps.setdefault(edge.source, []).append((there, rare))
             self._steps.setdefault(edge.target, []).append((back, rare))
         for steps in self._steps.values():
             steps.sort()
 
-    def steps(self, source: str) -> list[tuple[Step, float]]:
+    def steps(self, source: str) -> list[tuple[JoinStep, float]]:
         """Return the steps from a class, each with what is added to its cost for being rare."""
         return self._steps.get(source, [])
 
@@ -57,10 +57,10 @@ class JoinGraph:
         sources: Iterable[str],
         targets: Iterable[str],
         *,
-        discount: Callable[[Step], Cost] = lambda step: 0.0,
+        discount: Callable[[JoinStep], Cost] = lambda step: 0.0,
         preferred: Mapping[str, Cost] | None = None,
         max_cost: Cost = 5.0,
-    ) -> tuple[Cost, tuple[Step, ...]] | None:
+    ) -> tuple[Cost, tuple[JoinStep, ...]] | None:
         """Return the cheapest walk from one of some classes to one of others, and what it costs.
 
         Args:
@@ -74,7 +74,9 @@ class JoinGraph:
             None if there is no such walk.
         """
         ends, liked = frozenset(targets), preferred or {}
-        queue: list[tuple[Cost, int, str, tuple[Step, ...]]] = [(0.0, 0, s, ()) for s in sorted(set(sources))]
+        queue: list[tuple[Cost, int, str, tuple[JoinStep, ...]]] = [
+            (0.0, 0, s, ()) for s in sorted(set(sources))
+        ]
         heapq.heapify(queue)
         done: set[str] = set()
         while queue:
@@ -91,16 +93,16 @@ class JoinGraph:
         return None
 
     def walk_to_other(
-        self, cls: str, *, discount: Callable[[Step], Cost] = lambda step: 0.0, max_cost: Cost = 5.0
-    ) -> tuple[Cost, tuple[Step, ...]] | None:
+        self, cls: str, *, discount: Callable[[JoinStep], Cost] = lambda step: 0.0, max_cost: Cost = 5.0
+    ) -> tuple[Cost, tuple[JoinStep, ...]] | None:
         """Return the cheapest walk from a thing of a class to another thing of the same class."""
         best = None
         for step, rare in self.steps(cls):
             first = max(0.2, 1.0 + rare - discount(step))
             if step.target == cls:
-                found: tuple[Cost, tuple[Step, ...]] | None = (first, (step,))
+                found: tuple[Cost, tuple[JoinStep, ...]] | None = (first, (step,))
             else:
-                back = Step(step.property, not step.forward, step.target, step.source)
+                back = JoinStep(step.property, not step.forward, step.target, step.source)
                 found = (first + max(0.2, 1.0 + rare - discount(back)), (step, back))
             if found is not None and found[0] <= max_cost and (best is None or found < best):
                 best = found

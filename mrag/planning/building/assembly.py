@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.parsing.joins import JoinGraph, Step
+from mrag.planning.building.joins import JoinGraph, JoinStep
 from mrag.planning.plan import (
     Block,
     Comparison,
@@ -25,7 +25,7 @@ from mrag.text.tokens import stem
 
 
 @dataclass(eq=False)
-class Node:
+class PlanNode:
     """A place of the query graph: an unknown or an entity.
 
     Attributes:
@@ -42,7 +42,7 @@ class Node:
 
 
 @dataclass
-class Graph:
+class QueryGraph:
     """The query graph of one block, grown by joins.
 
     Attributes:
@@ -55,8 +55,8 @@ class Graph:
     joins: JoinGraph
     hints: dict[str, float] = field(default_factory=dict)
     wanted: set[str] = field(default_factory=set)
-    nodes: list[Node] = field(default_factory=list)
-    tree: list[Node] = field(default_factory=list)
+    nodes: list[PlanNode] = field(default_factory=list)
+    tree: list[PlanNode] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     either: list[tuple[Block, ...]] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Graph:
         self.names.add(name)
         return Unknown(name)
 
-    def node_of(self, cls: str, *, typed: bool = False, new: bool = False) -> Node:
+    def node_of(self, cls: str, *, typed: bool = False, new: bool = False) -> PlanNode:
         """Return the unknown of a class, made if there is none."""
         if not new:
             for node in self.nodes:
@@ -92,20 +92,20 @@ class Graph:
                     node.typed |= typed
                     return node
         info = self.schema.classes.get(cls)
-        node = Node(self.fresh(info.names[0] if info else "thing"), (cls,), typed)
+        node = PlanNode(self.fresh(info.names[0] if info else "thing"), (cls,), typed)
         self.nodes.append(node)
         return node
 
-    def constant(self, iri: str, classes: Sequence[str]) -> Node:
+    def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
         """Return the node of an entity."""
         for node in self.nodes:
             if node.place == URIRef(iri):
                 return node
-        node = Node(URIRef(iri), tuple(classes) or ("",))
+        node = PlanNode(URIRef(iri), tuple(classes) or ("",))
         self.nodes.append(node)
         return node
 
-    def owner(self, classes: Iterable[str], *, constants: bool = True) -> Node:
+    def owner(self, classes: Iterable[str], *, constants: bool = True) -> PlanNode:
         """Return the node that a property with such a domain is said of, made if there is none.
 
         Args:
@@ -113,7 +113,7 @@ class Graph:
             constants: Whether it may be an entity that the question names.
         """
         domain = sorted(set(classes))
-        unknowns: list[Node] = [n for n in self.nodes if isinstance(n.place, Unknown)]
+        unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
         for node in [*unknowns, *(self.nodes if constants else [])]:
             if any(self._compatible(cls, node.classes) for cls in domain):
                 return node
@@ -142,7 +142,7 @@ class Graph:
             self.patterns.append(pattern)
             self.used.append(predicate)
 
-    def value(self, node: Node, info: PropertyInfo) -> Unknown:
+    def value(self, node: PlanNode, info: PropertyInfo) -> Unknown:
         """Return the unknown for a property's value of a node, with its triple."""
         key = (str(node.place), info.iri)
         if key not in self.values:
@@ -150,7 +150,7 @@ class Graph:
             self.add(node.place, info.iri, self.values[key])
         return self.values[key]
 
-    def number(self, node: Node, info: PropertyInfo) -> Expression:
+    def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
         """Return the number that a property gives a node."""
         value = self.value(node, info)
         return Number(value) if info.text_numbers else value
@@ -172,7 +172,7 @@ class Graph:
             self.tree.append(node)
             left = [n for n in left if n not in self.tree]
 
-    def _way(self, node: Node) -> tuple[float, tuple[Step, ...]] | None:
+    def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near = node.hints
         joined = {(p.subject, p.object) for p in self.patterns} | {
             (p.object, p.subject) for p in self.patterns
@@ -197,7 +197,7 @@ class Graph:
                     best = other
         return best
 
-    def discount(self, step: Step) -> float:
+    def discount(self, step: JoinStep) -> float:
         """Return what a step costs less because the question has words for it."""
         info = self.schema.properties.get(step.property)
         if info is None:
@@ -216,7 +216,7 @@ class Graph:
                 )
         return 0.6 * min(1.0, best)
 
-    def _walk(self, steps: Sequence[Step], target: Node) -> None:
+    def _walk(self, steps: Sequence[JoinStep], target: PlanNode) -> None:
         if not steps:
             return
         at = next(n for n in self.tree if steps[0].source in n.classes)
@@ -228,7 +228,7 @@ class Graph:
                 self.add(following.place, step.property, at.place)
             at = following
 
-    def _between(self, cls: str) -> Node:
+    def _between(self, cls: str) -> PlanNode:
         for node in self.nodes:
             if isinstance(node.place, Unknown) and cls in node.classes and node not in self.tree:
                 self.tree.append(node)
@@ -249,7 +249,7 @@ class Graph:
                 patterns.append(Pattern(node.place, RDF.type, URIRef(node.classes[0])))
         return Block(tuple(patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
 
-    def _told(self, node: Node) -> bool:
+    def _told(self, node: PlanNode) -> bool:
         cls = node.classes[0]
         for p in self.patterns:
             info = self.schema.properties.get(str(p.predicate))

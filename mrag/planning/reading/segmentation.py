@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Mention
-from mrag.planning.parsing.cues import Cue, cues
-from mrag.planning.parsing.question import Period, Quantity, QuestionText, Word
+from mrag.planning.reading.cues import Cue, cues
+from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
 from mrag.text.tokens import is_stopword
 
@@ -20,29 +20,36 @@ _NOISE = frozenset(
     "certain involved include includes included including contain belong belongs belonging have has had "
     "having be is are was were been being do does did done make makes made take takes taken took get gets "
     "people thing things one ones total totals kind kinds sort sorts type types list lists listed also only "
-    "just ever currently current present presented shown show shows together want wanted know need found find "
+    "just ever currently current present presented shown show shows together want wanted know need "
+    "found find "
     "use uses used using based come comes came located locate lie lies situated belonged called named name "
     "names known respect regarding concerning entry entries item items instance instances all any each both "
     "their its his her them they it he she we you i me my our your us some good much many more than who whom "
-    "whose that which what where when how why the a an of in on at by for from to with within into onto and or as "
+    "whose that which what where when how why the a an of in on at by for from to with within into "
+    "onto and or as "
     "so if then this these those such same other others another every no not s t can could would should will "
-    "shall may might must please number numbers count counts amount amounts per via between during over under "
-    "order ordered sort sorted descending ascending inclusive start end annual annually new live lives living "
-    "combination combinations pair pairs offer offers offered offering provides feature features receive received "
-    "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts showing shows "
+    "shall may might must please number numbers count counts amount amounts per via between during "
+    "over under "
+    "order ordered sort sorted descending ascending inclusive start end annual annually new live "
+    "lives living "
+    "combination combinations pair pairs offer offers offered offering provides feature features "
+    "receive received "
+    "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
+    "showing shows "
     "place places go went going give gave given provide provided say says said tell".split()
 )
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
 
 
 _GRAMMAR = frozenset(
-    "each every both whose all per no not with who that which how many most least than where when any have has had is are was were by".split()
+    "each every both whose all per no not with who that which how many most least than where when "
+    "any have has had is are was were by".split()
 )
 """Words that join names: a name that was matched across one is two names."""
 
 
 @dataclass(frozen=True)
-class Item:
+class QuestionItem:
     """Words of a question that are read together.
 
     Exactly one of the fields behind `end` is given; none for a word that is not read.
@@ -72,7 +79,7 @@ class Segmentation:
         ignored: The words that carry meaning and are in none of them.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[QuestionItem, ...]
     score: float
     ignored: tuple[int, ...]
 
@@ -97,17 +104,17 @@ def segmentations(
         k: Maximum number of ways.
     """
     words = question.words
-    starting: list[list[tuple[float, Item]]] = [[] for _ in words]
+    starting: list[list[tuple[float, QuestionItem]]] = [[] for _ in words]
     for item, weight in _weighed(question, mentions, schema):
         starting[item.start].append((weight, item))
-    best: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(words) + 1)]
+    best: list[list[tuple[float, tuple[QuestionItem, ...]]]] = [[] for _ in range(len(words) + 1)]
     best[0] = [(0.0, ())]
     for at in range(len(words)):
         ways = best[at]
         for weight, item in starting[at]:
             best[item.end].extend((score + weight, (*items, item)) for score, items in ways)
         skipped = -0.6 if meaningful(words[at]) else 0.02
-        best[at + 1].extend((score + skipped, (*items, Item(at, at + 1))) for score, items in ways)
+        best[at + 1].extend((score + skipped, (*items, QuestionItem(at, at + 1))) for score, items in ways)
         for later in range(at + 1, len(words) + 1):
             if len(best[later]) > 4 * k:
                 best[later] = heapq.nlargest(k, best[later], key=_key)
@@ -119,21 +126,21 @@ def segmentations(
     ]
 
 
-def _key(way: tuple[float, tuple[Item, ...]]) -> tuple[float, int, tuple[int, ...]]:
+def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple[int, ...]]:
     # Equal scores: fewer items first, then the earlier long one.
     return round(way[0], 6), -len(way[1]), tuple(i.end for i in way[1])
 
 
 def _weighed(
     question: QuestionText, mentions: Iterable[Mention], schema: Schema
-) -> Iterable[tuple[Item, float]]:
+) -> Iterable[tuple[QuestionItem, float]]:
     quoted = question.quotations
     mentions = list(mentions)
     classes = {
         (m.start, m.end) for m in mentions if m.candidates[0].kind == "class" and m.candidates[0].score > 0.85
     }
     for a, b, text in quoted:
-        yield Item(a, b, text=text), 1.0 + 1.2 * (b - a)
+        yield QuestionItem(a, b, text=text), 1.0 + 1.2 * (b - a)
     for mention in mentions:
         if _cuts(mention.start, mention.end, quoted):
             continue
@@ -153,17 +160,20 @@ def _weighed(
             score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
-        yield Item(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
+        yield QuestionItem(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
     for cue in cues(question.low):
         if _cuts(cue.start, cue.end, quoted) or any(a <= cue.start < b for a, b, _ in quoted):
             continue
         size = cue.end - cue.start
         first = 0.3 if cue.start == 0 else 0.0
-        yield Item(cue.start, cue.end, cue=cue), 0.9 * size + 0.2 * (size - 1) + first
+        yield QuestionItem(cue.start, cue.end, cue=cue), 0.9 * size + 0.2 * (size - 1) + first
     for quantity in question.quantities:
-        yield Item(quantity.start, quantity.end, quantity=quantity), 0.95 * (quantity.end - quantity.start)
+        yield (
+            QuestionItem(quantity.start, quantity.end, quantity=quantity),
+            0.95 * (quantity.end - quantity.start),
+        )
     for period in question.periods:
-        yield Item(period.start, period.end, period=period), 1.05 * (period.end - period.start)
+        yield QuestionItem(period.start, period.end, period=period), 1.05 * (period.end - period.start)
 
 
 def _cuts(start: int, end: int, quoted: Sequence[tuple[int, int, str]]) -> bool:

@@ -1,8 +1,8 @@
 """A planner without a language model: candidate plans of a question, scored.
 
-Names come from the lexicon, roles from the cues, joins from the schema; what may be read in several ways gives
-several candidates. A log-linear score ranks them: what matters most is that every word that carries meaning
-is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al., arXiv:1803.00832).
+Names come from the lexicon, roles from the cues, joins from the schema; what may be read in several ways
+gives several candidates. A log-linear score ranks them: what matters most is that every word that carries
+meaning is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al., arXiv:1803.00832).
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mrag.planning.building.builder import Builder
+from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.building.joins import JoinGraph
+from mrag.planning.building.ratios import combined
 from mrag.planning.lexical.candidates import Candidate, Mention
 from mrag.planning.lexicon import Lexicon
-from mrag.planning.parsing.builder import Builder, Draft, Unbuildable
-from mrag.planning.parsing.frame import Frame
-from mrag.planning.parsing.joins import JoinGraph
-from mrag.planning.parsing.question import QuestionText, cut
-from mrag.planning.parsing.ratios import combined
-from mrag.planning.parsing.reader import Reader
-from mrag.planning.parsing.segmentation import Segmentation, segmentations
 from mrag.planning.plan import Plan
+from mrag.planning.reading.frame import Frame
+from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.reading.reader import FrameReader
+from mrag.planning.reading.segmentation import Segmentation, segmentations
 from mrag.planning.schema import Schema
 
 FEATURES = ("bias", "mean match", "worst match", "joins", "guesses", "ignored", "cut")
@@ -143,10 +144,10 @@ class Parser:
             found = combined(
                 question,
                 way.items,
-                lambda items: Reader(question, items, self.schema, self._dimension),
+                lambda items: FrameReader(question, items, self.schema, self._dimension),
                 build,
             )
-            return found or build(Reader(question, way.items, self.schema, self._dimension).read())
+            return found or build(FrameReader(question, way.items, self.schema, self._dimension).read())
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 CueKind: TypeAlias = OneOf[
     "count", "fold", "most", "top", "compare", "between", "group", "order", "direction", "not", "or", "and",
-    "show", "who", "where", "when", "text", "ratio", "percentage", "difference", "same", "out of", "unsupported",
+    "show", "who", "where", "when", "text", "ratio", "percentage", "difference", "same", "out of",
+    "unsupported",
     "exists",
 ]  # fmt: skip
 
@@ -47,7 +48,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "minimum": "minimum|min|minimum of",
     },
     "most": {
-        "greatest": "most|highest|greatest|the most|max|maximum|the highest|largest number of|greatest number of|"
+        "greatest": "most|highest|greatest|the most|max|maximum|the highest|largest number of|"
+        "greatest number of|"
         "most number of|highest number of|the most number of|maximum number of",
         "least": "least|lowest|fewest|the fewest|the least|the lowest|smallest number of|lowest number of|"
         "least number of|fewest number of|minimum number of",
@@ -68,7 +70,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
     },
     "between": {"": "between|in between|ranging from"},
     "group": {
-        "each": "for each|per|in each|of each|by each|each|for every|in every|of every|every|at each|from each|"
+        "each": "for each|per|in each|of each|by each|each|for every|in every|of every|every|at each|"
+        "from each|"
         "on each|to each|with each|within each|across|across all|across different|by different|"
         "across each|grouped by|group by|broken down by|for each of the|across various|split by|"
         "each of the|for the different|among different|for all the different|differ by|vary by|"
@@ -82,13 +85,16 @@ _TABLE: dict[CueKind, dict[str, str]] = {
         "ordered on|ranked according to|order the result by|sort the result by|ordered in terms of",
     },
     "direction": {
-        "descending": "in descending order|descending|descending order|from highest to lowest|highest to lowest|desc|"
+        "descending": "in descending order|descending|descending order|from highest to lowest|"
+        "highest to lowest|"
+        "desc|"
         "in decreasing order|from most to least|highest first|from largest to smallest|"
         "starting from the best|in reverse order|largest first|latest first|most recent first|"
         "from best to worst|starting from the top|from the highest to the lowest|"
         "from the best to the worst|from newest to oldest|in descending order of|"
         "sort in descending order|sorted in descending order|starting from the highest|from high to low",
-        "ascending": "in ascending order|ascending|ascending order|from lowest to highest|lowest to highest|asc|"
+        "ascending": "in ascending order|ascending|ascending order|from lowest to highest|lowest to highest|"
+        "asc|"
         "in increasing order|alphabetically|in alphabetical order|lowest first|from least to most|"
         "smallest first|from smallest to largest|starting from the lowest|chronologically|"
         "in chronological order|oldest first|from the lowest to the highest|from oldest to newest|"
@@ -131,7 +137,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
     },
     "ratio": {"": "ratio of|the ratio of|ratio between|ratio|ratios of|quotient of"},
     "percentage": {
-        "100": "percentage of|percent of|what percentage of|what percent of|percentage|percent|what percentage",
+        "100": "percentage of|percent of|what percentage of|what percent of|percentage|percent|"
+        "what percentage",
         "1": "proportion of|share of|fraction of|what proportion of|what share of|what fraction of|"
         "proportion|rate of",
     },

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mrag.planning.parsing.builder import Draft, Unbuildable
-from mrag.planning.parsing.frame import Frame, Measure, Noun
-from mrag.planning.parsing.question import QuestionText
-from mrag.planning.parsing.reader import Reader
-from mrag.planning.parsing.segmentation import Item
+from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -20,13 +16,17 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.reader import FrameReader
+from mrag.planning.reading.segmentation import QuestionItem
 
 Build = Callable[[Frame], Draft]
-Read = Callable[[Sequence[Item]], Reader]
+Read = Callable[[Sequence[QuestionItem]], FrameReader]
 _RELATIVE = frozenset("that which who with whose without where having in from on at for of by not no".split())
 
 
-def combined(question: QuestionText, items: Sequence[Item], read: Read, build: Build) -> Draft | None:
+def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:
     """Return the plan of a question for a ratio, a share or a difference; None if it is none.
 
     Args:
@@ -66,8 +66,8 @@ def combined(question: QuestionText, items: Sequence[Item], read: Read, build: B
 
 
 def _sides(
-    question: QuestionText, items: Sequence[Item], at: int
-) -> tuple[list[Item], list[Item], list[Item]]:
+    question: QuestionText, items: Sequence[QuestionItem], at: int
+) -> tuple[list[QuestionItem], list[QuestionItem], list[QuestionItem]]:
     """Return what stands above and below the line, and the groups that both have."""
     end = next(
         (
@@ -81,9 +81,9 @@ def _sides(
     cut = next(
         (
             n for n in range(at + 1, end)
-            if (items[n].cue is not None and items[n].cue.kind == "out of")  # type: ignore[union-attr]
+            if _kind(items[n]) == "out of"
             or (items[n].unread and low[items[n].start] in ("to", "and", "over"))
-            or (items[n].cue is not None and items[n].cue.kind == "and" and items[at].cue.kind == "difference")  # type: ignore[union-attr]
+            or (_kind(items[n]) == "and" and _kind(items[at]) == "difference")
         ),
         None,
     )  # fmt: skip
@@ -92,7 +92,11 @@ def _sides(
     return list(items[at + 1 : cut]), list(items[cut + 1 : end]), list(items[end:])
 
 
-def _head(question: QuestionText, items: Sequence[Item]) -> list[Item]:
+def _kind(item: QuestionItem) -> str:
+    return item.cue.kind if item.cue is not None else ""
+
+
+def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[QuestionItem]:
     """Return what a share is taken of: the things, without what is said of some of them."""
     for number, item in enumerate(items):
         named = any(i.mention is not None for i in items[:number])
@@ -101,7 +105,7 @@ def _head(question: QuestionText, items: Sequence[Item]) -> list[Item]:
     return [i for i in items if i.mention is not None][-1:]
 
 
-def _frame(read: Read, items: Sequence[Item]) -> Frame:
+def _frame(read: Read, items: Sequence[QuestionItem]) -> Frame:
     reader = read(items)
     reader.waiting.show = True
     frame = reader.read()
@@ -110,7 +114,8 @@ def _frame(read: Read, items: Sequence[Item]) -> Frame:
     if not outputs:
         raise Unbuildable("a side of the ratio")
     frame.outputs = [
-        Measure("count", o) if isinstance(o, Noun) and o.candidates[0].kind == "class" else o for o in outputs
+        FrameMeasure("count", o) if isinstance(o, Noun) and o.candidates[0].kind == "class" else o
+        for o in outputs
     ]
     return frame
 
@@ -118,7 +123,7 @@ def _frame(read: Read, items: Sequence[Item]) -> Frame:
 def _share(first: Frame, second: Frame) -> None:
     """Give the side above the names that are said at the end of the question, where both count the same."""
     one, other = first.outputs[0], second.outputs[0]
-    if not (isinstance(one, Measure) and isinstance(other, Measure) and one.noun and other.noun):
+    if not (isinstance(one, FrameMeasure) and isinstance(other, FrameMeasure) and one.noun and other.noun):
         return
     if one.noun.candidates[0].term == other.noun.candidates[0].term and second.restrictions:
         words = {c.term for r in first.restrictions for c in r.mention.candidates[:1]}

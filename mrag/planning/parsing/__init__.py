@@ -1,1 +1,0 @@
-"""Questions read without a language model: words, cues, roles, joins and plans."""
