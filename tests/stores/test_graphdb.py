@@ -80,7 +80,9 @@ def test_the_whole_way_with_the_servers_index(served: mrag.KnowledgeGraph) -> No
     assert len(near) == 3 and EX + "GraphDB" not in {m.doc_id for m in near}
     only = indexes.get("main").search("RDF database", 5, allowed=[EX + "Virtuoso"])
     assert [m.doc_id for m in only] == [EX + "Virtuoso"]
-    answer = mrag.ask(served, QUESTION, model="none")
+    computed = mrag.ask(served, "How many triple stores are there?", model="none").computed
+    assert computed is not None and computed.rows[0][0].label == "11"
+    answer = mrag.ask(served, QUESTION, model="none", how="read")
     assert any(c.inferred for c in answer.citations) and not all(c.inferred for c in answer.citations)
     rows = served.query(queries.get("similarity/text").text)
     assert len(rows.rows) == 10  # type: ignore[union-attr]
