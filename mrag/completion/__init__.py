@@ -54,24 +54,25 @@ if TYPE_CHECKING:
         EvidenceSource,
         GroundedPlan,
         IncompleteTriple,
-        Plan,
         Planner,
         TermCandidate,
-        Unknown,
+        TriplePlan,
     )
     from mrag.completion.writeback.checks import CheckSettings, check
     from mrag.completion.writeback.refresh import catch_up
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
     from mrag.completion.writeback.run_store import find_run, list_runs
     from mrag.completion.writeback.runs import CompletionRun, Statement
+    from mrag.planning.plan import Unknown
 
 __all__ = [
     "CheckSettings", "CombinedPassages", "CompletedAnswer", "CompletedQuestion", "CompletedTriple",
     "Completer", "CompleterSettings", "Completion", "CompletionRun", "CompletionScores", "CompletionSettings",
     "Evidence", "EvidenceRef", "EvidenceSettings", "EvidenceSource", "Example", "Extraction", "GroundedPlan",
     "Grounder", "GroundingSettings", "IncompleteTriple", "ModelPlanner", "ModelReader", "Passage",
-    "PassageSource", "Passages", "PathPlanner", "PathSettings", "Plan", "Planner", "Reader",
-    "RetrievedPassages", "RuleReader", "SoughtTriple", "Statement", "Step", "TermCandidate", "Unknown",
+    "PassageSource", "Passages", "PathPlanner", "PathSettings", "Planner", "Reader",
+    "RetrievedPassages", "RuleReader", "SoughtTriple", "Statement", "Step", "TermCandidate",
+    "TriplePlan", "Unknown",
     "Weights", "WriteReport", "accept", "answer", "calibrate", "catch_up", "check", "complete",
     "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
     "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner", "passages_of",
@@ -100,8 +101,8 @@ __getattr__, __dir__ = lazy(
         "plan.path_planner": "Example PathPlanner calibrate",
         "plan.paths": "PathSettings Step",
         "plan.patterns": (
-            "CompletedTriple Completion EvidenceRef EvidenceSource GroundedPlan IncompleteTriple Plan "
-            "Planner TermCandidate Unknown"
+            "CompletedTriple Completion EvidenceRef EvidenceSource GroundedPlan IncompleteTriple "
+            "Planner TermCandidate TriplePlan Unknown"
         ),
         "writeback.checks": "CheckSettings check",
         "writeback.refresh": "catch_up",

@@ -1,4 +1,4 @@
-"""How well rankers find: questions with known answers, runs, measures, intervals, tests and reports.
+"""How well rankers find and answers fit: known answers, runs, measures, intervals, tests and reports.
 
 Example:
     >>> from mrag.evaluation import Run, evaluate
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.evaluation.answers.asking import Prediction, evaluate_questions
+    from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
+    from mrag.evaluation.answers.gold import GoldQuestion, read_questions
+    from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
     from mrag.evaluation.benchmark import (
         GeneratedQuestions,
         QuestionSettings,
@@ -52,19 +56,77 @@ if TYPE_CHECKING:
     from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 
 __all__ = [
-    "BaselineComparison", "Benchmark", "BenchmarkQuestion", "BenchmarkSettings", "Collection", "Condition",
-    "ConditionVocabulary", "Demand", "EntityFacts", "EntityShape", "Evaluation", "FirstRanks",
-    "GeneratedQuestions", "Interval", "Measure", "PairedTest", "Qrels", "QuestionSettings", "Resampling",
-    "Run", "Scored", "System", "SystemScores", "build_benchmark", "by_graph", "compare", "evaluate", "facts",
-    "first_ranks", "generate_questions", "holm", "index_system", "instances", "interval", "intervals_svg",
-    "judged", "per_query", "points_svg", "ranker_system", "read_collection", "read_qrels", "read_ranks",
-    "read_run", "run_system", "sample_questions", "satisfying", "similar_questions", "single_questions",
-    "target_only", "template_questions", "tsne", "write_benchmark", "write_qrels", "write_run",
+    "AnswerEvaluation",
+    "AnswerScore",
+    "BaselineComparison",
+    "Benchmark",
+    "BenchmarkQuestion",
+    "BenchmarkSettings",
+    "CategoryScores",
+    "Collection",
+    "Condition",
+    "ConditionVocabulary",
+    "Demand",
+    "EntityFacts",
+    "EntityShape",
+    "Evaluation",
+    "FirstRanks",
+    "GeneratedQuestions",
+    "GoldQuestion",
+    "GoldTable",
+    "Interval",
+    "Measure",
+    "PairedTest",
+    "Prediction",
+    "Qrels",
+    "QuestionSettings",
+    "Resampling",
+    "Run",
+    "Scored",
+    "System",
+    "SystemScores",
+    "build_benchmark",
+    "by_graph",
+    "compare",
+    "evaluate",
+    "evaluate_questions",
+    "facts",
+    "first_ranks",
+    "generate_questions",
+    "holm",
+    "index_system",
+    "instances",
+    "interval",
+    "intervals_svg",
+    "judged",
+    "per_query",
+    "points_svg",
+    "ranker_system",
+    "read_collection",
+    "read_qrels",
+    "read_questions",
+    "read_ranks",
+    "read_run",
+    "run_system",
+    "sample_questions",
+    "satisfying",
+    "similar_questions",
+    "single_questions",
+    "target_only",
+    "template_questions",
+    "tsne",
+    "write_benchmark",
+    "write_qrels",
+    "write_run",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "answers.asking": "Prediction evaluate_questions",
+        "answers.comparison": "AnswerScore GoldTable",
+        "answers.gold": "GoldQuestion read_questions",
+        "answers.report": "AnswerEvaluation CategoryScores",
         "benchmark": (
             "GeneratedQuestions QuestionSettings generate_questions sample_questions write_benchmark"
         ),

@@ -1,0 +1,1 @@
+"""How a plan becomes SPARQL: names, values and blocks."""
