@@ -33,7 +33,15 @@ from mrag.text.grammar import plural
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
 
+_CERTAIN = 0.9
+"""Probability below which an answer says that its reading is not certain."""
+
+UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
+
 _SECONDS = 10.0
+_PLAUSIBLE = 0.8
+"""Share of the probability of the reading that was taken from which on another one is offered."""
+
 _TRIED = 5
 _SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
@@ -171,11 +179,12 @@ def _answer(
         tuple(rows),
         reading.probability,
         reading.ignored,
-        tuple(_others(display, rows, others)),
+        tuple(_others(display, rows, others, reading.probability)),
         result.truncated,
     )
     given = Answer.of(question, sentences, context, None, None)
-    return replace(given, way="plan", computed=computed)
+    notice = UNCERTAIN if reading.probability < _CERTAIN else None
+    return replace(given, way="plan", computed=computed, notice=notice)
 
 
 def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
@@ -197,11 +206,12 @@ def _others(
     display: Display,
     rows: Sequence[tuple[AnswerCell, ...]],
     others: Sequence[tuple[int, Reading, PlanResult | None]],
+    taken: float,
 ) -> list[OtherReading]:
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
-        if result is None:
+        if result is None or reading.probability < _PLAUSIBLE * taken:
             continue
         theirs = _rows(display, reading, result)
         if theirs not in seen:

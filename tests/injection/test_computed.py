@@ -1,4 +1,4 @@
-"""Computed answers from hostile names: their words, rows, readings and queries forge nothing and steer nothing."""
+"""Computed answers from hostile names: their words, rows, readings and queries forge and steer nothing."""
 
 from __future__ import annotations
 

@@ -465,7 +465,8 @@ def test_errors_of_the_graph_are_told_in_words(browser: Browser, base: str) -> N
 
 _NAMELESS = """() => [...document.querySelectorAll('button, input, a, select')]
   .filter(e => e.offsetParent && !e.closest('.yasqe, .yasr'))
-  .filter(e => !(e.innerText || e.textContent || '').trim() && !e.getAttribute('aria-label') && !(e.labels && e.labels.length))
+  .filter(e => !(e.innerText || e.textContent || '').trim() && !e.getAttribute('aria-label')
+    && !(e.labels && e.labels.length))
   .map(e => e.outerHTML.slice(0, 120))"""
 
 _CONTRAST = """pairs => {

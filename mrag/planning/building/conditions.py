@@ -9,7 +9,7 @@ from rdflib import XSD, Literal, URIRef
 from mrag.planning.building.assembly import compare_period
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
-from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
     Aggregate,
     Block,
@@ -97,7 +97,7 @@ class PlanConditions(PlanColumns):
             self._in_period(compared, compared.value)
             return
         noun = self._compared_noun(compared)
-        if isinstance(compared.value, Mention):
+        if isinstance(compared.value, NameMention):
             self._compare_things(compared, compared.value, noun)
             return
         if noun is None:
@@ -167,7 +167,7 @@ class PlanConditions(PlanColumns):
         self.matches.append(options[0][0].score)
         return options[0][0]
 
-    def _compare_things(self, compared: Compared, mention: Mention, noun: Noun | None) -> None:
+    def _compare_things(self, compared: Compared, mention: NameMention, noun: Noun | None) -> None:
         """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
         found = self.noun(noun, "number") if noun is not None else self._measured(compared)
         entities = [c for c in mention.candidates if c.kind == "entity"]

@@ -15,7 +15,7 @@ from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
 from mrag.planning.building.ratios import combined
-from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
 from mrag.planning.reading.frame import Frame
@@ -106,12 +106,12 @@ class Parser:
         ranked = sorted(found.values(), key=lambda r: -r.probability)
         return ranked[:k]
 
-    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[Mention]:
+    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
         """Yield mentions of names that the question writes as one word: "firstname"."""
         for at, word in enumerate(question.words):
             found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
             if found and (at, at + 1) not in taken:
-                yield Mention(at, at + 1, tuple(found))
+                yield NameMention(at, at + 1, tuple(found))
 
     def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
         return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mrag.planning.lexical.candidates import Candidate, Mention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.reading.question import Period
 
@@ -46,13 +46,11 @@ class FrameMeasure:
     Attributes:
         function: The fold; None for the value itself.
         noun: What is folded or counted; None where the question leaves it open.
-        per: What it is averaged over: "the average number of rooms per house".
         money: Whether an amount of things is summed rather than their number: "the total sales amount".
     """
 
     function: Fold | None
     noun: Noun | None = None
-    per: Noun | None = None
     money: bool = False
 
 
@@ -74,7 +72,7 @@ class Compared:
     """
 
     relation: Relation
-    value: float | Period | FrameMeasure | Mention
+    value: float | Period | FrameMeasure | NameMention
     upper: float | Period | None = None
     left: Noun | None = None
     right: Noun | None = None
@@ -97,7 +95,7 @@ class FrameRestriction:
         before: The words just before it, which tell one property from another.
     """
 
-    mention: Mention
+    mention: NameMention
     noun: Noun | None = None
     negated: bool = False
     either: int = -1

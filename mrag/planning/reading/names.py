@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.planning.lexical.candidates import Mention
+from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.reading.frame import (
     Compared,
     FrameRestriction,
@@ -18,7 +18,7 @@ from mrag.planning.reading.words import WordReader
 class NameReader(WordReader):
     """What entities and values do in a question, and where names are compounds."""
 
-    def _mention(self, item: QuestionItem, mention: Mention) -> None:
+    def _mention(self, item: QuestionItem, mention: NameMention) -> None:
         kinds = {c.kind for c in mention.candidates[:1]}
         best = mention.candidates[0].score
         nouns = tuple(c for c in mention.candidates if c.kind in ("class", "property"))
@@ -35,11 +35,11 @@ class NameReader(WordReader):
             nouns = tuple(c for c in nouns if self._owns(owner, c.term))
             named = False
         if named:
-            self._name(item, Mention(item.start, item.end, names))
+            self._name(item, NameMention(item.start, item.end, names))
         else:
             self._noun(Noun(self.owner_start if owner else item.start, item.end, nouns))
 
-    def _name(self, item: QuestionItem, mention: Mention) -> None:
+    def _name(self, item: QuestionItem, mention: NameMention) -> None:
         waiting = self.waiting
         if waiting.compare is not None and waiting.compare not in ("=",):
             left = self.last if self._adjacent(item.start, 4) else None
@@ -76,13 +76,13 @@ class NameReader(WordReader):
         self.listing = False
         self.last_at = item.end
 
-    def _beside(self, item: QuestionItem, mention: Mention) -> Noun | None:
+    def _beside(self, item: QuestionItem, mention: NameMention) -> Noun | None:
         """Return the class or property right behind a name that it is a name of: "the Sociology domain"."""
         following = next((i for i in self.items if i.start == item.end), None)
         if following is None or following.mention is None:
             return None
         terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
-        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.6)
+        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
         if not kept or kept[0].kind != "property":
             return None
         self.skipped.add(following.start)

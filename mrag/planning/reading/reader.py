@@ -19,6 +19,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.names import NameReader
 
+_JUDGED = ("best", "worst")
 _VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
 
@@ -89,7 +90,10 @@ class FrameReader(NameReader):
         elif kind == "top":
             # "The top five best": the number is said already.
             if waiting.top is None or waiting.top.n is None:
-                waiting.top = frame.superlative = Superlative(value)
+                word = self.question.low[cue.end - 1]
+                waiting.top = frame.superlative = Superlative(
+                    value, adjective=word if word in _JUDGED else ""
+                )
         elif kind == "compare":
             self._compare(cue, number)
         elif kind == "between":

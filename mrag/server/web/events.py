@@ -133,7 +133,8 @@ def _whole(given: Answer, context: Context, display: Display, folder: Path | Non
 
     pictures = []
     for iri, name, lines in _centres(given, context, display):
-        pictures.append(drawing(sorted(lines, key=order), iri, name))
+        ordered = sorted(lines, key=order)
+        pictures.append(drawing(ordered, iri, name))
     statements = [
         (str(line.triple.s), str(line.triple.p), to_ox(line.triple.o), line.graph) for line in context.lines
     ]
