@@ -41,6 +41,13 @@ def test_importing_them_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_processes_that_parse_load_no_rdflib() -> None:
+    modules = "mrag.stores.process.parsing, mrag.stores.process.documents"
+    script = f"import sys, {modules}; print('rdflib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_docs_and_notebooks_need_nothing_deeper() -> None:
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), ROOT / "README.md"]
     used = {

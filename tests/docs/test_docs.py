@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 import mrag
 from mrag.loaders.generate import write_annotations
 from tests.conftest import PRODUCTS, ROOT
-from tests.servers import free_port, running
+from tests.servers import graphdb_protocol
 from tests.vectors import remembered_vectors
 
 __all__ = ["remembered_vectors"]
@@ -223,11 +223,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
     commands = block("mrag doctor")
-    port = free_port()
-    command = [sys.executable, "-m", "mrag", "serve", "--store", str(tmp_path / "data"), "--update"]
-    base = f"http://127.0.0.1:{port}"
-    with running([*command, "--port", str(port), "--reason"], f"{base}/sparql", tmp_path / "log"):
-        url = f"graphdb:{base}/repositories/main"
+    with graphdb_protocol(tmp_path, "--reason") as url:
         done = run("load", "--store", url, str(PRODUCTS), cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         for line in commands.strip().splitlines()[1:]:

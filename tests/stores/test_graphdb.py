@@ -7,7 +7,6 @@ to GraphDB's documentation by a server that records requests.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,7 +27,7 @@ from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.graphdb_similarity import GraphDBSimilarity
 from tests.conftest import PRODUCTS
-from tests.servers import free_port, running
+from tests.servers import graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
@@ -36,20 +35,8 @@ QUESTION = "What database products are linked to RDF?"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("served")
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "mrag",
-        "serve",
-        "--store",
-        str(folder / "data"),
-        "--update",
-        "--reason",
-    ]
-    with running([*command, "--port", str(port)], f"http://127.0.0.1:{port}/sparql", folder / "log"):
-        yield f"graphdb:http://127.0.0.1:{port}/repositories/main"
+    with graphdb_protocol(tmp_path_factory.mktemp("served"), "--reason") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
