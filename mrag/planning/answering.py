@@ -17,8 +17,8 @@ from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.cells import Cells
 from mrag.planning.building.parser import Parser, Reading
-from mrag.planning.cells import Cells
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Aggregate, Plan, Unknown
@@ -130,7 +130,8 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
     if not set(shown) <= {c.name for c in plan.columns}:
         raise ConfigError("The columns of the answer are not in its plan.")
     reading = Reading(plan, shown, 1.0, (), {})
-    return _answer(kg, str(value["question"]), reading, run(kg, plan), (), time.monotonic() + _SECONDS)
+    result = run(kg, plan, schema=schema_of(kg))
+    return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
 
 
 def _run(
