@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,32 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app, main
+from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
 COMMANDS = (
     "load import create reason index views describe ask search query explain verify learn train eval"
     " benchmark complete codes clues doctor mcp serve"
 ).split()
-
-
-def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does, with a cache of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "mrag", *args],
-        cwd=cwd,
-        env={
-            **os.environ,
-            "XDG_CACHE_HOME": str(cwd / ".cache"),
-            "MRAG_EMBEDDER": "wordllama",
-            "OLLAMA_HOST": "http://127.0.0.1:9",
-            "COLUMNS": "100",
-            **env,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +32,30 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_ask_prints_what_it_computed_and_how(home: Path) -> None:
+    done = run("ask", "--sparql", "How many triple stores are there?", cwd=home)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("11 triple stores [t1]") and "Read as: the number of triple stores" in lines
+    (query,) = [line for line in lines if line.startswith("SELECT ")]
+    assert "[t5] (GraphDB, is a, triple store)" in lines
+    assert "11" in run("query", query, cwd=home).stdout
+    assert "No language model" not in done.stderr
+
+
+def test_the_way_of_an_answer_is_an_option(home: Path) -> None:
+    question = "How many employees does GraphDB have?"
+    done = run("ask", "--how", "plan", question, cwd=home)
+    assert done.returncode == 0 and done.stdout.startswith("Not in this graph: ")
+    assert "Read, not computed: " in run("ask", question, cwd=home).stderr
+    bad = run("ask", "--how", "guess", question, cwd=home)
+    assert bad.returncode == 1 and "auto" in bad.stderr
+    many = run("ask", "--reading", "99", "How many triple stores are there?", cwd=home)
+    assert many.returncode == 1 and "Choose one from 1 to" in many.stderr
+
+
 def test_ask_prints_an_answer_with_citations(home: Path) -> None:
-    done = run("ask", "Which vendor develops GraphDB?", cwd=home)
+    done = run("ask", "--how", "read", "Which vendor develops GraphDB?", cwd=home)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("GraphDB is developed by Ontotext [t")
     assert "(GraphDB, developed by, Ontotext)" in done.stdout
@@ -149,6 +151,23 @@ def test_errors_are_one_line_that_says_what_to_do(home: Path, args: list[str], s
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("mrag: ") and says in last
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["ask", "Which vendor develops GraphDB?", "--context"],
+        ["query", "ASK { ex:GraphDB a ex:SemanticProduct }"],
+        ["ask", "x", "--store", "mongodb:x"],
+        ["ask"],
+    ],
+    ids=" ".join,
+)
+def test_a_process_of_its_own_does_the_same(home: Path, args: list[str]) -> None:
+    inside, outside = run(*args, cwd=home), process(*args, cwd=home)
+    assert (inside.returncode, inside.stdout) == (outside.returncode, outside.stdout)
+    # Words on misuse begin with how it was called.
+    assert inside.stderr.splitlines()[-1:] == outside.stderr.splitlines()[-1:]
 
 
 def test_misuse_ends_with_code_2(home: Path) -> None:

@@ -1,1 +1,56 @@
 """Questions as query plans: read, computed by SPARQL, and proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.planning.answering import Attempt, compute
+    from mrag.planning.compiler import to_sparql
+    from mrag.planning.interchange import plan_from_json, plan_to_json
+    from mrag.planning.interpreter import evaluate
+    from mrag.planning.plan import (
+        Aggregate,
+        Arithmetic,
+        Block,
+        Column,
+        Comparison,
+        Contains,
+        DatePart,
+        Days,
+        Number,
+        Order,
+        Pattern,
+        Plan,
+        Scalar,
+        Unknown,
+    )
+    from mrag.planning.proof import RowProof, prove
+    from mrag.planning.run import PlanResult
+    from mrag.planning.wording import to_words
+
+__all__ = [
+    "Aggregate", "Arithmetic", "Attempt", "Block", "Column", "Comparison", "Contains", "DatePart", "Days",
+    "Number", "Order", "Pattern", "Plan", "PlanResult", "RowProof", "Scalar", "Unknown", "compute",
+    "evaluate",
+    "plan_from_json", "plan_to_json", "prove", "to_sparql", "to_words",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "answering": "Attempt compute",
+        "compiler": "to_sparql",
+        "interchange": "plan_from_json plan_to_json",
+        "interpreter": "evaluate",
+        "plan": (
+            "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern Plan "
+            "Scalar Unknown"
+        ),
+        "proof": "RowProof prove",
+        "run": "PlanResult",
+        "wording": "to_words",
+    },
+)

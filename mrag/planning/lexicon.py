@@ -12,7 +12,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder
 from mrag.index.embedders import embedder as load_embedder
 from mrag.index.local_models import Vectors
-from mrag.planning.lexical.candidates import Candidate, Dimension, Mention, Named
+from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
@@ -25,7 +25,7 @@ from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.text.tokens import TextToken
 
-__all__ = ["Candidate", "Dimension", "Lexicon", "Mention", "lexicon_of"]
+__all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
 _BEST: Final = 12
 _ASKED: Final = 10_000
@@ -83,7 +83,7 @@ class Lexicon:
         self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
         self._asked: dict[str, Vectors] = {}
 
-    def match(self, tokens: Sequence[TextToken], question: str = "") -> list[Mention]:
+    def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
 
         Args:
@@ -122,7 +122,7 @@ class Lexicon:
         self._add_meanings(found, tokens)
         chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
         classed = self._with_classes(_uncut(chosen, quoted))
-        return [Mention(*span, classed[span]) for span in sorted(classed)]
+        return [NameMention(*span, classed[span]) for span in sorted(classed)]
 
     def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
         """Return the properties or classes nearest in meaning to some words, nearest first.

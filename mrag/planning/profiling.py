@@ -16,7 +16,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.profile.keeping import kept, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, is_asked, usage_of
-from mrag.planning.schema import ClassInfo, Edge, PropertyInfo, Schema
+from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.names import split_identifier
@@ -127,7 +127,7 @@ class _Reader:
             )
             for p, use in uses.items()
         }
-        links = tuple(Edge(*edge, n) for edge, n in sorted(edges.items()))
+        links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
         return Schema(classes, properties, links, self.labels, self.profile.triples)
 
     def _names(self, term: str) -> tuple[str, ...]:

@@ -28,9 +28,10 @@ Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
 
 Function: TypeAlias = OneOf[
     "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
-    "regex", "coalesce", "year",
+    "regex", "coalesce", "year", "if", "lcase", "contains", "strends", "substr", "replace", "concat", "floor",
 ]  # fmt: skip
 Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
+FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]
 
 
 def iri(value: str) -> ox.NamedNode:
@@ -256,7 +257,41 @@ class Count:
     distinct: bool = False
 
 
-Expression: TypeAlias = Node | Compare | In | Call | Negation | AllOf | AnyOf | NotExists | Count
+@dataclass(frozen=True)
+class Folded:
+    """An aggregate of a variable over the solutions of a group (section 11.4)."""
+
+    function: FoldName
+    variable: ox.Variable
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """A calculation with two numbers (section 17.3)."""
+
+    left: Expression
+    operator: OneOf["+", "-", "*", "/"]
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A value turned into another datatype (section 17.5)."""
+
+    datatype: ox.NamedNode
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Descending:
+    """A key that rows are sorted by from the greatest to the least (section 15.1)."""
+
+    key: Expression
+
+
+Expression: TypeAlias = (
+    Node | Compare | In | Call | Negation | AllOf | AnyOf | NotExists | Count | Folded | Calculation | Cast
+)
 
 
 @dataclass(frozen=True)
@@ -264,13 +299,14 @@ class Select:
     """A SELECT query (sections 9 to 15, 18.2.4).
 
     Attributes:
-        variables: What is projected; a pair is a count with its name.
+        variables: What is projected; a pair is a value with its name.
         where: The pattern.
         distinct: Whether equal rows are given once.
         group_by: Variables to group by.
         having: Condition on the groups.
-        order_by: Variables to sort by, ascending.
+        order_by: What to sort by, the first key first.
         limit: Most rows.
+        offset: Rows left out before them.
 
     Example:
         >>> from mrag.rdf.printing import to_sparql
@@ -278,16 +314,17 @@ class Select:
         >>> print(to_sparql(Select((x,), TriplePattern(x, iri("urn:p"), y), group_by=(x,),
         ...     having=Compare(Count(y, distinct=True), ">=", ox.Literal(2)), order_by=(x,))))
         SELECT ?x WHERE { ?x <urn:p> ?y . } GROUP BY ?x
-        HAVING(COUNT(DISTINCT ?y) >= "2"^^<http://www.w3.org/2001/XMLSchema#integer>) ORDER BY ?x
+        HAVING(COUNT(DISTINCT ?y) >= 2) ORDER BY ?x
     """
 
-    variables: tuple[ox.Variable | tuple[Count, ox.Variable], ...]
+    variables: tuple[ox.Variable | tuple[Expression, ox.Variable], ...]
     where: Pattern
     distinct: bool = False
     group_by: tuple[ox.Variable, ...] = ()
     having: Expression | None = None
-    order_by: tuple[ox.Variable, ...] = ()
+    order_by: tuple[Expression | Descending, ...] = ()
     limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,16 @@ from mrag.rdf.patterns import (
     AnyOf,
     Ask,
     Bind,
+    Calculation,
     Call,
+    Cast,
     Compare,
     Construct,
     Count,
+    Descending,
     Expression,
     Filter,
+    Folded,
     Graph,
     Group,
     In,
@@ -41,6 +45,8 @@ from mrag.rdf.patterns import (
     Values,
     iri,
 )
+
+_INTEGER = iri("http://www.w3.org/2001/XMLSchema#integer")
 
 
 def to_sparql(query: Select | Ask | Construct) -> str:
@@ -67,8 +73,10 @@ def to_sparql(query: Select | Ask | Construct) -> str:
     if query.having is not None:
         text += f" HAVING({_expression(query.having)})"
     if query.order_by:
-        text += " ORDER BY " + " ".join(map(str, query.order_by))
-    return text if query.limit is None else f"{text} LIMIT {query.limit:d}"
+        text += " ORDER BY " + " ".join(map(_key, query.order_by))
+    if query.limit is not None:
+        text += f" LIMIT {query.limit:d}"
+    return f"{text} OFFSET {query.offset:d}" if query.offset else text
 
 
 def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequence[str] = ()) -> str:
@@ -166,6 +174,12 @@ def _path(path: Node | Path) -> str:
             return str(path)
 
 
+def _key(key: Expression | Descending) -> str:
+    if isinstance(key, ox.Variable):
+        return str(key)
+    return f"DESC({_expression(key.key)})" if isinstance(key, Descending) else f"ASC({_expression(key)})"
+
+
 def _expression(expression: Expression) -> str:
     match expression:
         case Compare(left, operator, right):
@@ -184,6 +198,14 @@ def _expression(expression: Expression) -> str:
             return f"NOT EXISTS {_block(triple)}"
         case Count(variable, distinct):
             return f"COUNT({'DISTINCT ' if distinct else ''}{variable if variable is not None else '*'})"
+        case Folded(function, variable):
+            return f"{function}({variable})"
+        case Calculation(left, operator, right):
+            return f"({_expression(left)} {operator} {_expression(right)})"
+        case Cast(datatype, value):
+            return f"{datatype}({_expression(value)})"
+        case ox.Literal(value=value, datatype=datatype) if datatype == _INTEGER and value.isdecimal():
+            return str(int(value))
         case _:
             return str(expression)
 

@@ -54,7 +54,7 @@ def relation(label: str, several: bool) -> tuple[str, str]:
         rest = " ".join(parts[1:])
         if not rest or low[-1] in PREPOSITIONS:
             return "phrase", " ".join(["has", *parts[1:]])
-        return "phrase", f"has the {_plural(rest) if several else _one(rest)}"
+        return "phrase", f"has the {plural(rest) if several else _one(rest)}"
     if low[0] in ("is", "was", "are", "were", "can", "must", "may", "does", "did", "had", "will"):
         return "phrase", label
     if low[0] in PREPOSITIONS:
@@ -79,7 +79,7 @@ def relation(label: str, several: bool) -> tuple[str, str]:
         return "phrase", f"is {label}"
     if parts[0].istitle() and not any(part[:1].isupper() for part in parts[1:]):
         label = label[:1].lower() + label[1:]
-    return "noun", _plural(label) if several else _one(label)
+    return "noun", plural(label) if several else _one(label)
 
 
 def _conjugated(verb: str) -> str:
@@ -90,7 +90,13 @@ def _conjugated(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-def _plural(noun: str) -> str:
+def plural(noun: str) -> str:
+    """Return the plural of a noun; one that is plural already stays as it is.
+
+    Example:
+        >>> plural("city"), plural("branch of a bank"), plural("triple stores")
+        ('cities', 'branches of a bank', 'triple stores')
+    """
     head, of, tail = noun.partition(" of ")
     last = head.rsplit(" ", 1)[-1]
     if last != _one(last) or last.endswith("s"):

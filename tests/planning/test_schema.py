@@ -12,7 +12,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.profile import usage
 from mrag.planning.profile.kinds import kind_of_texts, number_in
 from mrag.planning.profiling import schema_of
-from mrag.planning.schema import Edge
+from mrag.planning.schema import ClassEdge
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import shared_data
 
@@ -92,8 +92,8 @@ def test_properties_are_as_the_data_use_them(tmp_path: Path) -> None:
     assert (float(price.minimum), float(price.maximum), price.functional) == (7, 12.5, True)
     assert schema.properties[e("since")].minimum == "1999-05-05"
     assert schema.properties[e("on_sale")].names == ("on sale",)
-    assert Edge(e("Pump"), e("suppliedBy"), e("Vendor"), 1) in schema.edges
-    assert Edge(e("Product"), e("suppliedBy"), e("Vendor"), 3) in schema.edges
+    assert ClassEdge(e("Pump"), e("suppliedBy"), e("Vendor"), 1) in schema.edges
+    assert ClassEdge(e("Product"), e("suppliedBy"), e("Vendor"), 3) in schema.edges
     assert {p.rpartition("#")[2].rpartition("/")[2] for p in schema.label_properties} == {
         "altLabel",
         "label",
@@ -108,7 +108,7 @@ def test_a_graph_without_any_schema_has_one(tmp_path: Path) -> None:
     knows = schema.properties[e("knows")]
     assert knows.domains == {"": 2} and knows.ranges == {"": 2} and knows.names == ("knows",)
     assert list(schema.classes) == [""] and schema.classes[""].count >= 2
-    assert schema.edges == (Edge("", e("knows"), "", 2),)
+    assert schema.edges == (ClassEdge("", e("knows"), "", 2),)
 
 
 def test_an_empty_graph_has_an_empty_schema(kg: KnowledgeGraph) -> None:

@@ -36,7 +36,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Mention:
+class NameMention:
     """Words of a question with what they may name, best first.
 
     Attributes:

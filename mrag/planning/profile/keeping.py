@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import home
-from mrag.planning.schema import ClassInfo, Edge, PropertyInfo, Schema
+from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Committed, Folder, Kind
 
@@ -69,7 +69,8 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
     """Return the schema in an array of `schema_array`.
 
     Example:
-        >>> schema = Schema({"urn:c": ClassInfo("urn:c", ("c",), count=2)}, {}, (Edge("urn:c", "p", "", 1),))
+        >>> edges = (ClassEdge("urn:c", "p", "", 1),)
+        >>> schema = Schema({"urn:c": ClassInfo("urn:c", ("c",), count=2)}, {}, edges)
         >>> schema_of_array(schema_array(schema)) == schema
         True
     """
@@ -77,7 +78,7 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
     return Schema(
         {c: ClassInfo(**_tuples(info)) for c, info in found["classes"].items()},
         {p: PropertyInfo(**_tuples(info)) for p, info in found["properties"].items()},
-        tuple(Edge(**edge) for edge in found["edges"]),
+        tuple(ClassEdge(**edge) for edge in found["edges"]),
         tuple(found["label_properties"]),
         found["triples"],
     )

@@ -1,0 +1,146 @@
+"""Blocks of a plan as graph patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyoxigraph as ox
+from rdflib import Literal, URIRef
+
+from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
+from mrag.planning.algebra.values import ValueCompiler
+from mrag.planning.plan import Block, Condition, Place, Unknown
+from mrag.rdf import patterns as sparql
+from mrag.rdf.terms import to_ox
+
+NOTHING = Block()
+
+
+@dataclass
+class BlockCompiler:
+    """Compiles blocks.
+
+    Attributes:
+        values: Compiles their expressions.
+        fresh: Makes a variable that nothing else is called.
+        scalars: Gives the sub-selects of the scalars that were compiled since it was last asked.
+    """
+
+    values: ValueCompiler
+    fresh: Callable[[str], ox.Variable]
+    scalars: Callable[[], list[sparql.Pattern]]
+
+    def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
+        """Return the patterns of a block, to be joined.
+
+        Args:
+            block: The block.
+            around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
+        """
+        found: list[sparql.Pattern] = [
+            sparql.TriplePattern(self.node(p.subject), self.node(p.predicate), self.node(p.object))
+            for p in block.patterns
+        ]
+        for branches in block.either:
+            found += self._either(branches, _but(merged(around, positive(block)), branches))
+        here = merged(around, positive(block))
+        for inner in block.without:
+            found += self._without(inner, here)
+        found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
+        return found + self.filters(block.conditions)
+
+    def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
+        """Return conditions as filters, behind the sub-selects of their scalars."""
+        filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
+        return [*self.scalars(), *filters]
+
+    def node(self, place: Place) -> sparql.Node:
+        """Return a term or the variable of an unknown."""
+        if isinstance(place, URIRef | Literal):
+            return to_ox(place)  # type: ignore[return-value]  # neither is a blank node
+        return self.values.variable(place)
+
+    def _inner(self, block: Block, around: Block) -> sparql.Group:
+        """Return a block within others; what it borrows from them is said in it again."""
+        if wanted := borrowed(block, reached(around)):
+            return sparql.Group(tuple(self.block(merged(_lent(wanted, around), block))))
+        return sparql.Group(tuple(self.block(block, around)))
+
+    def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
+        outer = reached(around)
+        if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
+            found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
+            return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
+        # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
+        shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
+        whole = [
+            b if bound(b) and shared <= bound(b) else merged(_lent(shared - bound(b), around), b)
+            for b in branches
+        ]
+        union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
+        names = sorted({u for b in branches for u in reached(b)} | shared)
+        if not names:
+            return [union]
+        # Engines are slow to join a union; once its solutions are known they are not.
+        return [
+            sparql.SubSelect(
+                sparql.Select(tuple(self.values.variable(u) for u in names), union, distinct=True)
+            )
+        ]
+
+    def _without(self, block: Block, around: Block) -> list[sparql.Pattern]:
+        outer = reached(around)
+        shared = mentioned(block) & outer
+        if not shared:
+            return self._none(block, around)
+        if _is_condition(block):
+            stated = _all([self.values.condition(c) for c in block.conditions])
+            denied: sparql.Expression = sparql.Negation(stated)
+            if not shared <= bound(around):
+                # Engines differ in what the negation of what has no value is.
+                denied = sparql.Compare(
+                    sparql.Call("if", (stated, ox.Literal(1), ox.Literal(0))), "=", ox.Literal(0)
+                )
+            return [*self.scalars(), sparql.Filter(denied)]
+        # MINUS takes nothing away where no variable is bound on both sides.
+        clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)
+        body = block if clear else merged(_lent(shared, around), block)
+        return [sparql.Minus(sparql.Group(tuple(self.block(body, around))))]
+
+    def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
+        """Return that a block that shares nothing with others has no solution."""
+        count, body = self.fresh("found"), sparql.Group(tuple(self.block(block, around)))
+        names = sorted(reached(block))
+        if names:
+            one = sparql.Select((self.values.variable(names[0]),), body, limit=1)
+            body = sparql.Group((sparql.SubSelect(one),))
+        counted = sparql.Select(((sparql.Count(), count),), body)
+        return [
+            sparql.SubSelect(counted),
+            sparql.Filter(sparql.Compare(count, "=", ox.Literal(0))),
+        ]
+
+
+def _is_condition(block: Block) -> bool:
+    """Return whether a block only has conditions."""
+    return not (block.patterns or block.either or block.without or block.optional)
+
+
+def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:
+    return all(mentioned(b) <= known for b in blocks)
+
+
+def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
+    return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
+
+
+def _but(block: Block, branches: tuple[Block, ...]) -> Block:
+    """Return a block without one choice, which is being compiled and must not be said in itself."""
+    return Block(patterns=block.patterns, either=tuple(e for e in block.either if e != branches))
+
+
+def _lent(wanted: set[Unknown], around: Block) -> Block:
+    """Return as much of what stands around a block as binds some unknowns."""
+    patterns = Block(patterns=around.patterns)
+    return patterns if wanted & reached(around) <= bound(patterns) else around

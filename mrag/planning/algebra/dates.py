@@ -1,0 +1,175 @@
+"""Dates read in SPARQL, from their text: ISO dates with or without a time, months and years.
+
+Engines differ in whether they can subtract dates, and most dates of real graphs are strings; so parts are
+cut out of the text, and days are counted by a formula. Time zones are not looked
+at: a date is what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+import pyoxigraph as ox
+
+from mrag.planning.algebra.comparing import date_part, moment, stamp
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, matches
+from mrag.planning.plan import Part
+from mrag.rdf.patterns import Calculation, Call, Cast, Compare, Expression
+
+Precision: TypeAlias = OneOf["date", "year-month", "time"]
+
+_MONTH = "(0[1-9]|1[0-2])"
+_DAY = "(0[1-9]|[12][0-9]|3[01])"
+YEAR = f"^(-?[0-9]{{4}})-{_MONTH}(-|Z?$)|^-?[0-9]{{1,4}}Z?$"
+MONTH = f"^[0-9]{{4}}-{_MONTH}(-{_DAY}|Z?$)"
+DATE = f"^[0-9]{{4}}-{_MONTH}-{_DAY}([^0-9]|$)"
+HOUR = f"^[0-9]{{4}}-{_MONTH}-{_DAY}[T ]([01][0-9]|2[0-3]):[0-5][0-9]"
+SECOND = "^.{16}:[0-5][0-9]"
+
+
+def part(name: Part | OneOf["time"], given: Given) -> Given:
+    """Return a part of the date in a text.
+
+    Args:
+        name: The part; `time` is the date with the time to the second, midnight where there is none.
+        given: The text.
+    """
+    text = given.value
+    if isinstance(text, ox.Literal):
+        found = stamp(text.value) if name == "time" else date_part(name, text.value)
+        if found is None:
+            return NOTHING
+        return Given(_number(int(found)) if isinstance(found, float) else ox.Literal(str(found)))
+    pattern = _PATTERNS[name]
+    return Given(_VALUES[name](text), (*given.guards, matches(text, pattern)))
+
+
+def finest(kinds: Iterable[str]) -> Precision | None:
+    """Return how precisely values of some kinds are compared as dates; None if none of them is a date.
+
+    Example:
+        >>> finest(["any", "date"]), finest(["any", "text"])
+        ('date', None)
+    """
+    found: tuple[Precision, ...] = ("year-month", "date", "time")
+    return next((name for name in found if name in set(kinds)), None)
+
+
+def days(start: Given, end: Given) -> Given:
+    """Return the days from the date in one text to that in another, with the fraction of the last.
+
+    Whole days and seconds are counted apart, so that no digits are lost.
+    """
+    first, last = _moment(start.value), _moment(end.value)
+    if first is None or last is None:
+        return NOTHING
+    whole = Calculation(last[0], "-", first[0])
+    seconds = Calculation(Cast(DOUBLE, Calculation(last[1], "-", first[1])), "/", _number(86400))
+    dates = [g for g in (start, end) if not isinstance(g.value, ox.Literal)]
+    guards = [guard for g in dates for guard in (*g.guards, matches(g.value, DATE))]
+    return Given(_sum(whole, seconds), tuple(guards))
+
+
+def _moment(text: Expression) -> tuple[Expression, Expression] | None:
+    """Return the number of the day in a text, and the seconds of that day that have passed."""
+    if not isinstance(text, ox.Literal):
+        return _day_number(text), _seconds(text)
+    found = moment(text.value)
+    return None if found is None else (_number(found[0]), _number(found[1]))
+
+
+def _seconds(text: Expression) -> Expression:
+    """Return the seconds of the day; none have passed where no time is written."""
+    seconds = Call("if", (matches(text, SECOND), _digits(18, 2, text), _number(0)))
+    of_day = _sum(
+        Calculation(_digits(12, 2, text), "*", _number(3600)),
+        Calculation(_digits(15, 2, text), "*", _number(60)),
+        seconds,
+    )
+    return Call("if", (matches(text, HOUR), of_day, _number(0)))
+
+
+def _day_number(text: Expression) -> Expression:
+    """Return the days since the last of the year 0: those of whole years, of whole months, and leap days."""
+    year, month, day = _digits(1, 4, text), _digits(6, 2, text), _digits(9, 2, text)
+    at = Calculation(Calculation(month, "*", _number(3)), "-", _number(2))
+    before = Cast(INTEGER, Call("substr", (ox.Literal(_BEFORE), at, _number(3))))
+    # Years whose February is over.
+    full = Calculation(year, "-", Call("if", (Compare(month, "<", _number(3)), _number(1), _number(0))))
+    leap = _sum(_quotient(full, 4), Calculation(_quotient(full, 400), "-", _quotient(full, 100)))
+    return _sum(Calculation(year, "*", _number(365)), before, day, Calculation(leap, "-", _number(365)))
+
+
+_BEFORE = "000031059090120151181212243273304334"
+"""Days of a year before each month, in three digits each."""
+
+
+def _weekday(text: Expression) -> Expression:
+    number = Calculation(_day_number(text), "-", _number(1))
+    rest = Calculation(number, "-", Calculation(_number(7), "*", _quotient(number, 7)))
+    return Cast(INTEGER, _sum(rest, _number(1)))
+
+
+def _quarter(text: Expression) -> Expression:
+    return Cast(INTEGER, _quotient(_sum(_digits(6, 2, text), _number(2)), 3))
+
+
+def _year(text: Expression) -> Expression:
+    digits = Call("replace", (text, ox.Literal(r"^(-?[0-9]+)[\s\S]*$"), ox.Literal("$1")))
+    return Cast(INTEGER, digits)
+
+
+def _time(text: Expression) -> Expression:
+    """Return the date with its time, in one spelling."""
+    time = Call("if", (matches(text, HOUR), _cut(12, 5, text), ox.Literal("00:00")))
+    seconds = Call("if", (matches(text, SECOND), _cut(17, 3, text), ox.Literal(":00")))
+    return Call("concat", (_cut(1, 10, text), ox.Literal("T"), time, seconds))
+
+
+def _cut(start: int, length: int, text: Expression) -> Expression:
+    return Call("substr", (text, _number(start), _number(length)))
+
+
+def _digits(start: int, length: int, text: Expression) -> Expression:
+    return Cast(INTEGER, _cut(start, length, text))
+
+
+def _quotient(value: Expression, by: int) -> Expression:
+    return Call("floor", (Calculation(value, "/", _number(by)),))
+
+
+def _sum(first: Expression, *others: Expression) -> Expression:
+    for other in others:
+        first = Calculation(first, "+", other)
+    return first
+
+
+def _number(value: int) -> ox.Literal:
+    return ox.Literal(str(value), datatype=INTEGER)
+
+
+_VALUES: Mapping[str, Callable[[Expression], Expression]] = {
+    "year": _year,
+    "quarter": _quarter,
+    "month": partial(_digits, 6, 2),
+    "day": partial(_digits, 9, 2),
+    "weekday": _weekday,
+    "hour": partial(_digits, 12, 2),
+    "date": partial(_cut, 1, 10),
+    "year-month": partial(_cut, 1, 7),
+    "time": _time,
+}
+_PATTERNS = {
+    "year": YEAR,
+    "quarter": MONTH,
+    "month": MONTH,
+    "day": DATE,
+    "weekday": DATE,
+    "hour": HOUR,
+    "date": DATE,
+    "year-month": MONTH,
+    "time": DATE,
+}

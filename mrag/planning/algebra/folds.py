@@ -1,0 +1,152 @@
+"""Aggregates as sub-selects, one for each thing that is folded, joined on the keys of the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pyoxigraph as ox
+
+from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides
+from mrag.planning.algebra.terms import Given
+from mrag.planning.algebra.values import FoldedAs, folded_as
+from mrag.planning.plan import Aggregate, Block, Expression, Fold, Plan, Unknown
+from mrag.rdf import patterns as sparql
+
+_FOLDS: dict[Fold, sparql.FoldName] = {
+    "sum": "SUM",
+    "average": "AVG",
+    "minimum": "MIN",
+    "maximum": "MAX",
+}
+_Key = tuple[tuple[Unknown, ...], Expression | None, Block, FoldedAs]
+
+
+@dataclass
+class _Folding:
+    """One sub-select: what is folded, and the variables of the results by function."""
+
+    aggregate: Aggregate
+    results: dict[Fold, ox.Variable] = field(default_factory=dict)
+
+
+class FoldCompiler:
+    """Compiles the aggregates of a plan.
+
+    Args:
+        blocks: Compiles blocks.
+        fresh: Makes a variable that nothing else is called.
+        plan: The plan.
+    """
+
+    def __init__(self, blocks: BlockCompiler, fresh: Callable[[str], ox.Variable], plan: Plan) -> None:
+        self._blocks, self._fresh, self._plan = blocks, fresh, plan
+        self._keys: dict[ox.Variable, Expression] = {}
+        for key in keys(plan):
+            value = key.value
+            variable = blocks.values.variable(value) if isinstance(value, Unknown) else None
+            fits = variable is not None and variable not in self._keys
+            self._keys[variable if fits and variable is not None else sparql.var(key.name)] = value
+        self._foldings: dict[_Key, _Folding] = {}
+        columns = {c.value: c.name for c in plan.columns}
+        values = [*columns, *(s for h in plan.having for s in sides(h))]
+        for aggregate in (a for v in values for a in aggregates(v)):
+            found = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
+            if aggregate.function not in found.results:
+                direct = aggregate in columns and self._is_direct(aggregate)
+                found.results[aggregate.function] = (
+                    sparql.var(columns[aggregate]) if direct else fresh(aggregate.function)
+                )
+        for found in self._foldings.values():
+            if not self._keys and "count" not in found.results:
+                found.results["count"] = fresh("count")
+
+    def patterns(self) -> list[sparql.Pattern]:
+        """Return the sub-selects, joined so that each group has a solution."""
+        complete = [f for f in self._foldings.values() if not self._keys or self._is_complete(f.aggregate)]
+        found: list[sparql.Pattern] = [self._select(f) for f in complete]
+        if not found:
+            where = _group(self._solutions(self._plan.where))
+            found.append(sparql.SubSelect(sparql.Select((*self._keys,), where, distinct=True)))
+        others = [f for f in self._foldings.values() if f not in complete]
+        return found + [sparql.Optional(self._select(f)) for f in others]
+
+    def value(self, aggregate: Aggregate) -> Given:
+        """Return the value of an aggregate, where `patterns` stand."""
+        results = self._foldings[_key(aggregate)].results
+        variable = results[aggregate.function]
+        if aggregate.function == "count":
+            if self._is_direct(aggregate):
+                return Given(variable)
+            return Given(sparql.Call("coalesce", (variable, ox.Literal(0))))
+        if self._keys:
+            return Given(variable, (sparql.Call("bound", (variable,)),))
+        # Engines have zeros for the sum and the average of nothing.
+        return Given(variable, (sparql.Compare(results["count"], ">", ox.Literal(0)),))
+
+    def _is_direct(self, aggregate: Aggregate) -> bool:
+        """Return whether the result of the sub-select is the value as it stands."""
+        if aggregate.function != "count":
+            return bool(self._keys)
+        return not self._keys or self._is_complete(aggregate)
+
+    def _is_complete(self, aggregate: Aggregate) -> bool:
+        """Return whether every group has a value."""
+        certain = set(aggregate.of) <= bound(self._plan.where)
+        return aggregate.value is None and aggregate.where.empty and certain
+
+    def _select(self, folding: _Folding) -> sparql.SubSelect:
+        aggregate, results = folding.aggregate, folding.results
+        of = tuple(self._blocks.values.variable(u) for u in aggregate.of)
+        block = merged(self._plan.where, aggregate.where)
+        if aggregate.value is None and len(of) == 1:
+            count = (sparql.Count(of[0], distinct=True), results["count"])
+            return self._grouped((count,), self._solutions(block))
+        names, rows = [*self._keys, *of], self._solutions(block)
+        certain, value = bound(block), self._fresh("folded")
+        for unknown in aggregate.of:
+            rows += _present(unknown, self._blocks.values.variable(unknown), certain)
+        if aggregate.value is not None:
+            given = self._blocks.values.folded(aggregate.value, folded_as(aggregate))
+            rows += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
+            rows += [sparql.Bind(given.value, value), *_present(aggregate.value, value, certain)]
+            names.append(value)
+        distinct = sparql.Select(tuple(dict.fromkeys(names)), _group(rows), distinct=True)
+        folds = tuple(
+            (sparql.Count() if name == "count" else sparql.Folded(_FOLDS[name], value), variable)
+            for name, variable in results.items()
+        )
+        return self._grouped(folds, [sparql.SubSelect(distinct)])
+
+    def _grouped(
+        self, folds: tuple[tuple[sparql.Expression, ox.Variable], ...], rows: list[sparql.Pattern]
+    ) -> sparql.SubSelect:
+        return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
+
+    def _solutions(self, block: Block) -> list[sparql.Pattern]:
+        """Return the solutions of a block, with the keys of their groups."""
+        values, found, certain = self._blocks.values, self._blocks.block(block), bound(block)
+        for variable, key in self._keys.items():
+            given = values.raw(key)
+            if given.value != variable:
+                found += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
+                found.append(sparql.Bind(given.value, variable))
+            found += _present(key, variable, certain)
+        return found
+
+
+def _key(aggregate: Aggregate) -> _Key:
+    """Return what tells sub-selects apart."""
+    return (aggregate.of, aggregate.value, aggregate.where, folded_as(aggregate))
+
+
+def _group(found: list[sparql.Pattern]) -> sparql.Group:
+    return sparql.Group(tuple(found))
+
+
+def _present(value: Expression, variable: ox.Variable, certain: set[Unknown]) -> list[sparql.Pattern]:
+    """Return the condition that an unknown has a value, where that is not sure."""
+    if not isinstance(value, Unknown) or value in certain:
+        return []
+    return [sparql.Filter(sparql.Call("bound", (variable,)))]

@@ -1,0 +1,236 @@
+"""Which unknowns a part of a plan binds and which it needs, and what a plan may not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rdflib import Literal
+
+from mrag.errors import ConfigError
+from mrag.planning.plan import (
+    Aggregate,
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Contains,
+    Expression,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+    parts,
+)
+from mrag.rdf.terms import to_ox
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_DEEPEST = 40
+
+
+def sides(condition: Condition) -> tuple[Expression, ...]:
+    """Return the expressions of a condition."""
+    return (condition.left, condition.right) if isinstance(condition, Comparison) else (condition.value,)
+
+
+def unknowns(expression: Expression) -> set[Unknown]:
+    """Return the unknowns that an expression needs, those of its aggregates left out."""
+    return {e for e in _outside(expression) if isinstance(e, Unknown)}
+
+
+def aggregates(expression: Expression) -> list[Aggregate]:
+    """Return the aggregates in an expression."""
+    return [e for e in _outside(expression) if isinstance(e, Aggregate)]
+
+
+def _outside(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and what is in it, without what is in its aggregates."""
+    hidden: set[int] = set()
+    for part in parts(expression):
+        if isinstance(part, Aggregate) and part.value is not None:
+            hidden.update(id(e) for e in parts(part.value))
+    for part in parts(expression):
+        if id(part) not in hidden:
+            yield part
+
+
+def bound(block: Block) -> set[Unknown]:
+    """Return the unknowns that every solution of a block binds."""
+    found = {u for p in block.patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
+    for branches in block.either:
+        if branches:
+            found |= set.intersection(*(bound(b) for b in branches))
+    return found
+
+
+def reached(block: Block) -> set[Unknown]:
+    """Return the unknowns that some solution of a block binds."""
+    found = bound(block)
+    for inner in (*(b for branches in block.either for b in branches), *block.optional):
+        found |= reached(inner)
+    return found
+
+
+def unsure(block: Block) -> set[Unknown]:
+    """Return the unknowns that some solutions of a block, or of one within it, leave unbound."""
+    found = reached(block) - bound(block)
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        found |= unsure(inner)
+    return found
+
+
+def all_patterns(block: Block) -> Iterator[Pattern]:
+    """Yield the patterns of a block and of all within it."""
+    yield from block.patterns
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        yield from all_patterns(inner)
+
+
+def mentioned(block: Block) -> set[Unknown]:
+    """Return all unknowns of a block, those of what must not hold among them."""
+    found = reached(block) | {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        found |= mentioned(inner)
+    return found
+
+
+def borrowed(block: Block, outer: set[Unknown]) -> set[Unknown]:
+    """Return the unknowns of the blocks around it that a block speaks of without binding them itself."""
+    found = {u for c in block.conditions for s in sides(c) for u in unknowns(s)}
+    for inner in block.without:
+        found |= mentioned(inner)
+    for inner in (*(b for branches in block.either for b in branches), *block.optional):
+        found |= borrowed(inner, outer)
+    return (found & outer) - reached(block)
+
+
+def merged(*blocks: Block) -> Block:
+    """Return the block that says all that blocks say."""
+    return Block(
+        tuple(dict.fromkeys(p for b in blocks for p in b.patterns)),
+        tuple(dict.fromkeys(c for b in blocks for c in b.conditions)),
+        tuple(dict.fromkeys(w for b in blocks for w in b.without)),
+        tuple(dict.fromkeys(e for b in blocks for e in b.either)),
+        tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
+    )
+
+
+def positive(block: Block) -> Block:
+    """Return what must exist for a block to hold."""
+    return Block(patterns=block.patterns, either=block.either)
+
+
+def keys(plan: Plan) -> tuple[Column, ...]:
+    """Return what the solutions of a grouped plan are grouped by, under names."""
+    shown = tuple(c for c in plan.columns if not aggregates(c.value))
+    names = {c.value for c in shown}
+    return (*shown, *(Column(u, u.name) for u in plan.group_by if u not in names))
+
+
+def check(plan: Plan) -> None:
+    """Refuse a plan that says nothing sensible.
+
+    Raises:
+        ConfigError: With what is wrong with it.
+
+    Example:
+        >>> check(Plan(columns=(Column(Unknown("x"), "x"),)))
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: Nothing binds ?x.
+    """
+    _check(plan, _DEEPEST)
+
+
+def _check(plan: Plan, depth: int) -> None:
+    if depth <= 0:
+        raise ConfigError("The plan is nested too deep.")
+    names = [c.name for c in plan.columns]
+    for name in names:
+        _check_name(name)
+    if len(set(names)) != len(names):
+        raise ConfigError("Two columns have one name.", term=", ".join(names))
+    for order in plan.order:
+        if order.column not in names:
+            raise ConfigError("There is no such column to order by.", term=order.column)
+    if plan.offset < 0 or (plan.limit is not None and plan.limit < 0):
+        raise ConfigError("Limit and offset are not negative.")
+    _check_block(plan.where, set(), set(), depth)
+    here = reached(plan.where)
+    for unknown in plan.group_by:
+        _require({unknown}, here)
+    for column in plan.columns:
+        folded = bool(aggregates(column.value))
+        grouped = {k.value for k in keys(plan) if isinstance(k.value, Unknown)}
+        _check_value(column.value, plan.where, grouped if folded else here, depth, folds=True)
+    known = {Unknown(n) for n in names} | set(plan.group_by)
+    for condition in plan.having:
+        for side in sides(condition):
+            _check_value(side, plan.where, known, depth, folds=True)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.match(name):
+        raise ConfigError("A name of a plan is of letters, digits and _.", term=name)
+
+
+def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: int) -> None:
+    if depth <= 0:
+        raise ConfigError("The plan is nested too deep.")
+    for pattern in block.patterns:
+        for place in (pattern.subject, pattern.predicate, pattern.object):
+            if isinstance(place, Unknown):
+                _check_name(place.name)
+    here = outer | reached(block)
+    for condition in block.conditions:
+        if isinstance(condition, Contains):
+            to_ox(Literal(condition.text))
+        for side in sides(condition):
+            _check_value(side, block, here, depth, folds=False)
+    for branches in block.either:
+        if not branches:
+            raise ConfigError("There is nothing to choose from among no alternatives.")
+    certain = outer | reached(positive(block))
+    for inner in (*(b for branches in block.either for b in branches), *block.without, *block.optional):
+        if inner.optional:
+            raise ConfigError("Only the block of a plan has optional parts.")
+        _check_block(inner, certain, sure | bound(positive(block)), depth - 1)
+    known = sure | bound(block)
+    for inner in (*block.without, *block.optional):
+        if inner.patterns or inner.either:
+            # Whether it holds would depend on which alternative has been chosen.
+            _require(mentioned(inner) & certain, known, "Not every alternative binds")
+
+
+def _check_value(value: Expression, block: Block, known: set[Unknown], depth: int, *, folds: bool) -> None:
+    for size, part in enumerate(parts(value)):
+        if size > 200:
+            raise ConfigError("An expression is too long.")
+        if isinstance(part, Scalar):
+            _check_scalar(part.plan, depth)
+    _require(unknowns(value), known)
+    for aggregate in aggregates(value):
+        if not folds:
+            raise ConfigError("A condition on an aggregate belongs to `having`.")
+        if aggregate.value is None and (aggregate.function != "count" or not aggregate.of):
+            raise ConfigError("An aggregate has nothing to fold.", term=aggregate.function)
+        inner = merged(block, aggregate.where)
+        _check_block(inner, set(), set(), depth - 1)
+        _require(set(aggregate.of), reached(inner))
+        if aggregate.value is not None:
+            if aggregates(aggregate.value):
+                raise ConfigError("An aggregate is folded in another one; use a Scalar.")
+            _check_value(aggregate.value, inner, reached(inner), depth, folds=False)
+
+
+def _check_scalar(plan: Plan, depth: int) -> None:
+    _check(plan, depth - 1)
+    single = plan.limit == 1 and not plan.ties
+    if len(plan.columns) != 1 or not (single or (plan.grouped and not keys(plan))):
+        raise ConfigError(
+            "A scalar is a plan with one column and one row.", hint="Fold it, or limit it to 1."
+        )
+
+
+def _require(wanted: set[Unknown], known: set[Unknown], else_: str = "Nothing binds") -> None:
+    for unknown in sorted(wanted - known):
+        raise ConfigError(f"{else_} {unknown}.")

@@ -1,0 +1,220 @@
+"""Plans as SPARQL, composed of typed patterns, the same on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyoxigraph as ox
+from rdflib import URIRef
+
+from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.folds import FoldCompiler
+from mrag.planning.algebra.scopes import aggregates, all_patterns, bound, check, merged, unsure
+from mrag.planning.algebra.terms import DECIMAL, Given, text
+from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
+from mrag.planning.plan import Aggregate, Block, Expression, Plan, Scalar, Unknown
+from mrag.planning.schema import Schema
+from mrag.rdf import patterns as sparql
+from mrag.rdf.printing import to_sparql as printed
+from mrag.rdf.terms import XSD
+
+SPARE = 100
+"""Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
+
+
+def to_sparql(
+    plan: Plan,
+    schema: Schema | None = None,
+    *,
+    spare: int | None = None,
+    most: int | None = None,
+    decimals: bool = False,
+) -> str:
+    """Print a plan as a query.
+
+    Args:
+        plan: The plan.
+        schema: What is known of the graph; numbers that are clean in it are read without looking at their
+            text.
+        spare: Ask for so many rows more than the limit and for those that the offset leaves out, for
+            `mrag.planning.run` to cut. By default the query has the limit and the offset of the plan,
+            unless ties are wanted, which no SPARQL query can cut.
+        most: Most rows that are wanted of a plan without a limit; one more is asked for.
+        decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
+            of the result then have the order of the plan's, but not all their names.
+
+    Returns:
+        An ASK query for a plan without columns, a SELECT query for others.
+
+    Raises:
+        ConfigError: If the plan says nothing sensible.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.planning.plan import Block, Column, Pattern
+        >>> film, who = Unknown("film"), Unknown("who")
+        >>> made = Block((Pattern(film, URIRef("urn:director"), who),))
+        >>> print(to_sparql(Plan(made, (Column(who, "who"),), limit=3)))
+        SELECT DISTINCT ?who WHERE { ?film <urn:director> ?who . } ORDER BY ASC(str(?who)) LIMIT 3
+    """
+    check(plan)
+    if plan.ties and spare is None:
+        spare = SPARE
+    compiler = _Compiler(plan, schema)
+    return printed(compiler.ask() if plan.yes_or_no else compiler.select(spare, most, decimals=decimals))
+
+
+class _Compiler:
+    """Compiles one plan; those of its scalars have compilers of their own."""
+
+    def __init__(self, plan: Plan, schema: Schema | None, taken: set[str] | None = None) -> None:
+        self._plan = plan
+        self._schema = schema
+        self._taken = taken if taken is not None else set()
+        self._taken |= {c.name for c in plan.columns}
+        self._names: dict[Unknown, ox.Variable] = {}
+        for column in plan.columns:
+            if isinstance(column.value, Unknown) and column.value not in self._names:
+                self._names[column.value] = sparql.var(column.name)
+        self._scalars: dict[Scalar, ox.Variable] = {}
+        self._pending: list[sparql.Pattern] = []
+        folded = [a for c in plan.columns for a in aggregates(c.value)]
+        blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
+        partly = {u for block in blocks for u in unsure(block)}
+        clean = _numbers(blocks, schema) if schema is not None else set()
+        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, clean=clean)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars)
+
+    def ask(self) -> sparql.Ask:
+        """Return the query of a yes or no plan."""
+        return sparql.Ask(sparql.Group(tuple(self._solutions())))
+
+    def select(
+        self, spare: int | None = None, most: int | None = None, *, decimals: bool = False
+    ) -> sparql.Select:
+        """Return the query of a plan with columns."""
+        plan = self._plan
+        kinds = {c.name: kind_of(c.value) for c in plan.columns}
+        where = self._solutions()
+        columns = tuple(sparql.var(c.name) for c in plan.columns)
+        shown = tuple(
+            (sparql.Cast(DECIMAL, v), self._fresh(c.name)) if decimals and _is_fraction(c.value) else v
+            for c, v in zip(plan.columns, columns, strict=True)
+        )
+        written = {
+            c.name: v[1] if isinstance(v, tuple) else v for c, v in zip(plan.columns, shown, strict=True)
+        }
+        if plan.limit is not None:
+            # A superlative is not won by what has no value.
+            where += [
+                sparql.Filter(sparql.Call("bound", (sparql.var(o.column),)))
+                for o in plan.order
+                if not self._always_bound(o.column)
+            ]
+        order: list[sparql.Expression | sparql.Descending] = []
+        for key in plan.order:
+            order += self._blocks.values.order_keys(sparql.var(key.column), kinds[key.column], key.descending)
+        limit, offset = plan.limit, plan.offset
+        if most is not None:
+            limit = most if limit is None else min(limit, most)
+        if most is not None and plan.limit is None:
+            limit, offset = offset + most + 1, 0
+        elif spare is not None and limit is not None:
+            limit, offset = offset + limit + spare, 0
+        if plan.order or limit is not None or offset:
+            # What has been ordered by as a whole needs no second key.
+            done = {o.column for o in plan.order if kinds[o.column] != "any"}
+            order += [text(v) for name, v in written.items() if name not in done]
+        group = sparql.Group(tuple(where))
+        return sparql.Select(columns, group, distinct=True, order_by=tuple(order), limit=limit, offset=offset)
+
+    def _solutions(self) -> list[sparql.Pattern]:
+        """Return the patterns whose solutions bind the columns."""
+        plan, values = self._plan, self._blocks.values
+        if plan.grouped:
+            folds = FoldCompiler(self._blocks, self._fresh, plan)
+            where = folds.patterns()
+            values = ValueCompiler(self._column_variable, folds.value, self._scalar, self._column_kinds())
+            shown = [c for c in plan.columns if aggregates(c.value)]
+        else:
+            where = self._blocks.block(plan.where)
+            values = ValueCompiler(self._column_variable, self._no_fold, self._scalar, self._column_kinds())
+            shown = list(plan.columns)
+        outer = BlockCompiler(values, self._fresh, self._take_scalars)
+        for column in shown:
+            maker = values if plan.grouped else self._blocks.values
+            given = maker.raw(column.value)
+            where += self._take_scalars()
+            where += bind(given, sparql.var(column.name), lambda: self._fresh("none"))
+        return where + outer.filters(plan.having)
+
+    def _column_variable(self, unknown: Unknown) -> ox.Variable:
+        if any(c.name == unknown.name for c in self._plan.columns):
+            return sparql.var(unknown.name)
+        return self._variable(unknown)
+
+    def _column_kinds(self) -> dict[str, Kind]:
+        return {c.name: kind_of(c.value) for c in self._plan.columns}
+
+    def _always_bound(self, name: str) -> bool:
+        value = next(c.value for c in self._plan.columns if c.name == name)
+        if self._plan.grouped and not aggregates(value):
+            return True
+        if isinstance(value, Unknown):
+            return value in bound(self._plan.where)
+        return isinstance(value, Aggregate) and value.function == "count"
+
+    def _variable(self, unknown: Unknown) -> ox.Variable:
+        if unknown not in self._names:
+            self._names[unknown] = self._fresh(unknown.name)
+        return self._names[unknown]
+
+    def _fresh(self, name: str) -> ox.Variable:
+        found, number = name, 1
+        while found in self._taken:
+            number += 1
+            found = f"{name}_{number}"
+        self._taken.add(found)
+        return sparql.var(found)
+
+    def _no_fold(self, aggregate: Aggregate) -> Given:
+        raise AssertionError(f"{aggregate} is not folded here")
+
+    def _scalar(self, scalar: Scalar) -> Given:
+        if scalar not in self._scalars:
+            inner = _Compiler(scalar.plan, self._schema, self._taken)
+            select = inner.select()
+            found = self._scalars[scalar] = self._fresh("value")
+            # Folded, so that there is a row even where there is no value.
+            sample = sparql.Folded("SAMPLE", sparql.var(scalar.plan.columns[0].name))
+            self._pending.append(
+                sparql.SubSelect(sparql.Select(((sample, found),), sparql.SubSelect(select)))
+            )
+        variable = self._scalars[scalar]
+        return Given(variable, (sparql.Call("bound", (variable,)),))
+
+    def _take_scalars(self) -> list[sparql.Pattern]:
+        found, self._pending = self._pending, []
+        self._scalars.clear()
+        return found
+
+
+def _is_fraction(value: Expression) -> bool:
+    """Return whether an expression is computed as an xsd:double."""
+    counts = isinstance(value, Aggregate) and value.function == "count"
+    return not isinstance(value, Unknown) and kind_of(value) == "number" and not counts
+
+
+def _numbers(blocks: Iterable[Block], schema: Schema) -> set[Unknown]:
+    """Return the unknowns that are only values of properties whose numbers are clean."""
+    found: set[Unknown] = set()
+    others: set[Unknown] = set()
+    for pattern in (p for b in blocks for p in all_patterns(b)):
+        named = isinstance(pattern.predicate, URIRef)
+        known = schema.properties.get(str(pattern.predicate)) if named else None
+        clean = known is not None and known.kind == "number" and not known.text_numbers
+        # Single precision shows as 3.0999999 when it is made longer; its text does not.
+        clean = clean and known is not None and known.datatype != XSD + "float"
+        (found if clean else others).update(u for u in (pattern.object,) if isinstance(u, Unknown))
+        others.update(u for u in (pattern.subject, pattern.predicate) if isinstance(u, Unknown))
+    return found - others

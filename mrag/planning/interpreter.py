@@ -1,0 +1,267 @@
+"""Plans, evaluated in plain Python over a set of triples.
+
+It says what a plan means, word by word, and takes no care to be quick: it is what the compiler is held to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import product
+from typing import TypeAlias
+
+from rdflib import Literal, URIRef
+
+from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.comparing import (
+    Value,
+    calculated,
+    compared,
+    date_part,
+    days_between,
+    has_text,
+    lower,
+    number_in,
+)
+from mrag.planning.algebra.scopes import aggregates, check, keys, merged
+from mrag.planning.algebra.values import Kind, kind_of
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Days,
+    Expression,
+    Number,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.rdf.terms import Term, Triple
+
+Binding: TypeAlias = Mapping[Unknown, Term]
+
+
+def evaluate(plan: Plan, triples: Iterable[Triple]) -> list[Cells]:
+    """Return the rows of a plan; for yes or no, one empty row means yes.
+
+    Args:
+        plan: The plan.
+        triples: All triples of the graph.
+
+    Raises:
+        ConfigError: If the plan says nothing sensible.
+
+    Example:
+        >>> from mrag.planning.plan import Column
+        >>> cat, mice = Unknown("cat"), Unknown("mice")
+        >>> caught = Block((Pattern(cat, URIRef("urn:caught"), mice),))
+        >>> graph = [Triple(URIRef(f"urn:{n}"), URIRef("urn:caught"), Literal(f"{n} mice")) for n in range(3)]
+        >>> total = Aggregate("sum", mice, of=(cat,))
+        >>> [str(n) for (n,) in evaluate(Plan(caught, (Column(total, "n"),)), graph)]
+        ['3']
+    """
+    check(plan)
+    graph = _Evaluation(frozenset(triples))
+    rows = [shown for row in graph.rows(plan) if (shown := _shown(plan, row)) is not None]
+    if plan.yes_or_no:
+        return rows[:1]
+    ordered = in_order(set(rows), plan)
+    if plan.limit is None:
+        return ordered[plan.offset :]
+    at = [next(i for i, c in enumerate(plan.columns) if c.name == o.column) for o in plan.order]
+    ordered = [row for row in ordered if all(row[i] is not None for i in at)]
+    end = min(plan.offset + plan.limit, len(ordered))
+    if plan.ties and plan.limit:
+        while plan.offset < end < len(ordered) and tied(ordered[end], ordered[end - 1], at):
+            end += 1
+    return ordered[plan.offset : end]
+
+
+def _shown(plan: Plan, row: tuple[Value, ...]) -> Cells | None:
+    """Return a row as it is shown; None if there are columns and none has a value."""
+    literals = (Literal(v) if isinstance(v, float | int) or type(v) is str else v for v in row)
+    cells = tuple(shown_as(v, kind_of(c.value)) for v, c in zip(literals, plan.columns, strict=True))  # type: ignore[arg-type]
+    return cells if not cells or any(c is not None for c in cells) else None
+
+
+class _Evaluation:
+    """One plan over one graph."""
+
+    def __init__(self, triples: Collection[Triple]) -> None:
+        self._triples = triples
+        self._with: defaultdict[URIRef, list[Triple]] = defaultdict(list)
+        for triple in triples:
+            self._with[triple.p].append(triple)
+        self._kept: dict[Block, list[Binding]] = {}
+
+    def rows(self, plan: Plan) -> Iterator[tuple[Value, ...]]:
+        """Yield the rows of a plan, in no order, some of them more than once."""
+        for group, binding in self._groups(plan):
+            folds = {a: self._fold(a, plan, group) for a in _folds(plan)}
+            row = tuple(self._value(c.value, binding, folds) for c in plan.columns)
+            named: dict[Unknown, Value] = {**binding}
+            named.update((Unknown(c.name), v) for c, v in zip(plan.columns, row, strict=True))
+            kinds = {c.name: kind_of(c.value) for c in plan.columns}
+            if all(self._holds(h, named, folds, kinds) for h in plan.having):
+                yield row
+
+    def _groups(self, plan: Plan) -> Iterator[tuple[tuple[Value, ...], Binding]]:
+        """Yield each group with one of its solutions; a solution is its own group where nothing is folded."""
+        solutions = self._all(plan.where)
+        if not plan.grouped:
+            yield from (((), s) for s in solutions)
+        elif not keys(plan):
+            yield (), {}
+        else:
+            groups: dict[tuple[Value, ...], Binding] = {}
+            for solution in solutions:
+                groups.setdefault(self._group(plan, solution), solution)
+            yield from ((g, s) for g, s in groups.items() if None not in g)
+
+    def _group(self, plan: Plan, solution: Binding) -> tuple[Value, ...]:
+        return tuple(self._value(key.value, solution, {}) for key in keys(plan))
+
+    def _fold(self, aggregate: Aggregate, plan: Plan, group: tuple[Value, ...]) -> Value:
+        members: set[tuple[Value, ...]] = set()
+        for solution in self._all(merged(plan.where, aggregate.where)):
+            of = tuple(solution.get(u) for u in aggregate.of)
+            value = self._folded(aggregate, solution)
+            if self._group(plan, solution) == group and None not in (*of, value):
+                members.add((*of, value))
+        if aggregate.function == "count":
+            return float(len(members))
+        values = [m[-1] for m in members]
+        if not values:
+            return None
+        if aggregate.function in ("sum", "average"):
+            total = math.fsum(float(v) for v in values)  # type: ignore[arg-type]  # they are numbers
+            return total if aggregate.function == "sum" else total / len(values)
+        return (min if aggregate.function == "minimum" else max)(values)  # type: ignore[type-var]
+
+    def _folded(self, aggregate: Aggregate, solution: Binding) -> Value:
+        """Return what is folded: numbers are summed, and the least and the greatest are numbers or text."""
+        if aggregate.value is None:
+            return ""
+        value = self._value(aggregate.value, solution, {})
+        if aggregate.function in ("sum", "average"):
+            return number_in(value)
+        if aggregate.function != "count" and kind_of(aggregate.value) == "any":
+            return str(value) if isinstance(value, Literal) else None
+        return value
+
+    # -- blocks ------------------------------------------------------------------------------------
+
+    def _all(self, block: Block) -> list[Binding]:
+        if block not in self._kept:
+            self._kept[block] = self._solutions(block, {})
+        return self._kept[block]
+
+    def _solutions(self, block: Block, outer: Binding) -> list[Binding]:
+        """Return the distinct solutions of a block that agree with a binding."""
+        found: dict[frozenset[tuple[Unknown, Term]], Binding] = {}
+        for chosen in _choices(block):
+            for solution in self._matches(chosen.patterns, dict(outer)):
+                if any(self._solutions(w, solution) for w in chosen.without):
+                    continue
+                for extended in self._extended(block.optional, solution):
+                    if all(self._holds(c, extended, {}, {}) for c in chosen.conditions):
+                        found[frozenset(extended.items())] = extended
+        return list(found.values())
+
+    def _extended(self, optional: tuple[Block, ...], solution: Binding) -> list[Binding]:
+        found = [solution]
+        for block in optional:
+            found = [e for s in found for e in (self._solutions(block, s) or [s])]
+        return found
+
+    def _matches(self, patterns: tuple[Pattern, ...], binding: Binding) -> Iterator[Binding]:
+        if not patterns:
+            yield binding
+            return
+        pattern = patterns[0]
+        fixed = pattern.predicate if isinstance(pattern.predicate, URIRef) else None
+        for triple in self._triples if fixed is None else self._with[fixed]:
+            found = dict(binding)
+            places = zip((pattern.subject, pattern.predicate, pattern.object), triple, strict=True)
+            if all(
+                (found.setdefault(place, term) if isinstance(place, Unknown) else place) == term
+                for place, term in places
+            ):
+                yield from self._matches(patterns[1:], found)
+
+    # -- conditions and values ---------------------------------------------------------------------
+
+    def _holds(
+        self,
+        condition: Condition,
+        binding: Mapping[Unknown, Value],
+        folds: Mapping[Aggregate, Value],
+        kinds: Mapping[str, Kind],
+    ) -> bool:
+        if isinstance(condition, Contains):
+            text = lower(self._value(condition.value, binding, folds))
+            return text is not None and has_text(text, condition.text.lower(), condition.position)
+        sides = (condition.left, condition.right)
+        left, right = (self._value(s, binding, folds) for s in sides)
+        if left is None or right is None:
+            return False
+        a, b = kind_of(sides[0], kinds), kind_of(sides[1], kinds)
+        return compared(left, right, (a, b), sides, condition)
+
+    def _value(
+        self,
+        expression: Expression,
+        binding: Mapping[Unknown, Value],
+        folds: Mapping[Aggregate, Value],
+    ) -> Value:
+        def value(inner: Expression) -> Value:
+            return self._value(inner, binding, folds)
+
+        match expression:
+            case Unknown():
+                return binding.get(expression)
+            case URIRef() | Literal():
+                return expression
+            case Number(inner):
+                return number_in(value(inner))
+            case DatePart(part, inner):
+                return date_part(part, value(inner))
+            case Days(start, end):
+                return days_between(value(start), value(end))
+            case Arithmetic(left, operation, right):
+                return calculated(number_in(value(left)), operation, number_in(value(right)))
+            case Aggregate():
+                return folds[expression]
+            case Scalar(plan):
+                rows = evaluate(plan, self._triples) if plan.limit else list(self.rows(plan))
+                return rows[0][0] if rows else None
+
+
+def _choices(block: Block) -> list[Block]:
+    """Return the blocks without alternatives of which one holds when a block holds."""
+    found = []
+    for branches in product(*block.either):
+        for parts in product(*(_choices(b) for b in branches)):
+            one = merged(*parts) if parts else Block()
+            found.append(
+                Block(
+                    (*block.patterns, *one.patterns),
+                    (*block.conditions, *one.conditions),
+                    (*block.without, *one.without),
+                )
+            )
+    return found
+
+
+def _folds(plan: Plan) -> set[Aggregate]:
+    found = {a for c in plan.columns for a in aggregates(c.value)}
+    for h in plan.having:
+        for side in (h.left, h.right) if isinstance(h, Comparison) else (h.value,):
+            found.update(aggregates(side))
+    return found

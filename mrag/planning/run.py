@@ -1,0 +1,114 @@
+"""Plans, run over a knowledge graph."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.values import kind_of
+from mrag.planning.compiler import SPARE, to_sparql
+from mrag.planning.plan import Plan
+from mrag.planning.schema import Schema
+from mrag.stores.base import Limits, SelectResult
+
+LIMITS = Limits(seconds=10.0, rows=5_000)
+"""How much a plan may use; servers cut longer answers in their own ways."""
+
+_NEXT = 10
+"""Rows that are told behind the limit of a plan."""
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """What a plan has found.
+
+    Attributes:
+        query: The SPARQL that was run.
+        columns: Names of the columns; none for yes or no.
+        rows: The rows, in order; a cell without a value is None. Numbers that were computed are
+            xsd:integer or xsd:decimal, of 12 digits.
+        holds: The answer to a yes or no question; for others, whether there are rows.
+        runners_up: Some rows that come next, where the plan has a limit.
+        truncated: Whether there may be further rows that the plan wants.
+        seconds: How long the query took.
+    """
+
+    query: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[Cells, ...] = ()
+    holds: bool = False
+    runners_up: tuple[Cells, ...] = ()
+    truncated: bool = False
+    seconds: float = 0.0
+
+
+def run(
+    kg: KnowledgeGraph, plan: Plan, *, schema: Schema | None = None, limits: Limits | None = None
+) -> PlanResult:
+    """Run a plan.
+
+    Args:
+        kg: The graph.
+        plan: The plan.
+        schema: What is known of the graph, see `to_sparql`.
+        limits: Seconds and rows; 10 seconds and 5,000 rows by default.
+
+    Raises:
+        ConfigError: If the plan says nothing sensible.
+        QueryTimeout: At the deadline.
+        StoreError: If the store cannot answer.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> from mrag.planning.plan import Aggregate, Block, Column, Pattern, Unknown
+        >>> from mrag.rdf.terms import Triple
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> kg = KnowledgeGraph(OxigraphStore())
+        >>> kg.insert(Triple(URIRef(f"urn:{x}"), URIRef("urn:kind"), URIRef("urn:cat")) for x in "ab")
+        2
+        >>> x = Unknown("x")
+        >>> cats = Block((Pattern(x, URIRef("urn:kind"), URIRef("urn:cat")),))
+        >>> [int(n) for (n,) in run(kg, Plan(cats, (Column(Aggregate("count", of=(x,)), "n"),))).rows]
+        [2]
+        >>> kg.close()
+    """
+    limits = limits or LIMITS
+    decimals = not kg.store.capabilities.doubles
+    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals)
+    began = time.monotonic()
+    found = kg.query(query, limits=replace(limits, rows=limits.rows + SPARE + 1))
+    seconds = time.monotonic() - began
+    if isinstance(found, bool):
+        return PlanResult(query, holds=found, seconds=seconds)
+    assert isinstance(found, SelectResult)
+    kinds = [kind_of(c.value) for c in plan.columns]
+    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
+    # Values that a store prints in two ways are one here.
+    rows = in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
+    shown, behind, truncated = _cut(rows, plan, limits.rows, len(found.rows))
+    return PlanResult(
+        query,
+        tuple(c.name for c in plan.columns),
+        tuple(shown),
+        bool(shown),
+        tuple(behind),
+        truncated,
+        seconds,
+    )
+
+
+def _cut(rows: list[Cells], plan: Plan, most: int, asked: int) -> tuple[list[Cells], list[Cells], bool]:
+    """Return the rows of a plan, some that come next, and whether rows may be missing."""
+    if plan.limit is None:
+        end = min(len(rows), plan.offset + most)
+        return rows[plan.offset : end], [], asked > plan.offset + most
+    end = min(len(rows), plan.offset + min(plan.limit, most))
+    if plan.ties and plan.limit:
+        keys = [next(i for i, c in enumerate(plan.columns) if c.name == o.column) for o in plan.order]
+        while plan.offset < end < len(rows) and tied(rows[end], rows[end - 1], keys):
+            end += 1
+    full = asked >= plan.offset + min(plan.limit, most) + SPARE
+    truncated = plan.limit > most or (plan.ties and full and end == len(rows))
+    return rows[plan.offset : end], rows[end : end + _NEXT], truncated

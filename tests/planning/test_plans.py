@@ -1,0 +1,86 @@
+"""Plans mean on every store what the interpreter says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from zlib import crc32
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from rdflib import Literal, URIRef
+
+from mrag.errors import EndpointError, QueryRefused, QueryTimeout
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.compiler import to_sparql
+from mrag.planning.plan import Block, Column, Comparison, Contains, Pattern, Plan, Unknown
+from mrag.rdf.query_parser import parse_query
+from mrag.rdf.tree import walk
+from tests.planning.graphs import GRAPHS, HOSTILE, NAME
+from tests.planning.stores import agree, graphs
+from tests.planning.strategies import plans
+
+PLANS = {"embedded": 400, "oxigraph server": 200, "virtuoso": 100}
+"""How many plans are compared on each of the three graphs."""
+
+Kept = tuple[str, dict[str, KnowledgeGraph]]
+
+
+@pytest.fixture(scope="module", params=list(PLANS))
+def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    with graphs(request.param, tmp_path_factory.mktemp("plans")) as found:
+        yield request.param, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRAPHS)
+def test_plans_agree_with_the_interpreter(stored: Kept, name: str) -> None:
+    kind, found = stored
+    refused = []
+
+    @seed(crc32(f"{kind} {name}".encode()))
+    @settings(
+        max_examples=PLANS[kind],
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plans())
+    def compared(plan: Plan) -> None:
+        try:
+            agree(found[name], name, plan)
+        except (EndpointError, QueryRefused, QueryTimeout) as error:
+            # Its compiler of queries fails on some, and it refuses what it believes to take long; it says so.
+            if kind != "virtuoso" or not any(w in str(error) for w in ("nternal", "estimated")):
+                raise
+            refused.append(plan)
+
+    compared()
+    assert len(refused) <= PLANS[kind] // 10
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_only_text(stored: Kept, text: str) -> None:
+    thing, name = Unknown("thing"), Unknown("name")
+    named = (Pattern(thing, NAME, name),)
+    for where in (
+        Block((Pattern(thing, NAME, Literal(text)),)),
+        Block(named, (Contains(name, text),)),
+        Block(named, (Comparison(name, "=", Literal(text)),)),
+        Block(named, without=(Block(conditions=(Contains(name, text, "start"),)),)),
+    ):
+        plan = Plan(where, (Column(thing, "thing"),))
+        agree(stored[1]["messy"], "messy", plan)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_does_not_change_the_shape_of_a_query(text: str) -> None:
+    def shape(words: str) -> list[type]:
+        thing, name = Unknown("thing"), Unknown("name")
+        where = Block(
+            (Pattern(thing, NAME, name), Pattern(thing, URIRef("urn:p"), Literal(words, lang="en"))),
+            (Contains(name, words), Comparison(name, "<", Literal(words))),
+        )
+        return [type(n) for n in walk(parse_query(to_sparql(Plan(where, (Column(thing, "thing"),))))[0])]
+
+    assert shape(text) == shape("plain")

@@ -1,0 +1,72 @@
+"""The triples that prove a row are in the graph, and the plan gives the row again over them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from mrag.generation.result import Citation
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.interpreter import evaluate
+from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
+from mrag.planning.proof import prove
+from mrag.planning.run import run
+from mrag.rdf.terms import Triple
+from tests.planning.graphs import GRAPHS, KNOWS, THINGS
+from tests.planning.stores import graphs, value
+from tests.planning.strategies import plans
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KnowledgeGraph]]:
+    with graphs("embedded", tmp_path_factory.mktemp("proofs")) as found:
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGraph], name: str) -> None:
+    kg = embedded[name]
+
+    @seed(len(name))
+    @settings(
+        max_examples=100,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plans())
+    def proved(plan: Plan) -> None:
+        result = run(kg, plan)
+        row = result.rows[0] if result.rows else ()
+        proof = prove(kg, plan, row, most=500)
+        assert set(proof.triples) <= GRAPHS[name]
+        if plan.yes_or_no and not result.holds:
+            assert not proof.triples or plan.grouped
+        # What is compared with a value over everything, or grouped by what is not shown, rests on more.
+        if proof.truncated or not result.holds or "Scalar(" in repr(plan) or plan.group_by:
+            return
+        free = replace(plan, order=(), limit=None, offset=0, ties=False)
+        again = evaluate(free, proof.triples)
+        assert tuple(map(value, row)) in [tuple(map(value, r)) for r in again], (row, again, proof.triples)
+
+    proved()
+
+
+def test_inferred_triples_are_marked(tmp_path: Path) -> None:
+    with graphs("embedded", tmp_path) as found:
+        kg = found["clean"]
+        thing = THINGS[0]
+        kg.store.insert(b"<urn:t:0> <urn:p:knows> <urn:t:new> .\n", "urn:mrag:kg:clean:inferred:1")
+        kg.set_inferred(["urn:mrag:kg:clean:inferred:1"])
+        who = Unknown("who")
+        plan = Plan(Block((Pattern(thing, KNOWS, who),)), (Column(who, "who"),))
+        rows = [row for row in run(kg, plan).rows if str(row[0]) == "urn:t:new"]
+        (line,) = prove(kg, plan, rows[0]).context.lines
+        assert line.triple == Triple(thing, KNOWS, rows[0][0])  # type: ignore[arg-type]
+        assert Citation.of(line).mark == " inferred"
