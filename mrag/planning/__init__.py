@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Scalar,
         Unknown,
     )
-    from mrag.planning.proof import Proof, prove
+    from mrag.planning.proof import PlanProof, prove
     from mrag.planning.run import PlanResult
     from mrag.planning.wording import to_words
 
@@ -43,8 +43,8 @@ __all__ = [
     "Order",
     "Pattern",
     "Plan",
+    "PlanProof",
     "PlanResult",
-    "Proof",
     "Scalar",
     "Unknown",
     "evaluate",
@@ -66,7 +66,7 @@ __getattr__, __dir__ = lazy(
             "plan",
         ),
         "PlanResult": "run",
-        "Proof": "proof",
+        "PlanProof": "proof",
         "evaluate": "interpreter",
         "plan_from_json": "interchange",
         "plan_to_json": "interchange",
