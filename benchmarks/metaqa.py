@@ -30,9 +30,10 @@ from mrag.completion.metrics import score
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import Step
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Planner, Unknown, with_slots
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Planner, TriplePlan, with_slots
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.oxigraph import OxigraphStore
 
@@ -116,17 +117,17 @@ def questions(file: Path) -> list[Asked]:
     return [Asked(r["question"], r["entity"], steps_of(r["qtype"]), frozenset(r["answers"])) for r in rows]
 
 
-def gold_plan(asked: Asked) -> Plan:
+def gold_plan(asked: Asked) -> TriplePlan:
     """Return the plan of the typed path; no unknown is the entity that the question names."""
     start = entity(asked.entity)
     nodes: list[URIRef | Unknown] = [start, *(Unknown(f"x{n}") for n in range(1, len(asked.steps) + 1))]
     path = []
     for (name, forward), (a, b) in zip(asked.steps, pairwise(nodes), strict=True):
         path.append(IncompleteTriple(*((a, relation(name), b) if forward else (b, relation(name), a))))
-    return Plan(asked.text, (), tuple(path), Unknown(f"x{len(asked.steps)}"), "gold", excluded=(start,))
+    return TriplePlan(asked.text, (), tuple(path), Unknown(f"x{len(asked.steps)}"), "gold", excluded=(start,))
 
 
-def spoken(plan: Plan, asked: Asked) -> Plan:
+def spoken(plan: TriplePlan, asked: Asked) -> TriplePlan:
     """Return a gold plan in words, as a planner would write it."""
     words = {relation(name): name.replace("_", " ") for name in RELATIONS.values()}
     words[entity(asked.entity)] = asked.entity

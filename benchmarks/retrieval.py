@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import rdflib
 from common import peak_memory, percentile, row, shared_data, timed
+from rdflib.plugins.sparql import prepareQuery
 
 import mrag
 from mrag.index.embedders import embedder
@@ -90,7 +91,7 @@ def main() -> None:
             return
         ids = index.files.doc_ids
         vectors = np.stack([model.embed_query(index.files.text_of(i)) for i in ids[:2000]])
-        query = rdflib.plugins.sparql.prepareQuery(PEER, initNs={"rdfs": rdflib.RDFS})
+        query = prepareQuery(PEER, initNs={"rdfs": rdflib.RDFS})
 
         def peer(question: str) -> str:
             best = np.argsort(-(vectors @ model.embed_query(question)))[:10]

@@ -14,27 +14,16 @@ if TYPE_CHECKING:
     from mrag.loaders.snippets import Snippets
     from mrag.loaders.tabular import Table
 
-__all__ = [
-    "Fashionpedia",
-    "RecordReport",
-    "Records",
-    "SceneGraphs",
-    "Snippets",
-    "Source",
-    "Table",
-    "sources",
-]
+__all__ = ["Fashionpedia", "RecordReport", "Records", "SceneGraphs", "Snippets", "Source", "Table", "sources"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Fashionpedia": "fashionpedia",
-        "RecordReport": "_records",
-        "Records": "_records",
-        "SceneGraphs": "scene_graph",
-        "Snippets": "snippets",
-        "Source": "rdf",
-        "Table": "tabular",
-        "sources": "rdf",
+        "_records": "RecordReport Records",
+        "fashionpedia": "Fashionpedia",
+        "rdf": "Source sources",
+        "scene_graph": "SceneGraphs",
+        "snippets": "Snippets",
+        "tabular": "Table",
     },
 )

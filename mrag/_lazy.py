@@ -12,17 +12,18 @@ def lazy(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
 
     Args:
         package: Its name.
-        homes: The module that each public name is defined in, relative to the package.
+        homes: The public names of each module, separated by spaces; modules are relative to the package.
 
     Example:
-        >>> get, names = lazy("mrag", {"MragError": "errors"})
+        >>> get, names = lazy("mrag", {"errors": "MragError StoreError"})
         >>> get("MragError").__module__, names()
-        ('mrag.errors', ['MragError'])
+        ('mrag.errors', ['MragError', 'StoreError'])
     """
+    modules = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:
-        if name not in homes:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(modules[name]), name)
 
-    return get, lambda: sorted(homes)
+    return get, lambda: sorted(modules)

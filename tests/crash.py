@@ -290,7 +290,9 @@ def dice_of(job: Job, way: int, number: int) -> random.Random:
     return random.Random(f"{SEED} {job.name} {way} {number}")
 
 
-def breaks(job: Job, folder: Path, *, disk: bool = False, signals: bool = True) -> Campaign:
+def breaks(
+    job: Job, folder: Path, *, disk: bool = False, signals: bool = True, campaign: Campaign | None = None
+) -> Campaign:
     """Break a job off, and see to it that nothing is lost and all goes on.
 
     With `MRAG_TEST_TRIES` it is killed so often, and half as often each stopped by Ctrl-C, by SIGTERM and run
@@ -301,10 +303,11 @@ def breaks(job: Job, folder: Path, *, disk: bool = False, signals: bool = True) 
         folder: An empty folder.
         disk: Whether it is also run where files cannot grow.
         signals: Whether it is also stopped by Ctrl-C and SIGTERM.
+        campaign: The job in that folder, if it has been run undisturbed already.
     """
     if job.campaign and not TRIES:
         pytest.skip("set MRAG_TEST_TRIES to break this job off, which is much like others")
-    campaign = Campaign(job, folder)
+    campaign = campaign or Campaign(job, folder)
     ways = [signal.SIGINT, signal.SIGTERM] if signals else []
     others: list[int] = [*ways, *([0] if disk else [])]
     plan = [(int(signal.SIGKILL), at) for at in range(TRIES or 1)]

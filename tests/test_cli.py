@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,32 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app, main
+from tests.commands import process, run
 from tests.conftest import PRODUCTS
 
 COMMANDS = (
     "load import create reason index views describe ask search query explain verify learn train eval"
     " benchmark complete codes clues doctor mcp serve"
 ).split()
-
-
-def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user does, with a cache of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "mrag", *args],
-        cwd=cwd,
-        env={
-            **os.environ,
-            "XDG_CACHE_HOME": str(cwd / ".cache"),
-            "MRAG_EMBEDDER": "wordllama",
-            "OLLAMA_HOST": "http://127.0.0.1:9",
-            "COLUMNS": "100",
-            **env,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +129,23 @@ def test_errors_are_one_line_that_says_what_to_do(home: Path, args: list[str], s
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("mrag: ") and says in last
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["ask", "Which vendor develops GraphDB?", "--context"],
+        ["query", "ASK { ex:GraphDB a ex:SemanticProduct }"],
+        ["ask", "x", "--store", "mongodb:x"],
+        ["ask"],
+    ],
+    ids=" ".join,
+)
+def test_a_process_of_its_own_does_the_same(home: Path, args: list[str]) -> None:
+    inside, outside = run(*args, cwd=home), process(*args, cwd=home)
+    assert (inside.returncode, inside.stdout) == (outside.returncode, outside.stdout)
+    # Words on misuse begin with how it was called.
+    assert inside.stderr.splitlines()[-1:] == outside.stderr.splitlines()[-1:]
 
 
 def test_misuse_ends_with_code_2(home: Path) -> None:

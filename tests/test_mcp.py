@@ -182,11 +182,39 @@ def test_context_tells_asserted_from_inferred(demo: Session) -> None:
 
 
 def test_ask_answers_with_citations_and_without_a_model(demo: Session) -> None:
-    data = demo.data("ask", question="Which vendor develops GraphDB?")
+    asked = {"question": "Which vendor develops GraphDB?", "how": "read"}
+    data = demo.data("ask", **asked)
     assert data["text"].startswith("GraphDB is developed by Ontotext [t")
     assert data["model"] is None and "No language model" in data["notice"]
     assert data["citations"][0]["inferred"] is False
-    assert "(GraphDB, developed by, Ontotext)" in demo.text("ask", question="Which vendor develops GraphDB?")
+    assert "(GraphDB, developed by, Ontotext)" in demo.text("ask", **asked)
+
+
+def test_ask_computes_and_says_how(demo: Session) -> None:
+    question = "How many triple stores are there?"
+    data = demo.data("ask", question=question)
+    assert (data["way"], data["columns"]) == ("plan", list(data["columns"]))
+    assert [[cell["value"] for cell in row] for row in data["rows"]] == [["11"]] and data["count"] == 1
+    assert data["reading"] == "the number of triple stores"
+    rows = demo.data("query", sparql=data["query"])["rows"]
+    assert [[cell["value"] for cell in row.values()] for row in rows] == [["11"]]
+    text = demo.text("ask", question=question)
+    assert "Read as: the number of triple stores" in text and "(GraphDB, is a, triple store)" in text
+    for other in data["readings"]:
+        again = demo.data("ask", question=question, reading=other["number"])
+        assert again["reading"] == other["reading"] and f"Reading {other['number']} would give" in text
+    listed = demo.data("ask", question="List the graph databases", most=3)
+    assert len(listed["rows"]) == 3 < listed["count"]
+    assert f"3 of {listed['count']} rows" in demo.text("ask", question="List the graph databases", most=3)
+
+
+def test_ask_says_why_it_computes_nothing(demo: Session) -> None:
+    question = "How many employees does GraphDB have?"
+    data = demo.data("ask", question=question, how="plan")
+    assert data["text"].startswith("Not in this graph: ") and data["plan"] is None and data["rows"] == []
+    assert "Read, not computed: " in demo.text("ask", question=question)
+    assert "Choose one from 1 to" in demo.error("ask", question="How many databases are there?", reading=99)
+    assert "auto" in demo.error("ask", question=question, how="guess")
 
 
 def test_explain_proves_one_triple_and_those_of_an_entity(demo: Session) -> None:
@@ -507,6 +535,9 @@ async def test_an_index_that_is_not_there_or_is_old_is_said(tmp_path: Path) -> N
             for tool, arguments in (("search", {"text": "x"}), ("ask", {"question": "x"})):
                 result = await client.call_tool(tool, arguments)
                 assert result.is_error and "mrag index" in result.content[0].text
+            # What is computed needs none.
+            result = await client.call_tool("ask", {"question": "How many dogs are there?"})
+            assert not result.is_error and result.structured_content["rows"][0][0]["value"] == "1"
         (tmp_path / "more.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
         kg.load([tmp_path / "more.ttl"])
         async with mcp.Client(create_server(kg, McpSettings(model="none"))) as client:

@@ -103,7 +103,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "query": query.query,
     "explain": query.explain,
     "verify": query.verify,
-    "eval": evaluate.evaluate,
     "benchmark": evaluate.benchmark,
     "doctor": doctor.doctor,
     "mcp": serve.mcp,
@@ -117,6 +116,7 @@ for _name, _group in {
     "complete": complete.app,
     "codes": codes.app,
     "clues": clues.app,
+    "eval": evaluate.app,
 }.items():
     app.add_typer(_group, name=_name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -18,12 +18,15 @@ from mrag.cli.shared.options import (
     opened,
     read_query_file,
 )
-from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, show_lines
+from mrag.cli.shared.output import hit_json, say, show, show_data, show_hit, show_json, show_lines
 
 if TYPE_CHECKING:
+    from mrag.generation.computed import Computed
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
+    from mrag.retrieval.answering import How
 
+HOWS = ("auto", "plan", "read")
 MODES = ("hybrid", "bm25", "dense")
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
@@ -74,6 +77,19 @@ def ask(
     index: IndexOption = "main",
     lang: LanguageOption = DEFAULT_LANGUAGES,
     context: Annotated[bool, typer.Option("--context", help="Show the whole context too.")] = False,
+    how: Annotated[
+        str,
+        typer.Option(
+            "--how",
+            metavar="auto|plan|read",
+            help="plan computes the answer or says why it cannot, read reads it in the context, "
+            "auto takes the first where it is sure.",
+        ),
+    ] = "auto",
+    reading: Annotated[
+        int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
+    ] = 1,
+    sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
@@ -84,13 +100,15 @@ def ask(
 
     \b
     Examples:
-      mrag ask "What database products are linked to RDF?"
+      mrag ask "How many triple stores are there?"
+      mrag ask --how read "What database products are linked to RDF?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
     if image is not None or media is not None:
         _find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
         return
     _require(question, "QUESTION")
+    check_choice("way", how, HOWS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.retrieval.answering import ask as answered
@@ -98,11 +116,16 @@ def ask(
     with opened(store, kg, lang) as graph:
         settings = ContextSettings(hops=hops, token_budget=budget)
         name = Settings.from_env(model=model).model
-        given = answered(graph, question, model=name, k=k, index=index, settings=settings)
+        given = answered(
+            graph, question, model=name, k=k, index=index, settings=settings,
+            how=cast("How", how), reading=reading,
+        )  # fmt: skip
     if as_json:
         show_json(given.to_json())
         return
     show_lines(given.text)
+    if given.computed is not None:
+        _show_reading(given.computed, sparql)
     if given.citations:
         show("")
     for citation in given.citations:
@@ -113,6 +136,9 @@ def ask(
     if context:
         show()
         show_lines(given.context.text())
+    if given.way == "read" and given.why:
+        say()
+        say(f"Read, not computed: {given.why}.", style="dim")
     if given.notice:
         say()
         say(given.notice, style="dim")
@@ -160,6 +186,17 @@ def search(
             show_hit(hit, display.entity(hit.iri))
         if not hits:
             say("Nothing was found.")
+
+
+def _show_reading(computed: Computed, sparql: bool) -> None:
+    """Show how a question was read, and what other readings would give."""
+    show("")
+    show(f"Read as: {computed.reading}")
+    for other in computed.readings:
+        show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")
+    if sparql:
+        show("")
+        show_data(computed.query)
 
 
 def _require(words: str, name: str) -> None:

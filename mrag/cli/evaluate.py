@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from mrag.cli.evaluate_questions import questions
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -28,6 +30,27 @@ if TYPE_CHECKING:
     from mrag.index.embedders import Embedder
 
 
+class _RankersByDefault(TyperGroup):
+    """`mrag eval FOLDER` measures rankers, as `mrag eval rankers FOLDER` does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not {*args[:1]} & {"--help", *self.commands}:
+            args = ["rankers", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_RankersByDefault,
+    help="Measure rankers on queries with known answers, or answers to questions.\n\n"
+    "With anything but the name of a command behind it, `mrag eval` is `mrag eval rankers`.\n\n"
+    "\b\nExamples:\n  mrag eval ./cranfield -r bm25 -r bm25-thesis\n"
+    "  mrag eval questions questions.jsonl --how plan",
+    rich_markup_mode=None,
+)
+app.command("questions")(questions)
+
+
+@app.command("rankers")
 def evaluate(
     collection: Annotated[
         Path | None,
@@ -123,7 +146,7 @@ def evaluate(
         systems.append(read_run(path, path.stem) if given.name in taken else given)
     systems += [read_ranks(path) for path in ranks or ()]
     if not systems:
-        hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval --help`."
+        hint = "Name a collection, run files with --qrels, or files of ranks; see `mrag eval rankers --help`."
         raise ConfigError("There is nothing to evaluate.", hint=hint)
     measures = measure or (DEFAULT if judgements is not None else ("MRR", "Hits@1", "Hits@10", "Hits@100"))
     knobs = Resampling(resamples=resamples, seed=seed)

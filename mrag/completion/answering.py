@@ -109,9 +109,10 @@ def answer(
         >>> import mrag
         >>> from mrag.completion.graph import complete_from_graph
         >>> from mrag.completion.plan.grounding import ground
-        >>> from mrag.completion.plan.patterns import Plan, Unknown
+        >>> from mrag.completion.plan.patterns import TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
-        >>> plan = Plan("Who makes it?", (), (IncompleteTriple("GraphDB", "developed by", x),), x, "hand")
+        >>> triple = IncompleteTriple("GraphDB", "developed by", x)
+        >>> plan = TriplePlan("Who makes it?", (), (triple,), x, "hand")
         >>> found = answer(kg, complete_from_graph(kg, ground(kg, plan)))
         >>> print(found.text, found.answer.citations[0].text)
         Ontotext [t1]. (GraphDB, developed by, Ontotext)

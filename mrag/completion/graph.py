@@ -19,11 +19,11 @@ from mrag.completion.plan.patterns import (
     Role,
     Slot,
     TermCandidate,
-    Unknown,
     is_text,
     with_terms,
 )
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 
 
@@ -65,14 +65,14 @@ def complete_from_graph(
     Example:
         >>> from rdflib import URIRef
         >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> from mrag.completion.plan.patterns import Plan
+        >>> from mrag.completion.plan.patterns import TriplePlan
         >>> from mrag.rdf.terms import Triple
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> film, by, who, born, rome = (URIRef("urn:x:" + n) for n in ("film", "by", "who", "born", "rome"))
         >>> _ = kg.insert([Triple(film, by, who), Triple(who, born, rome)])
         >>> x, y = Unknown("x"), Unknown("y")
         >>> triples = (IncompleteTriple(film, by, x), IncompleteTriple(x, born, y))
-        >>> complete_from_graph(kg, GroundedPlan(Plan("Where?", (), triples, y, "hand"))).answers
+        >>> complete_from_graph(kg, GroundedPlan(TriplePlan("Where?", (), triples, y, "hand"))).answers
         [rdflib.term.URIRef('urn:x:rome')]
         >>> kg.close()
     """

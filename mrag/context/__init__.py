@@ -12,21 +12,14 @@ if TYPE_CHECKING:
     from mrag.context.render import Context, Line
     from mrag.context.settings import ContextSettings
 
-__all__ = [
-    "Context",
-    "ContextSettings",
-    "Display",
-    "Line",
-    "expand",
-]
+__all__ = ["Context", "ContextSettings", "Display", "Line", "expand"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Context": "render",
-        "ContextSettings": "settings",
-        "Display": "display",
-        "Line": "render",
-        "expand": "expansion",
+        "display": "Display",
+        "expansion": "expand",
+        "render": "Context Line",
+        "settings": "ContextSettings",
     },
 )

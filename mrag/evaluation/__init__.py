@@ -1,4 +1,4 @@
-"""How well rankers find: questions with known answers, runs, measures, intervals, tests and reports.
+"""How well rankers find and answers fit: known answers, runs, measures, intervals, tests and reports.
 
 Example:
     >>> from mrag.evaluation import Run, evaluate
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.evaluation.answers.asking import Prediction, evaluate_questions
+    from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
+    from mrag.evaluation.answers.gold import GoldQuestion, read_questions
+    from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
     from mrag.evaluation.benchmark import (
         GeneratedQuestions,
         QuestionSettings,
@@ -52,10 +56,13 @@ if TYPE_CHECKING:
     from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 
 __all__ = [
+    "AnswerEvaluation",
+    "AnswerScore",
     "BaselineComparison",
     "Benchmark",
     "BenchmarkQuestion",
     "BenchmarkSettings",
+    "CategoryScores",
     "Collection",
     "Condition",
     "ConditionVocabulary",
@@ -65,9 +72,12 @@ __all__ = [
     "Evaluation",
     "FirstRanks",
     "GeneratedQuestions",
+    "GoldQuestion",
+    "GoldTable",
     "Interval",
     "Measure",
     "PairedTest",
+    "Prediction",
     "Qrels",
     "QuestionSettings",
     "Resampling",
@@ -79,6 +89,7 @@ __all__ = [
     "by_graph",
     "compare",
     "evaluate",
+    "evaluate_questions",
     "facts",
     "first_ranks",
     "generate_questions",
@@ -93,6 +104,7 @@ __all__ = [
     "ranker_system",
     "read_collection",
     "read_qrels",
+    "read_questions",
     "read_ranks",
     "read_run",
     "run_system",
@@ -106,64 +118,28 @@ __all__ = [
     "write_benchmark",
     "write_qrels",
     "write_run",
-]
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "BaselineComparison": "report",
-        "Benchmark": "building",
-        "BenchmarkQuestion": "questions",
-        "BenchmarkSettings": "building",
-        "Collection": "collections",
-        "Condition": "conditions",
-        "ConditionVocabulary": "relevance",
-        "Demand": "conditions",
-        "EntityFacts": "conditions",
-        "EntityShape": "conditions",
-        "Evaluation": "report",
-        "FirstRanks": "runs",
-        "GeneratedQuestions": "benchmark",
-        "Interval": "statistics",
-        "Measure": "metrics",
-        "PairedTest": "statistics",
-        "Qrels": "runs",
-        "QuestionSettings": "benchmark",
-        "Resampling": "statistics",
-        "Run": "runs",
-        "Scored": "runs",
-        "System": "running",
-        "SystemScores": "report",
-        "build_benchmark": "building",
-        "by_graph": "relevance",
-        "compare": "statistics",
-        "evaluate": "report",
-        "facts": "conditions",
-        "first_ranks": "metrics",
-        "generate_questions": "benchmark",
-        "holm": "statistics",
-        "index_system": "running",
-        "instances": "conditions",
-        "interval": "statistics",
-        "intervals_svg": "plot",
-        "judged": "metrics",
-        "per_query": "metrics",
-        "points_svg": "plot",
-        "ranker_system": "running",
-        "read_collection": "collections",
-        "read_qrels": "runs",
-        "read_ranks": "runs",
-        "read_run": "runs",
-        "run_system": "running",
-        "sample_questions": "benchmark",
-        "satisfying": "conditions",
-        "similar_questions": "relevance",
-        "single_questions": "questions",
-        "target_only": "relevance",
-        "template_questions": "questions",
-        "tsne": "plot",
-        "write_benchmark": "benchmark",
-        "write_qrels": "runs",
-        "write_run": "runs",
+        "answers.asking": "Prediction evaluate_questions",
+        "answers.comparison": "AnswerScore GoldTable",
+        "answers.gold": "GoldQuestion read_questions",
+        "answers.report": "AnswerEvaluation CategoryScores",
+        "benchmark": (
+            "GeneratedQuestions QuestionSettings generate_questions sample_questions write_benchmark"
+        ),
+        "building": "Benchmark BenchmarkSettings build_benchmark",
+        "collections": "Collection read_collection",
+        "conditions": "Condition Demand EntityFacts EntityShape facts instances satisfying",
+        "metrics": "Measure first_ranks judged per_query",
+        "plot": "intervals_svg points_svg tsne",
+        "questions": "BenchmarkQuestion single_questions template_questions",
+        "relevance": "ConditionVocabulary by_graph similar_questions target_only",
+        "report": "BaselineComparison Evaluation SystemScores evaluate",
+        "running": "System index_system ranker_system run_system",
+        "runs": "FirstRanks Qrels Run Scored read_qrels read_ranks read_run write_qrels write_run",
+        "statistics": "Interval PairedTest Resampling compare holm interval",
     },
 )

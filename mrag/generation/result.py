@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
 
 from mrag import html, untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
+from mrag.generation.computed import Computed
 from mrag.generation.lines import context_from_json, context_to_json
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Triple, triple_to_json
 from mrag.terminal import inline
 
+Way: TypeAlias = OneOf["plan", "read", "complete", "images"]
+"""The ways to an answer: computed, read in the context, completed from texts, found in images."""
+
 FORMAT = 1
 """Version of the JSON form of an answer."""
+
+_SHOWN = 50
+"""Rows that a notebook shows."""
+
+_NOT_COMPUTED: Mapping[str, Any] = {
+    "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
+    "ignored": [],
+    "readings": [], "truncated": False,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +107,9 @@ class Answer:
         model: Name of the model that wrote it; None when none did.
         notice: What a reader should know, such as that no model was used.
         context: The lines it was made from.
+        way: How it was found: `plan` for a computed answer, `read` for one read in the context.
+        why: Why it was found that way.
+        computed: How it was computed, if it was.
     """
 
     question: str
@@ -102,6 +119,9 @@ class Answer:
     model: str | None
     notice: str | None
     context: Context
+    way: Way = "read"
+    why: str = ""
+    computed: Computed | None = None
 
     @classmethod
     def of(
@@ -146,6 +166,9 @@ class Answer:
             ],
             "citations": [c.to_json() for c in self.citations],
             "context": context_to_json(self.context),
+            "way": self.way,
+            "why": self.why,
+            **(_NOT_COMPUTED if self.computed is None else self.computed.to_json()),
         }
 
     @classmethod
@@ -170,7 +193,12 @@ class Answer:
             )
             model, notice = value["model"], value["notice"]
             cited = tuple(lines[c["id"]] for c in value["citations"])
-            return cls(str(value["question"]), str(value["text"]), sentences, cited, model, notice, context)
+            way, why = value.get("way", "read"), str(value.get("why", ""))
+            computed = Computed.from_json(value) if value.get("plan") else None
+            return cls(
+                str(value["question"]), str(value["text"]), sentences, cited, model, notice, context,
+                way, why, computed,
+            )  # fmt: skip
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelError(
                 "Not the JSON form of an answer.", hint=f"Missing or malformed: {error}."
@@ -182,6 +210,8 @@ class Answer:
         cited = {c.line_id for c in self.citations}
         edges = [line.labels for line in self.context.lines if line.id in cited]
         parts = [html.tag("p", html.lines(self.text))]
+        if self.computed is not None:
+            parts += self._computed_html(self.computed)
         if self.citations:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
             parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
@@ -191,8 +221,25 @@ class Answer:
             parts.append(html.tag("p", html.tag("small", self.notice)))
         return html.tag("div", *parts, class_="mrag-answer")
 
+    @staticmethod
+    def _computed_html(computed: Computed) -> list[html.Html]:
+        parts: list[html.Html] = []
+        if len(computed.columns) > 1 or len(computed.rows) > 1:
+            rows = [[cell.label for cell in row] for row in computed.rows[:_SHOWN]]
+            parts.append(html.table([c.replace("_", " ") for c in computed.columns], rows))
+            if len(computed.rows) > _SHOWN:
+                parts.append(html.tag("p", f"{_SHOWN} of {len(computed.rows)} rows are shown."))
+        parts.append(html.tag("p", html.tag("small", f"Read as: {computed.reading}")))
+        others = [f"reading={r.number}: {r.answer}, read as: {r.reading}" for r in computed.readings]
+        if others:
+            parts.append(html.details("Other readings", html.bullets(others)))
+        parts.append(html.details("SPARQL", html.tag("pre", computed.query)))
+        return parts
+
     def __str__(self) -> str:
         parts = [self.text]
+        if self.computed is not None:
+            parts.append(f"Read as: {inline(self.computed.reading)}")
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))

@@ -17,7 +17,7 @@ from rdflib import Literal
 
 from mrag import untrusted
 from mrag.context.render import Context, Line
-from mrag.errors import ModelError, TermError
+from mrag.errors import ModelError, MragError, TermError
 from mrag.generation.lines import context_from_json, line_to_json
 from mrag.generation.result import FORMAT, Answer
 from mrag.generation.support.citations import Citer
@@ -81,6 +81,7 @@ def verify(
     ask: Callable[[Triple, str], bool],
     labels: Callable[[Term], Collection[str]] | None = None,
     statuses: Callable[[Triple], Collection[str]] | None = None,
+    recompute: Callable[[Mapping[str, Any]], Answer] | None = None,
 ) -> VerifyReport:
     """Check an answer against the graph as it is now.
 
@@ -91,6 +92,7 @@ def verify(
             entities are taken as they are.
         statuses: Returns where the graph has a triple from: `asserted`, `inferred` and the like; without it
             the recorded marks are taken as they are.
+        recompute: Computes a computed answer again from its plan; without it the rows are taken as they are.
 
     Raises:
         ModelError: If it is not the JSON form of an answer at all.
@@ -136,7 +138,10 @@ def verify(
             present.add(one)
         else:
             missing.append(line)
-    unsupported = _unsupported(str(value["question"]), context, sentences, present, altered)
+    if value.get("plan"):
+        unsupported = _recomputed(value, sentences, altered, recompute)
+    else:
+        unsupported = _unsupported(str(value["question"]), context, sentences, present, altered)
     written = "".join(s["before"] + with_ids(s["text"], s["citations"]) for s in sentences)
     if written != value["text"]:
         altered.append("the text is not what its sentences make")
@@ -225,6 +230,31 @@ def _wrong_form(line: Line, statuses: Callable[[Triple], Collection[str]] | None
 def _begins(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
     # The last word may have been cut in the middle.
     return whole == part or (whole[: len(part) - 1] == part[:-1] != () and len(whole) >= len(part))
+
+
+def _recomputed(
+    value: Mapping[str, Any],
+    sentences: Sequence[Mapping[str, Any]],
+    altered: list[str],
+    recompute: Callable[[Mapping[str, Any]], Answer] | None,
+) -> list[str]:
+    """Return the sentences of a computed answer that its plan does not give now."""
+    if recompute is None:
+        return []
+    try:
+        again = recompute(value)
+    except MragError as error:
+        altered.append(f"the plan cannot be computed: {error}")
+        return [s["text"] for s in sentences]
+    now = again.to_json()
+    if now["query"] != value.get("query"):
+        altered.append("the query is not that of the plan")
+    if now["reading"] != value.get("reading"):
+        altered.append("the reading is not that of the plan")
+    if now["rows"] != value.get("rows"):
+        altered.append("the rows are not what the plan gives now")
+    kept = {s.text for s in again.sentences}
+    return [s["text"] for s in sentences if s["text"] not in kept]
 
 
 def _unsupported(

@@ -15,40 +15,18 @@ if TYPE_CHECKING:
     from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
-    "VIEWS",
-    "GraphLayers",
-    "KnowledgeGraph",
-    "Layer",
-    "Record",
-    "Status",
-    "UpdateReport",
-    "View",
-    "connect",
-    "demo",
-    "make_view",
-    "make_views",
-    "open_store",
-    "status_of",
-    "update",
-]
+    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "Record", "Status", "UpdateReport", "View", "connect",
+    "demo", "make_view", "make_views", "open_store", "status_of", "update",
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "GraphLayers": "layers",
-        "KnowledgeGraph": "kg",
-        "Layer": "layers",
-        "Record": "record",
-        "Status": "record",
-        "UpdateReport": "updates",
-        "VIEWS": "views",
-        "View": "views",
-        "connect": "connection",
-        "demo": "connection",
-        "make_view": "views",
-        "make_views": "views",
-        "open_store": "connection",
-        "status_of": "record",
-        "update": "updates",
+        "connection": "connect demo open_store",
+        "kg": "KnowledgeGraph",
+        "layers": "GraphLayers Layer",
+        "record": "Record Status status_of",
+        "updates": "UpdateReport update",
+        "views": "VIEWS View make_view make_views",
     },
 )

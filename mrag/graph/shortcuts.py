@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.document_index import Mode, SyncReport
     from mrag.reasoning.rounds import Closure
+    from mrag.retrieval.answering import How
     from mrag.retrieval.explanation import TripleProofs
     from mrag.retrieval.rankers import Hits, Question
 
@@ -28,10 +29,10 @@ class Shortcuts:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
         ...     hits = kg.search("graph database with RDF reasoning", 3)
-        ...     answer = kg.ask("Which vendor develops GraphDB?", model="none")
+        ...     answer = kg.ask("How many triple stores are there?", how="plan")
         ...     proofs = kg.explain("ex:GraphDB", "rdf:type", "ex:SemanticProduct")
-        >>> hits.names[0], "Ontotext" in answer.text, proofs.proofs[0].asserted
-        ('Stardog', True, False)
+        >>> hits.names[0], answer.computed.rows[0][0].label, proofs.proofs[0].asserted
+        ('Stardog', '11', False)
     """
 
     def index(self, name: str = "main", **options: Any) -> SyncReport:
@@ -51,10 +52,17 @@ class Shortcuts:
         return cast("Hits", found)
 
     def ask(
-        self, question: str | Question, *, model: str | BaseChatModel | None = None, **options: Any
+        self,
+        question: str | Question,
+        *,
+        model: str | BaseChatModel | None = None,
+        how: How = "auto",
+        reading: int = 1,
+        **options: Any,
     ) -> Answer:
-        """Answer a question with citations; see `mrag.ask`. Whether a triple holds, `holds` says."""
-        return cast("Answer", _public("mrag.retrieval", "ask")(self, question, model=model, **options))
+        """Compute or read the answer to a question; see `mrag.ask`. Whether a triple holds, `holds` says."""
+        asked = _public("mrag.retrieval", "ask")
+        return cast("Answer", asked(self, question, model=model, how=how, reading=reading, **options))
 
     def explain(self, subject: str, predicate: str | None = None, object: str | None = None) -> TripleProofs:
         """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.

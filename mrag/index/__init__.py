@@ -19,38 +19,23 @@ if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 __all__ = [
-    "Bm25Index",
-    "Bm25Params",
-    "Definition",
-    "DenseParams",
-    "DocumentIndex",
-    "Embedder",
-    "ImageIndex",
-    "LangChainEmbedder",
-    "Mode",
-    "SimilarityIndex",
-    "SimilarityIndexes",
-    "SyncReport",
-    "embedder",
+    "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder", "ImageIndex",
+    "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes", "SyncReport", "embedder",
     "reciprocal_rank_fusion",
-]
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Bm25Index": "bm25",
-        "Bm25Params": "bm25",
-        "Definition": "documents",
-        "DenseParams": "dense",
-        "DocumentIndex": "document_index",
-        "Embedder": "embedders",
-        "ImageIndex": "image_index",
-        "LangChainEmbedder": "embedders",
-        "Mode": "segments.matches",
-        "SimilarityIndex": "similarity",
-        "SimilarityIndexes": "similarity",
-        "SyncReport": "segments.changes",
-        "embedder": "embedders",
-        "reciprocal_rank_fusion": "fusion",
+        "bm25": "Bm25Index Bm25Params",
+        "dense": "DenseParams",
+        "document_index": "DocumentIndex",
+        "documents": "Definition",
+        "embedders": "Embedder LangChainEmbedder embedder",
+        "fusion": "reciprocal_rank_fusion",
+        "image_index": "ImageIndex",
+        "segments.changes": "SyncReport",
+        "segments.matches": "Mode",
+        "similarity": "SimilarityIndex SimilarityIndexes",
     },
 )

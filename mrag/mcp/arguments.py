@@ -43,7 +43,18 @@ class AskArguments(Arguments):
     """Arguments of `ask`."""
 
     question: Words = Field(description="The question, in words.")
-    k: int = Field(default=10, ge=1, le=50, description="Maximum number of entities to start from.")
+    k: int = Field(
+        default=10, ge=1, le=50, description="Maximum number of entities to start from, if it is read."
+    )
+    how: Literal["auto", "plan", "read"] = Field(
+        default="auto",
+        description="plan: compute the answer or say why that cannot be done. read: read it around the most "
+        "similar entities. auto: compute where that is sure, else read.",
+    )
+    reading: int = Field(
+        default=1, ge=1, le=100, description="Number of the reading to compute, of those that `ask` offers."
+    )
+    most: Most = 50
 
 
 class ExplainArguments(Arguments):

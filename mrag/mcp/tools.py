@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rdflib import Literal, URIRef
@@ -148,15 +148,33 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 
 
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
-    """Answer a question with citations."""
+    """Answer a question with citations: computed where that is sure, else read."""
     from mrag.retrieval.answering import ask as answer
+    from mrag.retrieval.answering import computed
 
-    desk.open_index()
-    found = answer(desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index)
+    found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
+    notes: list[str] = []
+    if found is None:
+        desk.open_index()
+        found = answer(
+            desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index, how="read"
+        )
+        found = replace(found, why=why)
+        notes = _staleness(desk)
+        if why:
+            notes.insert(0, f"Read, not computed: {one_line(why)}.")
     data = found.to_json()
     # The lines it was made from are many, and those that count are cited.
     data.pop("context", None)
-    return Result("\n".join([str(found), *_staleness(desk)]), data)
+    data |= {"rows": data["rows"][: asked.most], "count": len(data["rows"])}
+    if data["count"] > asked.most:
+        notes.append(f"{asked.most} of {data['count']} rows are in the JSON.")
+    if found.computed is not None:
+        notes += [
+            f"Reading {other.number} would give {one_line(other.answer)}: {one_line(other.reading)}"
+            for other in found.computed.readings
+        ]
+    return Result("\n".join([str(found), *notes]), data)
 
 
 def explain(desk: ToolContext, asked: given.ExplainArguments) -> Result:
@@ -278,8 +296,10 @@ def tools() -> Sequence[Tool]:
         Tool(
             "ask",
             "Ask a question",
-            "Answer a question in words. Each sentence cites the triples it rests on, and sentences that "
-            "none supports are named. Without a language model the best facts are the answer.",
+            "Answer a question in words, citing the triples it rests on. Counts, superlatives, averages, "
+            "comparisons, groups, lists, yes or no are computed: the JSON has the rows, how the question was "
+            "read, the SPARQL, and other readings. What cannot be computed for sure is read around the most "
+            "similar entities; there, sentences that no triple supports are named.",
             given.AskArguments,
             ask,
         ),

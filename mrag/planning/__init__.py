@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Scalar,
         Unknown,
     )
-    from mrag.planning.proof import PlanProof, prove
+    from mrag.planning.proof import RowProof, prove
     from mrag.planning.run import PlanResult
     from mrag.planning.wording import to_words
 
@@ -43,8 +43,8 @@ __all__ = [
     "Order",
     "Pattern",
     "Plan",
-    "PlanProof",
     "PlanResult",
+    "RowProof",
     "Scalar",
     "Unknown",
     "evaluate",
@@ -58,20 +58,13 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        **dict.fromkeys(
-            (
-                "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern "
-                "Plan Scalar Unknown"
-            ).split(),
-            "plan",
-        ),
-        "PlanResult": "run",
-        "PlanProof": "proof",
-        "evaluate": "interpreter",
-        "plan_from_json": "interchange",
-        "plan_to_json": "interchange",
-        "prove": "proof",
-        "to_sparql": "compiler",
-        "to_words": "wording",
+        "compiler": "to_sparql",
+        "interchange": "plan_from_json plan_to_json",
+        "interpreter": "evaluate",
+        "plan": "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern Plan "
+        "Scalar Unknown",
+        "proof": "RowProof prove",
+        "run": "PlanResult",
+        "wording": "to_words",
     },
 )

@@ -2,49 +2,255 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal as OneOf
-from typing import TypeAlias
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
-Named: TypeAlias = OneOf["class", "property", "entity", "value"]
-Way: TypeAlias = OneOf["exact", "inflected", "tokens", "spelling", "synonym", "meaning"]
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.embedders import Embedder
+from mrag.index.embedders import embedder as load_embedder
+from mrag.index.local_models import Vectors
+from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
+from mrag.planning.lexical.gathering import NamedThings, named_things
+from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
+from mrag.planning.lexical.places import other_names
+from mrag.planning.lexical.schema_words import SchemaWords
+from mrag.planning.lexical.synonyms import DIMENSIONS, is_everyday, positive
+from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.profile.keeping import keep, kept, schema_array
+from mrag.planning.profiling import schema_of
+from mrag.planning.schema import Schema
+from mrag.rdf import queries
+from mrag.text.tokens import TextToken
+
+__all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
+
+_BEST: Final = 12
+_CLEAR: Final = 0.45
+_NEAR: Final = 0.45
+_KINDS: Final[tuple[Named, ...]] = ("class", "property")
+_QUOTES: Final = re.compile(
+    r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
+)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What words of a question may name.
+def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -> Lexicon:
+    """Return the lexicon of a graph, built once for each state of it.
 
-    Attributes:
-        kind: What it is.
-        term: The IRI of a class, a property or an entity; the text of a literal value.
-        score: How like the words its name is, from 0 to 1; 1 is equal, whatever case and accents.
-        name: The name that was matched.
-        way: How it was matched.
-        properties: For a value, the properties that have it, most frequent first.
-        classes: For an entity, its classes.
-        inverse: For a property, whether the name reads it from object to subject.
+    Args:
+        kg: The knowledge graph.
+        embedder: The model by which words are near in meaning; None for none.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.text.tokens import tokens
+        >>> kg = mrag.demo(model="none")
+        >>> mention = lexicon_of(kg, None).match(tokens("Who develops GraphDB?"))[-1]
+        >>> mention.candidates[0].name, mention.candidates[0].kind
+        ('GraphDB', 'entity')
+        >>> kg.close()
+    """
+    name = embedder if isinstance(embedder, str | None) else embedder.name
+
+    def make() -> Lexicon:
+        return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
+
+    return kg.cached(f"planning lexicon {name}", make)
+
+
+class Lexicon:
+    """The names of a graph; see `lexicon_of`.
+
+    Args:
+        kg: The knowledge graph.
+        schema: Its schema.
+        names: The names of its entities and its frequent values.
+        embedder: The model by which words are near in meaning; None for none.
     """
 
-    kind: Named
-    term: str
-    score: float
-    name: str
-    way: Way = "exact"
-    properties: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    inverse: bool = False
+    def __init__(
+        self, kg: KnowledgeGraph, schema: Schema, names: NamedThings, embedder: str | Embedder | None = None
+    ) -> None:
+        self.kg = kg
+        self.schema = schema
+        self.matcher = NameMatcher(names)
+        self.words = SchemaWords(schema)
+        self._embedder = embedder
+        self._vectors: dict[Named, tuple[list[Candidate], Vectors]] = {}
+        self._near = lru_cache(4096)(self._similar)
+
+    def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
+        """Return the spans of a question that may name something, in order of place.
+
+        Args:
+            tokens: The words of the question.
+            question: The question, in which what stands in quotes is matched as a whole.
+
+        Example:
+            >>> import mrag
+            >>> from mrag.text.tokens import tokens
+            >>> kg = mrag.demo(model="none")
+            >>> lexicon = lexicon_of(kg, None)
+            >>> [m.candidates[0].name for m in lexicon.match(tokens("graphbd"))]
+            ['GraphDB']
+            >>> kg.close()
+        """
+        shouted = not any(t.raw.islower() for t in tokens)
+        # `US` and `IT` are names where the other words are in small letters.
+        dumb = [
+            is_title(t.key) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
+            for t in tokens
+        ]
+        spans = [
+            (i, j)
+            for i in range(len(tokens))
+            for j in range(i + 1, min(len(tokens), i + SPAN) + 1)
+            if not all(dumb[i:j])
+        ]
+        found: defaultdict[Span, list[Candidate]] = defaultdict(list)
+        for i, j in spans:
+            found[i, j].extend(self.words.candidates(tokens[i:j]))
+        for span, candidate in self.matcher.candidates(tokens, spans):
+            found[span].append(candidate)
+        self._add_meanings(found, tokens)
+        chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
+        classed = self._with_classes(_quoted(chosen, tokens, question))
+        return [NameMention(*span, classed[span]) for span in sorted(classed)]
+
+    def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
+        """Return the properties or classes nearest in meaning to some words, nearest first.
+
+        Args:
+            words: A phrase.
+            kind: "property" or "class".
+            k: Most candidates; their scores are cosines.
+        """
+        return list(self._near(words, kind)[:k])
+
+    def dimension(self, adjective: str) -> list[Dimension]:
+        """Return the properties of numbers and dates that an adjective or a superlative is a measure of.
+
+        Args:
+            adjective: Such as "cheap", "longest" or "more recent".
+        """
+        plain = next((p for p in map(positive, reversed(adjective.split())) if p), None)
+        if plain is None:
+            return []
+        direction, nouns = DIMENSIONS[plain]
+        measures = {p for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
+        found: list[Dimension] = []
+        for rank, noun in enumerate(nouns.split()):
+            wanted = root(noun)
+            for name in self.words.names:
+                if name.term in measures and wanted in name.roots:
+                    score = (0.95 - 0.06 * rank) * (0.7 + 0.3 / len(name.weighty))
+                    found.append(Dimension(name.term, round(score, 4), direction, name.name))
+        if "date" in nouns.split():
+            # Whatever happens to a thing tells how old or how new it is.
+            dates = (info for info in self.schema.properties.values() if info.kind == "date")
+            found += [Dimension(info.iri, 0.4, direction, info.names[0]) for info in dates]
+        if not found:
+            near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= _NEAR)
+            found += [
+                Dimension(c.term, round(c.score * 0.8, 4), direction, c.name)
+                for c in near
+                if c.term in measures
+            ]
+        found.sort(key=lambda d: (-d.score, d.property, d.name))
+        return list({d.property: d for d in reversed(found)}.values())[::-1]
+
+    def _add_meanings(self, found: dict[Span, list[Candidate]], tokens: Sequence[TextToken]) -> None:
+        """Add what words are near to in meaning that nothing else explains."""
+        if self._embedder is None:
+            return
+        clear = {
+            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
+        }
+        for at, token in enumerate(tokens):
+            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
+                continue
+            if other_names(token.raw, capital=token.raw.isupper()):
+                continue  # a country that the graph does not have is nothing else
+            for kind in _KINDS:
+                near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
+                found.setdefault((at, at + 1), []).extend(
+                    replace(c, score=round(c.score * 0.7, 4)) for c in near
+                )
+
+    def _with_classes(
+        self, chosen: Mapping[Span, tuple[Candidate, ...]]
+    ) -> dict[Span, tuple[Candidate, ...]]:
+        entities = sorted({c.term for some in chosen.values() for c in some if c.kind == "entity"})
+        types: dict[str, list[str]] = {}
+        for text in queries.get("planning/classes-of").batches("thing", entities):
+            for thing, c in self.kg.select(text):
+                if str(c) in self.schema.classes:
+                    types.setdefault(str(thing), []).append(str(c))
+        return {
+            span: tuple(
+                replace(c, classes=tuple(types.get(c.term, ()))) if c.kind == "entity" else c for c in some
+            )
+            for span, some in chosen.items()
+        }
+
+    # -- meaning -----------------------------------------------------------------------------------
+
+    def _similar(self, words: str, kind: Named) -> tuple[Candidate, ...]:
+        model = load_embedder(self._embedder)
+        if model is None:
+            return ()
+        if kind not in self._vectors:
+            mine = [n for n in self.words.names if n.kind == kind]
+            texts = [Candidate(kind, n.term, 0.0, n.name, "meaning", inverse=n.inverse) for n in mine]
+            self._vectors[kind] = texts, model.embed_documents([n.name for n in mine])
+        known, vectors = self._vectors[kind]
+        if not known:
+            return ()
+        cosines = (vectors @ model.embed_query(words)).tolist()
+        return best(
+            (
+                Candidate(kind, c.term, round(max(0.0, min(1.0, s)), 4), c.name, "meaning", inverse=c.inverse)
+                for c, s in zip(known, cosines, strict=True)
+            ),
+            50,
+        )
 
 
-@dataclass(frozen=True)
-class Mention:
-    """Words of a question with what they may name, best first.
+def _names(kg: KnowledgeGraph) -> NamedThings:
+    if (arrays := kept(kg)) is not None:
+        return NamedThings.of(arrays)
+    revision, schema = kg.revision, schema_of(kg)
+    things = named_things(kg, schema)
+    keep(kg, {"schema": schema_array(schema), **things.arrays()}, revision)
+    return things
 
-    Attributes:
-        start: Index of its first token.
-        end: Index behind its last token.
-        candidates: What it may name.
-    """
 
-    start: int
-    end: int
-    candidates: tuple[Candidate, ...]
+def _quoted(
+    found: Mapping[Span, tuple[Candidate, ...]], tokens: Sequence[TextToken], question: str
+) -> dict[Span, tuple[Candidate, ...]]:
+    """Return mentions without those that cut what stands in quotes and is a name as a whole."""
+    whole = []
+    for match in _QUOTES.finditer(question):
+        inside = [at for at, t in enumerate(tokens) if match.start() < t.start and t.end < match.end()]
+        if inside and any(
+            c.way in ("exact", "inflected") for c in found.get((inside[0], inside[-1] + 1), ())
+        ):
+            whole.append((inside[0], inside[-1] + 1))
+    return {
+        (i, j): candidates
+        for (i, j), candidates in found.items()
+        if (i, j) in whole or not any(i < b and a < j for a, b in whole)
+    }
+
+
+def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate, ...]:
+    """Return the best candidate of each thing, best first, ties in order of IRI."""
+    found: dict[tuple[str, str, bool], Candidate] = {}
+    for c in candidates:
+        key = (c.kind, c.term, c.inverse)
+        if key not in found or found[key].score < c.score:
+            found[key] = c
+    return tuple(sorted(found.values(), key=lambda c: (-c.score, c.kind, c.term, c.inverse))[:most])

@@ -45,7 +45,7 @@ _Binding = Mapping[Unknown, Term]
 
 
 @dataclass(frozen=True)
-class PlanProof:
+class RowProof:
     """The triples that a row rests on.
 
     Attributes:
@@ -64,7 +64,7 @@ class PlanProof:
 
 def prove(
     kg: KnowledgeGraph, plan: Plan, row: Cells = (), *, most: int = _MOST, limits: Limits | None = None
-) -> PlanProof:
+) -> RowProof:
     """Return the triples that a row of a plan's result rests on.
 
     For a listed row they are those of one solution, the compared values among them; for a minimum or
@@ -103,7 +103,7 @@ def prove(
         found.update(dict.fromkeys(triples))
         truncated = truncated or more
     lines = _lines(kg, list(found), most)
-    return PlanProof(lines, truncated)
+    return RowProof(lines, truncated)
 
 
 def _witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:

@@ -73,7 +73,7 @@ class PropertyInfo:
 
 
 @dataclass(frozen=True)
-class Edge:
+class ClassEdge:
     """How many triples of an object property lead from one class to another."""
 
     source: str
@@ -92,6 +92,6 @@ class Schema:
 
     classes: Mapping[str, ClassInfo]
     properties: Mapping[str, PropertyInfo]
-    edges: tuple[Edge, ...]
+    edges: tuple[ClassEdge, ...]
     label_properties: tuple[str, ...] = ()
     triples: int = 0

@@ -12,38 +12,15 @@ if TYPE_CHECKING:
     from mrag.rdf.terms import MRAG, OWL, RDF, RDFS, XSD, Quad, Term, Triple, curie, iri, to_ntriples
 
 __all__ = [
-    "MRAG",
-    "OWL",
-    "RDF",
-    "RDFS",
-    "XSD",
-    "Quad",
-    "ReadQuery",
-    "Term",
-    "Triple",
-    "curie",
-    "iri",
-    "read_gate",
-    "to_ntriples",
-    "to_sparql",
-]
+    "MRAG", "OWL", "RDF", "RDFS", "XSD", "Quad", "ReadQuery", "Term", "Triple", "curie", "iri", "read_gate",
+    "to_ntriples", "to_sparql",
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "MRAG": "terms",
-        "OWL": "terms",
-        "Quad": "terms",
-        "RDF": "terms",
-        "RDFS": "terms",
-        "ReadQuery": "guard",
-        "Term": "terms",
-        "Triple": "terms",
-        "XSD": "terms",
-        "curie": "terms",
-        "iri": "terms",
-        "read_gate": "guard",
-        "to_ntriples": "terms",
-        "to_sparql": "printing",
+        "guard": "ReadQuery read_gate",
+        "printing": "to_sparql",
+        "terms": "MRAG OWL Quad RDF RDFS Term Triple XSD curie iri to_ntriples",
     },
 )

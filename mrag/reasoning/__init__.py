@@ -11,23 +11,13 @@ if TYPE_CHECKING:
     from mrag.reasoning.rounds import Closure
     from mrag.reasoning.run import proof_of, reason
 
-__all__ = [
-    "Closure",
-    "Proof",
-    "proof_of",
-    "prove",
-    "reason",
-    "render",
-]
+__all__ = ["Closure", "Proof", "proof_of", "prove", "reason", "render"]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Closure": "rounds",
-        "Proof": "proofs",
-        "proof_of": "run",
-        "prove": "proofs",
-        "reason": "run",
-        "render": "proofs",
+        "proofs": "Proof prove render",
+        "rounds": "Closure",
+        "run": "proof_of reason",
     },
 )

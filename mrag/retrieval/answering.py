@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Literal as OneOf
 
 from rdflib import Literal, URIRef
 
 from mrag.context import ContextSettings
 from mrag.context.display import Display
+from mrag.errors import ConfigError, StoreError
 from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models.resolve import resolve
 from mrag.generation.result import Answer
@@ -18,6 +21,7 @@ from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
+from mrag.planning.answering import abstained, compute, replay
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -26,6 +30,8 @@ from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+How: TypeAlias = OneOf["auto", "plan", "read"]
 
 # Answers with pictures call an image by its file.
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
@@ -40,8 +46,14 @@ def ask(
     index: str = "main",
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
+    how: How = "auto",
+    reading: int = 1,
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
+
+    What can be computed is computed: counts, superlatives, averages, comparisons, groups, yes and no, lists.
+    The question becomes a query plan, and the answer says how it was read. Where a word that matters is not
+    understood, or the reading is not certain, the answer is read in the context of the best hits instead.
 
     Args:
         kg: The knowledge graph, with a similarity index.
@@ -52,20 +64,71 @@ def ask(
         index: Name of the similarity index.
         settings: The knobs of the context.
         retriever: A retriever of your own, in place of `index` and `settings`.
+        how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `auto` takes
+            the first where it is sure.
+        reading: Which reading of the question to compute, of those that the answer offers.
 
     Raises:
-        MissingIndex: If the knowledge graph has no such index.
+        MissingIndex: If the answer has to be read and the knowledge graph has no such index.
         ModelError: If a model that was named is not available or returns no text.
+        ConfigError: If there is no such way or no such reading.
 
     Example:
         >>> import mrag
         >>> kg = mrag.demo(model="none")
         >>> print(ask(kg, "Which vendor develops GraphDB?", model="none").citations[0].inferred)
         False
+        >>> print(ask(kg, "How many triple stores are there?", model="none").computed.rows[0][0].label)
+        11
         >>> kg.close()
     """
+    given, why = computed(kg, question, how, reading)
+    if given is not None:
+        return given
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
-    return answer(found.question.text, found.context, resolve(model))
+    return replace(answer(found.question.text, found.context, resolve(model)), why=why)
+
+
+def computed(
+    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
+) -> tuple[Answer | None, str]:
+    """Return the answer that `ask` computes, or None where it reads one, and why it does which.
+
+    Args:
+        kg: The knowledge graph; it needs no index.
+        question: As for `ask`.
+        how: As for `ask`.
+        reading: As for `ask`.
+
+    Raises:
+        ConfigError: If there is no such way or no such reading.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(computed(kg, "Tell me something nice."))
+        (None, 'no part of the question names anything in this graph')
+    """
+    if how not in ("auto", "plan", "read"):
+        raise ConfigError(f"There is no way called {how!r}.", hint="Choose auto, plan or read.")
+    text = question.text if isinstance(question, Question) else question
+    if how == "read" or not isinstance(text, str) or not text.strip():
+        return None, ""
+    if isinstance(question, Question) and question.image is not None:
+        return None, "the question has a picture"
+    try:
+        attempt = compute(kg, text, reading=reading)
+    except StoreError as error:
+        if how == "plan":
+            raise
+        return None, error.message
+    if attempt.answer is not None and reading > 1:
+        return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
+    if attempt.answer is not None and attempt.sure:
+        return replace(attempt.answer, why=attempt.why), attempt.why
+    if how == "auto":
+        return None, attempt.why
+    return abstained(text, attempt.why), attempt.why
 
 
 def stream(
@@ -77,10 +140,18 @@ def stream(
     index: str = "main",
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
+    how: How = "auto",
+    reading: int = 1,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
+    given, why = computed(kg, question, how, reading)
+    if given is not None:
+        yield from (sentence.before + str(sentence) for sentence in given.sentences)
+        yield given
+        return
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
-    yield from stream_answer(found.question.text, found.context, resolve(model))
+    for part in stream_answer(found.question.text, found.context, resolve(model)):
+        yield replace(part, why=why) if isinstance(part, Answer) else part
 
 
 async def aask(
@@ -92,11 +163,14 @@ async def aask(
     index: str = "main",
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
+    how: How = "auto",
+    reading: int = 1,
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
-        ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever
-    )
+        ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
+        reading=reading,
+    )  # fmt: skip
 
 
 def search(
@@ -190,4 +264,7 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
         return {status_of(graph, inferred=inferred) for graph, inferred in there}
 
-    return _verify(given, holds, names, statuses)
+    def recompute(value: Mapping[str, Any]) -> Answer:
+        return replay(kg, value)
+
+    return _verify(given, holds, names, statuses, recompute)

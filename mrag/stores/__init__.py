@@ -26,42 +26,21 @@ if TYPE_CHECKING:
     from mrag.stores.wire.access import Access
 
 __all__ = [
-    "Access",
-    "BaseStore",
-    "Capabilities",
-    "Dataset",
-    "Dialect",
-    "FusekiStore",
-    "GraphDBStore",
-    "Limits",
-    "LoadReport",
-    "OxigraphStore",
-    "Paths",
-    "SelectResult",
-    "SparqlStore",
-    "StoreLayers",
-    "TripleStore",
+    "Access", "BaseStore", "Capabilities", "Dataset", "Dialect", "FusekiStore", "GraphDBStore", "Limits",
+    "LoadReport", "OxigraphStore", "Paths", "SelectResult", "SparqlStore", "StoreLayers", "TripleStore",
     "VirtuosoStore",
-]
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Access": "wire.access",
-        "BaseStore": "base",
-        "Capabilities": "base",
-        "Dataset": "base",
-        "Dialect": "dialect",
-        "FusekiStore": "fuseki",
-        "GraphDBStore": "graphdb",
-        "Limits": "base",
-        "LoadReport": "base",
-        "OxigraphStore": "oxigraph",
-        "Paths": "dialect",
-        "SelectResult": "base",
-        "SparqlStore": "sparql",
-        "StoreLayers": "base",
-        "TripleStore": "base",
-        "VirtuosoStore": "virtuoso",
+        "base": "BaseStore Capabilities Dataset Limits LoadReport SelectResult StoreLayers TripleStore",
+        "dialect": "Dialect Paths",
+        "fuseki": "FusekiStore",
+        "graphdb": "GraphDBStore",
+        "oxigraph": "OxigraphStore",
+        "sparql": "SparqlStore",
+        "virtuoso": "VirtuosoStore",
+        "wire.access": "Access",
     },
 )

@@ -15,40 +15,18 @@ if TYPE_CHECKING:
     from mrag.text.tokens import TextToken, content, fold, keys, language_of, stem
 
 __all__ = [
-    "FUNCTION_WORDS",
-    "STOP_WORDS",
-    "Analyser",
-    "TextToken",
-    "content",
-    "content_words",
-    "fold",
-    "keys",
-    "language_of",
-    "local_words",
-    "name_parts",
-    "normalised",
-    "singular",
-    "split_identifier",
-    "stem",
-]
+    "FUNCTION_WORDS", "STOP_WORDS", "Analyser", "TextToken", "content", "content_words", "fold", "keys",
+    "language_of", "local_words", "name_parts", "normalised", "singular", "split_identifier", "stem",
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "Analyser": "analysis",
-        "FUNCTION_WORDS": "stopwords",
-        "STOP_WORDS": "stopwords",
-        "TextToken": "tokens",
-        "content": "tokens",
-        "content_words": "stopwords",
-        "fold": "tokens",
-        "keys": "tokens",
-        "language_of": "tokens",
-        "local_words": "names",
-        "name_parts": "names",
-        "normalised": "folding",
-        "singular": "plurals",
-        "split_identifier": "names",
-        "stem": "tokens",
+        "analysis": "Analyser",
+        "folding": "normalised",
+        "names": "local_words name_parts split_identifier",
+        "plurals": "singular",
+        "stopwords": "FUNCTION_WORDS STOP_WORDS content_words",
+        "tokens": "TextToken content fold keys language_of stem",
     },
 )

@@ -123,6 +123,16 @@ def tokens(text: str) -> list[TextToken]:
     return found
 
 
+def words_in(text: str) -> list[str]:
+    """Return the words and numbers of a text as they are written, without their places.
+
+    Example:
+        >>> words_in("C-3PO is 1,024.50 cm")
+        ['C', '3PO', 'is', '1,024.50', 'cm']
+    """
+    return _TOKEN.findall(text)
+
+
 def keys(text: str) -> tuple[str, ...]:
     """Return the folded words of a text, in order."""
     return tuple(token.key for token in tokens(text))

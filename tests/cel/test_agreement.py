@@ -41,7 +41,7 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
         ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(graphs(), expressions)
 def test_the_normal_form_holds_the_same_and_is_its_own(triples: frozenset[Triple], e: Expression) -> None:
     plain, found = Plain(triples), normal(e)

@@ -271,6 +271,12 @@ def test_limits_end_the_search(kg: KnowledgeGraph, policy: Policy) -> None:
         PolicyTrainingSettings(episodes=0)
 
 
+def test_the_time_limit_holds_for_the_search_of_problems(kg: KnowledgeGraph, policy: Policy) -> None:
+    trained = train_policy(kg, replace(SHORT, seconds=1e-6))
+    assert (trained.episodes, trained.about["problems"], policy.about["problems"]) == (0, 1, 5)
+    assert list(ProblemGenerator(kg, SHORT.generated).problems(over=lambda: True)) == []
+
+
 def effort(space: RefinementSpace, problem: LearningProblem, all_vectors: Vectors, priority: Promise) -> int:
     """Return how many expressions are tested until one makes no mistake, at most a little over 1,500."""
     fit = FitState(problem, space.world, LearnerSettings(seconds=600))

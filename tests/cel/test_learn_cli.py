@@ -15,7 +15,7 @@ from rdflib import Graph
 
 from mrag.cli import main
 from tests.cel.test_summary import Server
-from tests.test_cli import run
+from tests.commands import run
 
 E = "http://example.org/photos/"
 TURTLE = """

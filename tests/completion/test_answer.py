@@ -15,12 +15,12 @@ from mrag.completion.plan.patterns import (
     EvidenceRef,
     GroundedPlan,
     IncompleteTriple,
-    Plan,
     Slot,
-    Unknown,
+    TriplePlan,
 )
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.answering import verify
@@ -36,8 +36,8 @@ def kg() -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-def plan(question: str, *triples: tuple[Slot, Slot, Slot], excluded: tuple[Slot, ...] = ()) -> Plan:
-    return Plan(question, (), tuple(IncompleteTriple(*t) for t in triples), X, "hand", excluded)
+def plan(question: str, *triples: tuple[Slot, Slot, Slot], excluded: tuple[Slot, ...] = ()) -> TriplePlan:
+    return TriplePlan(question, (), tuple(IncompleteTriple(*t) for t in triples), X, "hand", excluded)
 
 
 GENRES = plan("Which genres does Alien have?", (f("alien"), GENRE, X))

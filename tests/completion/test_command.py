@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import mrag
+from tests import commands
 from tests.completion.towns import TURTLE
 
 QUESTION = "Where was Bob Stone born?"
@@ -29,8 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, verb: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mrag", "complete", verb, "--store", "store", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return commands.run("complete", verb, "--store", "store", *words, cwd=folder, MRAG_EMBEDDER="minilm")
 
 
 def test_ask_review_accept_and_roll_back(folder: Path) -> None:

@@ -27,13 +27,14 @@ from mrag.completion.evidence.passages import (
     store_documents,
     store_folder,
 )
-from mrag.completion.plan.patterns import IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import IncompleteTriple
 from mrag.completion.plan.roles import PropertyEnds
 from mrag.errors import LoadError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.settings import EnrichSettings
 from mrag.index.embedders import embedder
 from mrag.loaders.snippets import Cutting, Snippets
+from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset
 from tests.completion.towns import TURTLE, iri
 from tests.images.seeing_server import llava

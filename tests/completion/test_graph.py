@@ -18,12 +18,12 @@ from mrag.completion.plan.patterns import (
     EvidenceRef,
     GroundedPlan,
     IncompleteTriple,
-    Plan,
     Slot,
     TermCandidate,
-    Unknown,
+    TriplePlan,
 )
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Term, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
@@ -38,11 +38,13 @@ def kg() -> Iterator[KnowledgeGraph]:
         yield graph
 
 
-def plan(*triples: tuple[Slot, Slot, Slot], answer: Unknown = X, excluded: tuple[Slot, ...] = ()) -> Plan:
-    return Plan("?", (), tuple(IncompleteTriple(*t) for t in triples), answer, "hand", excluded)
+def plan(
+    *triples: tuple[Slot, Slot, Slot], answer: Unknown = X, excluded: tuple[Slot, ...] = ()
+) -> TriplePlan:
+    return TriplePlan("?", (), tuple(IncompleteTriple(*t) for t in triples), answer, "hand", excluded)
 
 
-def done(kg: KnowledgeGraph, given_plan: Plan, **knobs: object) -> Completion:
+def done(kg: KnowledgeGraph, given_plan: TriplePlan, **knobs: object) -> Completion:
     return complete_from_graph(kg, GroundedPlan(given_plan), settings=CompletionSettings(**knobs))  # type: ignore[arg-type]
 
 

@@ -9,11 +9,12 @@ from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
 from mrag.completion.plan.grounding import Grounder, GroundingSettings, ground
 from mrag.completion.plan.names import NEARLY, EntityNames
-from mrag.completion.plan.patterns import IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.patterns import IncompleteTriple, TriplePlan
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.text.folding import normalised
@@ -174,7 +175,7 @@ def test_other_names_of_relations_count() -> None:
 
 def test_a_plan_is_grounded_whole_and_keeps_its_candidates(kg: KnowledgeGraph) -> None:
     triples = (IncompleteTriple("Alien", "directed by", X), IncompleteTriple(X, "born in", "Solaris"))
-    grounded = ground(kg, Plan("?", (), triples, X, "hand", excluded=("Alien",)), WORDS_ALONE)
+    grounded = ground(kg, TriplePlan("?", (), triples, X, "hand", excluded=("Alien",)), WORDS_ALONE)
     assert grounded.plan.triples == (
         IncompleteTriple(f("alien"), BY, X),
         IncompleteTriple(X, "born in", "Solaris"),
@@ -186,12 +187,12 @@ def test_a_plan_is_grounded_whole_and_keeps_its_candidates(kg: KnowledgeGraph) -
 
 
 def test_terms_of_the_graph_are_taken_as_they_are(kg: KnowledgeGraph) -> None:
-    plan = Plan("?", (), (IncompleteTriple(f("alien"), BY, X),), X, "hand")
+    plan = TriplePlan("?", (), (IncompleteTriple(f("alien"), BY, X),), X, "hand")
     assert ground(kg, plan, WORDS_ALONE).plan == plan
 
 
 def test_terms_that_are_not_in_the_graph_become_texts(kg: KnowledgeGraph) -> None:
-    plan = Plan("?", (), (IncompleteTriple(f("solaris"), f("inventedBy"), X),), X, "hand")
+    plan = TriplePlan("?", (), (IncompleteTriple(f("solaris"), f("inventedBy"), X),), X, "hand")
     grounded = ground(kg, plan, WORDS_ALONE)
     assert grounded.plan.triples == (IncompleteTriple(F + "solaris", F + "inventedBy", X),)
     assert len(grounded.ungrounded) == 2

@@ -6,13 +6,13 @@ from rdflib import Literal, URIRef
 from mrag.completion.plan.patterns import (
     GroundedPlan,
     IncompleteTriple,
-    Plan,
     TermCandidate,
-    Unknown,
+    TriplePlan,
     is_text,
     with_slots,
     with_terms,
 )
+from mrag.planning.plan import Unknown
 
 X, Y = Unknown("x"), Unknown("y")
 ALIEN, BY = URIRef("urn:alien"), URIRef("urn:by")
@@ -38,7 +38,7 @@ def test_binding_replaces_the_unknowns_it_names_and_no_others() -> None:
 
 def test_a_plan_lists_its_texts_with_their_roles() -> None:
     triples = (IncompleteTriple("Alien", "by", X), IncompleteTriple(X, "by", "by"))
-    plan = Plan("?", (), triples, X, "hand", excluded=("Alien", "Legend"))
+    plan = TriplePlan("?", (), triples, X, "hand", excluded=("Alien", "Legend"))
     assert list(plan.texts()) == [
         ("Alien", "entity"),
         ("by", "relation"),
@@ -48,7 +48,7 @@ def test_a_plan_lists_its_texts_with_their_roles() -> None:
 
 
 def test_one_text_may_be_an_entity_and_a_relation() -> None:
-    plan = Plan("?", (), (IncompleteTriple("by", "by", X),), X, "hand", excluded=("by",))
+    plan = TriplePlan("?", (), (IncompleteTriple("by", "by", X),), X, "hand", excluded=("by",))
     grounded = with_terms(plan, {("by", "entity"): ALIEN, ("by", "relation"): BY})
     assert grounded.triples == (IncompleteTriple(ALIEN, BY, X),)
     assert grounded.excluded == (ALIEN,)
@@ -56,13 +56,13 @@ def test_one_text_may_be_an_entity_and_a_relation() -> None:
 
 
 def test_places_are_replaced_by_role() -> None:
-    plan = Plan("?", (), (IncompleteTriple("a", "b", "c"),), X, "hand")
+    plan = TriplePlan("?", (), (IncompleteTriple("a", "b", "c"),), X, "hand")
     put = with_slots(plan, lambda slot, role: f"{role} {slot}")
     assert put.triples[0].slots == ("entity a", "relation b", "entity c")
 
 
 def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
-    plan = Plan("?", (), (IncompleteTriple("Alien", BY, X),), X, "hand")
+    plan = TriplePlan("?", (), (IncompleteTriple("Alien", BY, X),), X, "hand")
     kept = (TermCandidate(ALIEN, 1.0, "Alien"), TermCandidate(BY, 0.9, "Alien"))
     grounded = GroundedPlan(plan, {("Alien", "entity"): kept})
     assert grounded.planned is plan

@@ -23,10 +23,11 @@ from mrag.completion.plan.model_planner import ModelPlanner
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import PathSettings, PathTable, Step
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Unknown
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, TriplePlan
 from mrag.completion.plan.plan_parser import MAX_TRIPLES, read_plan
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, f, films
@@ -279,7 +280,7 @@ def weights(kg: KnowledgeGraph) -> Weights:
     return calibrate(kg, EXAMPLES, model=None)
 
 
-def steps(plan: Plan) -> list[str]:
+def steps(plan: TriplePlan) -> list[str]:
     return [str(t.predicate).rsplit("/", 1)[1] for t in plan.triples]
 
 
@@ -509,7 +510,7 @@ def test_what_a_model_writes_never_becomes_syntax(kg: KnowledgeGraph, slot: str)
 
 
 def test_iris_that_a_model_makes_up_are_never_used(kg: KnowledgeGraph) -> None:
-    plan = Plan(
+    plan = TriplePlan(
         "?",
         (),
         (

@@ -17,10 +17,11 @@ from mrag.completion.evidence.reading import locate
 from mrag.completion.evidence.relation_words import RelationWords
 from mrag.completion.evidence.rule_reader import RuleReader
 from mrag.completion.plan.names import EntityNames
-from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple
 from mrag.completion.plan.spans import all_names, text_of, words_of
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
 from tests.completion.towns import E, iri
 

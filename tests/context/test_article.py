@@ -11,6 +11,9 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
+from tests.vectors import remembered_vectors
+
+__all__ = ["remembered_vectors"]
 
 EX = Namespace("https://w3id.org/mrag/demo/products#")
 QUESTION = "What database products are linked to RDF?"

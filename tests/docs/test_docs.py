@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
+from jupyter_client import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 
 from mrag.loaders.generate import write_annotations
 from tests.conftest import PRODUCTS, ROOT
 from tests.servers import free_port, running
-from tests.test_cli import run
+from tests.vectors import remembered_vectors
+
+__all__ = ["remembered_vectors"]
+from tests.commands import run
 
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING")),
@@ -66,6 +72,19 @@ PRINTED = {
 }
 
 
+FRESH = """
+%reset -f
+import os, sys
+os.chdir({folder!r})
+sys.path = [{root!r}, *(place for place in sys.path if place != {root!r})]
+import pytest
+from tests.vectors import remember
+remember(pytest.MonkeyPatch())
+%reset -f
+"""
+"""What the kernel of all notebooks runs before each; what is imported and embedded once stays."""
+
+
 def blocks(page: Path, language: str) -> list[str]:
     found: list[str] = []
     inside: str | None = None
@@ -80,13 +99,14 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
-def test_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(blocks(page, "python"))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+def test_python_of_a_page_runs_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile("\n".join(blocks(page, "python")), page.name, "exec"), vars(module))
+    assert capsys.readouterr().out
 
 
 def test_the_first_commands_run(tmp_path: Path) -> None:
@@ -160,19 +180,17 @@ def test_the_first_command_is_the_one_that_is_shown() -> None:
         assert re.search(rf"<!-- {mark} -->\n```sh\n[^\n]+\n```", text), "one line of shell"
 
 
-def test_the_answer_in_the_readme_is_the_answer(tmp_path: Path) -> None:
+def test_the_answer_in_the_readme_is_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = run("ask", "What database products are linked to RDF?", cwd=tmp_path, MRAG_EMBEDDER="minilm")
     (code,) = blocks(ROOT / "README.md", "python")
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    exec(code, {})
     shown = blocks(ROOT / "README.md", "")[0]
     bullets = [line for line in shown.splitlines() if line.startswith("- ")]
     assert bullets
     # The ids of lines depend on ranks that may differ in the last digit from one processor to another.
     expected = [re.sub(r" ?\[[t\d\]\[]+\]", "", line) for line in bullets]
-    for done in (asked, ran):
-        printed = [re.sub(r" ?\[[t\d\]\[]+\]", "", line) for line in done.stdout.splitlines()]
+    for out in (asked.stdout, capsys.readouterr().out):
+        printed = [re.sub(r" ?\[[t\d\]\[]+\]", "", line) for line in out.splitlines()]
         assert printed[: len(bullets)] == expected
 
 
@@ -202,14 +220,27 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[AsyncKernelManager]:
+    """A kernel in which the notebooks run one after the other."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    run_sync(manager.start_kernel)()
+    yield manager
+    run_sync(manager.shutdown_kernel)(now=True)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs_and_is_stored_without_outputs(
+    path: Path, tmp_path: Path, kernel: AsyncKernelManager
+) -> None:
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert cell.outputs == [] and cell.execution_count is None
-    client = NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(tmp_path)}})
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(FRESH.format(root=str(ROOT), folder=str(tmp_path))))
+    client = NotebookClient(notebook, km=kernel, timeout=180)
     client.execute()
+    client.kc.stop_channels()
     printed = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", []))
     for words in PRINTED[path.stem]:
         assert words in printed

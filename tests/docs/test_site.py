@@ -50,7 +50,7 @@ class Html(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `.ci/run` builds it."""
+    """The site, built with warnings as errors."""
     for needed in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(needed, reason="the extra `docs` is not installed")
     folder = tmp_path_factory.mktemp("site")

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from mrag.cli import app
 from mrag.storage.journal import append
 from mrag.storage.journal import lines as records
+from tests.commands import run
 from tests.conftest import PRODUCTS, shared_data
-from tests.test_cli import run
 
 
 def collection(folder: Path) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mrag.errors import ModelError
-from tests.test_cli import run
+from tests.commands import run
 
 _WHY = "not installed (pip install 'mrag[generative-training]')"
 for _name in ("torch", "transformers", "peft", "accelerate", "gguf"):

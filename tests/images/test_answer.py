@@ -26,12 +26,12 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import verify
 from mrag.retrieval.rankers import Question
+from tests.commands import run
 from tests.generation.ollama_server import Served
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer, colour_of
 from tests.images.test_rankers import Colours
 from tests.terminal.hostile import TEXT, faults
-from tests.test_cli import run
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 

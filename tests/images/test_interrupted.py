@@ -34,7 +34,7 @@ def said(data: bytes) -> str:
     return f'A garment in {rgb(data)},\n"plain" \\ ünïcode.'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[SeeingServer]:
     with llava(say=said, delay=0.05) as running:
         yield running
@@ -86,18 +86,21 @@ def between(found: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
     )
 
 
-def test_broken_off_at_any_moment_and_gone_on(tmp_path: Path, server: SeeingServer) -> None:
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory, server: SeeingServer) -> Campaign:
+    """The command, run undisturbed once."""
     words = program(PROGRAM, "describe", "photos", "--store", "oxigraph:store", "--workers", "3", "--json")
     job = Job("describe", words, store_in, state, between=between, environment={"OLLAMA_HOST": server.url})
-    campaign = breaks(job, tmp_path, disk=True)
+    return Campaign(job, tmp_path_factory.mktemp("describe"))
+
+
+def test_broken_off_at_any_moment_and_gone_on(campaign: Campaign) -> None:
+    breaks(campaign.job, campaign.folder, disk=True, campaign=campaign)
     assert campaign.after["journal"] == {f"http://example.org/image_{n}": 1 for n in range(COUNT)}
     assert len(campaign.after["layers"]["enriched"]) > 5 * COUNT
 
 
-def test_ctrl_c_tells_how_many_were_described(tmp_path: Path, server: SeeingServer) -> None:
-    words = program(PROGRAM, "describe", "photos", "--store", "oxigraph:store", "--workers", "3", "--json")
-    job = Job("describe", words, store_in, state, between=between, environment={"OLLAMA_HOST": server.url})
-    campaign = Campaign(job, tmp_path)
+def test_ctrl_c_tells_how_many_were_described(campaign: Campaign, server: SeeingServer) -> None:
     server.asked.clear()
     folder = campaign.copied("stopped")
     done = campaign.run(folder, lambda seconds, changes: len(server.asked) >= 8, signal.SIGINT)

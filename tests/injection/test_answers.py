@@ -17,8 +17,7 @@ from mrag.completion.plan.patterns import (
     Completion,
     EvidenceRef,
     IncompleteTriple,
-    Plan,
-    Unknown,
+    TriplePlan,
 )
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
@@ -27,6 +26,7 @@ from mrag.generation.result import Answer
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, RDF, RDFS, Term, Triple
 from mrag.retrieval.answering import verify as verified
 from mrag.stores.oxigraph import OxigraphStore
@@ -158,7 +158,7 @@ def of_evidence(rng: random.Random) -> str | None:
         given_terms: list[Term] = list(terms) if rng.random() < 0.7 else []
         found = Completion(
             text(rng),
-            Plan("?", (), (incomplete,), x, "hand"),
+            TriplePlan("?", (), (incomplete,), x, "hand"),
             [],
             list(triples),
             [incomplete],

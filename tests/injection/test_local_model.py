@@ -14,11 +14,12 @@ from mrag import untrusted
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages
-from mrag.completion.plan.patterns import IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import IncompleteTriple
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import messages
+from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
 from tests.generation.ollama_server import OllamaServer, Served
 from tests.injection.hostile import CONTROLS, failing, report, text, tries

@@ -18,7 +18,7 @@ import mrag
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import SoughtTriple
-from mrag.completion.plan.patterns import IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import IncompleteTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
@@ -29,6 +29,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode, term
 from mrag.graphcodes.prompt import assemble
 from mrag.images.prompts import answer_messages
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import RDFS, Triple
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore

@@ -16,12 +16,13 @@ import mrag
 from mrag.completion.evidence.collect import Evidence
 from mrag.completion.evidence.model_reader import ModelReader
 from mrag.completion.evidence.passages import Passage, Passages, evidence_graph, store_documents
-from mrag.completion.plan.patterns import EvidenceRef, IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import EvidenceRef, IncompleteTriple
 from mrag.completion.writeback.review import accept, propose
 from mrag.completion.writeback.run_store import list_runs, runs_graph
 from mrag.completion.writeback.runs import Statement, new_run
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Document
+from mrag.planning.plan import Unknown
 from mrag.stores.base import Dataset
 from tests.injection.hostile import failing, report, text, tries
 

@@ -72,6 +72,12 @@ def bare(products: Graph) -> Graph:
 
 
 @pytest.fixture(scope="session")
+def bare_closed(bare: Graph) -> Graph:
+    """Its closure; with a triple more it is closed again in less time, and to the same."""
+    return close(bare)
+
+
+@pytest.fixture(scope="session")
 def closed(products: Graph) -> Graph:
     return close(products)
 
@@ -483,15 +489,14 @@ def test_inferred_statements(products: Graph, closed: Graph, s: URIRef, p: URIRe
 # --- what would follow -------------------------------------------------------------------------------
 
 
-def test_without_annotations_the_same_follows(bare: Graph, closed: Graph) -> None:
-    small = close(bare)
-    assert errors(small) == []
+def test_without_annotations_the_same_follows(bare_closed: Graph, closed: Graph) -> None:
+    assert errors(bare_closed) == []
     for cls in DEFINED:
-        assert set(small.subjects(RDF.type, cls)) == set(closed.subjects(RDF.type, cls)) != set()
+        assert set(bare_closed.subjects(RDF.type, cls)) == set(closed.subjects(RDF.type, cls)) != set()
 
 
-def test_one_rdf_feature_would_make_neo4j_semantic(bare: Graph) -> None:
-    changed = close([*bare, (EX.Neo4j, EX.hasFeature, EX.RDFStorage)])
+def test_one_rdf_feature_would_make_neo4j_semantic(bare_closed: Graph) -> None:
+    changed = close([*bare_closed, (EX.Neo4j, EX.hasFeature, EX.RDFStorage)])
     assert (EX.Neo4j, RDF.type, EX.SemanticProduct) in changed
     assert errors(changed) == []
 
@@ -507,5 +512,5 @@ def test_one_rdf_feature_would_make_neo4j_semantic(bare: Graph) -> None:
         pytest.param((EX.PostgreSQL, EX.extends, EX.Pgvector), id="no extending each other"),
     ],
 )
-def test_contradictions_are_noticed(bare: Graph, triple: tuple[URIRef, URIRef, URIRef]) -> None:
-    assert errors(close([*bare, triple])) != []
+def test_contradictions_are_noticed(bare_closed: Graph, triple: tuple[URIRef, URIRef, URIRef]) -> None:
+    assert errors(close([*bare_closed, triple])) != []

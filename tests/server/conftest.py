@@ -98,5 +98,5 @@ def server(demo: KnowledgeGraph) -> Iterator[Running]:
 def writable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
     """A server of an empty graph that clients can change, in memory and in a folder."""
     url = "oxigraph:" if request.param == "memory" else f"oxigraph:{tmp_path / 'store'}"
-    with mrag.connect(url) as kg, running(kg, update=True) as found:
+    with mrag.connect(url) as kg, running(kg, update=True, workers=1) as found:
         yield found

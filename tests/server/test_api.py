@@ -87,7 +87,7 @@ def test_examples_of_another_graph_name_its_entities() -> None:
 
 
 def test_an_answer_comes_as_it_is_written_and_whole_at_the_end(api: httpx.Client, kg: KnowledgeGraph) -> None:
-    events = asked(api, question=QUESTION)
+    events = asked(api, question=QUESTION, how="read")
     kinds = [e["event"] for e in events]
     assert kinds[0] == "found" and kinds[-1] == "answer" and set(kinds[1:-1]) == {"text"}
     assert [h["rank"] for h in events[0]["hits"]] == list(range(1, 11))
@@ -100,6 +100,43 @@ def test_an_answer_comes_as_it_is_written_and_whole_at_the_end(api: httpx.Client
         assert citation["inferred"] == (citation["status"] == "inferred")
         assert citation["graph"] and len(citation["labels"]) == 3
     assert verify(kg, answer).ok and Answer.from_json(answer).question == QUESTION
+
+
+def test_a_computed_answer_says_what_it_computed(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    events = asked(api, question="How many triple stores are there?")
+    assert [e["event"] for e in events] == ["text", "answer"]
+    answer = events[-1]["answer"]
+    assert (answer["way"], answer["reading"]) == ("plan", "the number of triple stores")
+    assert [[cell["value"] for cell in row] for row in answer["rows"]] == [["11"]]
+    assert events[0]["text"] == answer["text"] and answer["why"] and answer["confidence"] > 0.5
+    assert len(answer["citations"]) == 11 and {c["status"] for c in answer["citations"]} == {"asserted"}
+    # What it is a picture of is what its triples have in common.
+    assert events[-1]["pictures"][0]["nodes"][0]["label"] == "triple store"
+    assert verify(kg, answer).ok and Answer.from_json(answer).to_json()["rows"] == answer["rows"]
+    # The query may be sent as it is.
+    rows = api.post("/sparql", data={"query": answer["query"]}).json()["results"]["bindings"]
+    assert [[cell["value"] for cell in row.values()] for row in rows] == [["11"]]
+
+
+def test_another_reading_and_another_way_can_be_asked_for(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    question = "How many triple stores are there?"
+    first = asked(api, question=question)[-1]["answer"]
+    for other in first["readings"]:
+        answer = asked(api, question=question, reading=other["number"])[-1]["answer"]
+        assert answer["reading"] == other["reading"] != first["reading"]
+        assert answer["rows"] != first["rows"] and verify(kg, answer).ok
+        assert 1 in [reading["number"] for reading in answer["readings"]]
+    assert asked(api, question=question, how="read")[-1]["answer"]["way"] == "read"
+    refused = asked(api, question="How many employees does GraphDB have?", how="plan")[-1]
+    assert refused["answer"]["way"] == "plan" and refused["answer"]["plan"] is None
+    assert refused["answer"]["text"].startswith("Not in this graph: ") and refused["pictures"] == []
+    late = api.post("/api/ask", json={"question": question, "reading": 99})
+    assert error_of(late) == (400, "ConfigError") and "from 1 to" in late.json()["error"]["hint"]
+
+
+def test_why_an_answer_was_read_is_said(api: httpx.Client) -> None:
+    answer = asked(api, question="Which products are written in Java?")[-1]["answer"]
+    assert answer["way"] == "read" and "“written”" in answer["why"]
 
 
 def test_pictures_show_what_the_lines_say(api: httpx.Client) -> None:
@@ -136,6 +173,13 @@ def test_a_model_that_the_server_offers_may_be_left_out(api: httpx.Client) -> No
         (b'{"question": "x", "model": "local:/etc/passwd"}', 400, "ConfigError"),
         (b'{"question": "x", "model": "openai:gpt"}', 400, "ConfigError"),
         (b'{"question": "x", "model": {}}', 400, "ConfigError"),
+        (b'{"question": "x", "how": "guess"}', 400, "ConfigError"),
+        (b'{"question": "x", "how": ["plan"]}', 400, "ConfigError"),
+        (b'{"question": "x", "how": null}', 400, "ConfigError"),
+        (b'{"question": "x", "reading": 0}', 400, "ConfigError"),
+        (b'{"question": "x", "reading": 101}', 400, "ConfigError"),
+        (b'{"question": "x", "reading": "second"}', 400, "ConfigError"),
+        (b'{"question": "x", "readings": 2}', 400, "ConfigError"),
         (b" " * 70_000, 413, "TooLarge"),
     ],
 )
@@ -153,6 +197,10 @@ def test_a_form_of_another_site_cannot_ask(api: httpx.Client) -> None:
 def test_without_an_index_one_is_told_to_build_it(kg: KnowledgeGraph) -> None:
     settings = ServerSettings(model="none", index="other")
     with serving(kg, settings) as url:
+        # What is computed needs none.
+        with httpx.Client(base_url=url, timeout=60) as client:
+            (*_, last) = asked(client, question="How many triple stores are there?")
+        assert last["answer"]["way"] == "plan"
         response = httpx.post(f"{url}/api/ask", json={"question": "x"})
         assert error_of(response) == (409, "MissingIndex")
         assert "mrag index" in response.json()["error"]["hint"]
@@ -167,7 +215,7 @@ def test_a_model_that_cannot_be_had_is_named(kg: KnowledgeGraph) -> None:
     with serving(kg, ServerSettings(model="local:/no/such.gguf")) as url:
         assert error_of(httpx.post(f"{url}/api/ask", json={"question": "x"}))[1] == "ModelError"
         with httpx.Client(base_url=url) as client:
-            found = asked(client, question="Who develops GraphDB?", model="none")
+            found = asked(client, question="Who develops GraphDB?", model="none", how="read")
         assert found[-1]["event"] == "answer"
 
 
@@ -176,7 +224,7 @@ def test_text_arrives_while_a_model_still_writes(
     kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, breaks: bool
 ) -> None:
     with talking(monkeypatch, breaks=breaks) as go_on, serving(kg, ServerSettings(model="openai:m")) as url:
-        body = {"question": "Who develops GraphDB?"}
+        body = {"question": "Who develops GraphDB?", "how": "read"}
         with httpx.stream("POST", f"{url}/api/ask", json=body, timeout=30) as response:
             lines = response.iter_lines()
             assert json.loads(next(lines))["event"] == "found"

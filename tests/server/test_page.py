@@ -22,11 +22,15 @@ from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
 from tests.server.browsing import NARROW, WIDE, chromium, watched
 from tests.server.serving import serving, talking
+from tests.vectors import remembered_vectors
+
+__all__ = ["remembered_vectors"]
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 QUESTION = "What database products are linked to RDF?"
+PER_COUNTRY = "How many vendors are there per country?"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -56,8 +60,10 @@ def test_a_question_is_answered_end_to_end(browser: Browser, base: str, size: tu
     with watched(browser, base, size) as seen:
         page = seen.open()
         page.get_by_label("Question").fill(QUESTION)
+        page.get_by_label("Answer by").select_option("read")
         page.get_by_role("button", name="Ask", exact=True).click()
         page.wait_for_selector("#answer .cite")
+        assert "how=read" in page.url and not page.locator("#computed").is_visible()
         assert "GraphDB" in page.locator("#answer").inner_text()
         assert "No language model was used" in page.locator("#answer-note").inner_text()
         assert page.locator("#answer").get_attribute("aria-busy") == "false"
@@ -92,13 +98,99 @@ def test_a_question_is_answered_end_to_end(browser: Browser, base: str, size: tu
         assert seen.overflow() <= 0
 
 
+@SIZES
+def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size, permissions=["clipboard-read", "clipboard-write"]) as seen:
+        page = seen.open()
+        page.get_by_label("Question").fill(PER_COUNTRY)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer table.rows")
+        heads = page.locator("#answer .rows th").all_inner_texts()
+        assert heads[0] == "country" and heads[-1] == "Proof" and len(heads) == 3
+        cells = page.locator("#answer .rows tbody tr").first.locator("td").all_inner_texts()
+        assert (
+            cells[:2] == ["Austria", "1"] and page.locator("#answer .rows caption").inner_text() == "9 rows"
+        )
+        assert page.locator("#computed .reading").inner_text().startswith("Read as: the number of vendors")
+        assert page.locator("#answer-note").inner_text().startswith("Computed: ")
+        # What proves a row is one click away, inferred triples marked as ever.
+        page.locator("#answer .rows .cite").first.click()
+        assert page.locator("tr.pointed td").first.inner_text() == cells[2].split()[0]
+        assert page.locator("#cited .badge.inferred").count()
+        assert page.locator("#ask-drawing .node.centre text").text_content() == "Austria"
+        assert seen.overflow() <= 0
+
+        # The query: folded, copied, and opened where it can be run.
+        summary = page.locator("#computed summary")
+        assert not page.locator("#computed pre").is_visible()
+        summary.focus()
+        page.keyboard.press("Enter")
+        query = page.locator("#computed pre").inner_text()
+        assert query.startswith("SELECT ") and seen.overflow() <= 0
+        page.get_by_role("button", name="Copy").click()
+        page.wait_for_selector("#computed [role=status]:has-text('Copied.')")
+        assert page.evaluate("navigator.clipboard.readText()").strip() == query.strip()
+        page.get_by_role("link", name="Open in Query").click()
+        page.wait_for_selector("#editor .CodeMirror")
+        page.locator("#run").click()
+        page.wait_for_selector("#query-state:has-text('9 rows')")
+        page.go_back()
+        page.wait_for_selector("#answer table.rows")
+
+
+@SIZES
+def test_long_tables_are_short_until_they_are_wanted_whole(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/ask?q=List+the+graph+databases")
+        page.wait_for_selector("#answer table.rows")
+        rows = page.locator("#answer .rows tbody tr")
+        assert rows.count() == 10
+        more = page.get_by_role("button", name=re.compile(r"Show all \d+ rows"))
+        wanted = int(more.inner_text().split()[2])
+        more.focus()
+        page.keyboard.press("Enter")
+        assert rows.count() == wanted > 10 and not more.count()
+        assert seen.overflow() <= 0
+
+
+@SIZES
+def test_another_reading_is_asked_for_by_a_click_and_has_an_address(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F")
+        page.wait_for_selector("#answer .cite")
+        assert page.locator("#answer").inner_text().startswith("11 triple stores")
+        first = page.locator("#computed .reading").inner_text()
+        button = page.locator("#computed [data-reading]").first
+        other, number = button.inner_text(), button.get_attribute("data-reading")
+        button.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"#computed .reading:has-text({other!r})")
+        assert f"reading={number}" in page.url and seen.overflow() <= 0
+        assert page.locator("#computed [data-reading='1']").count() == 1
+        page.go_back()
+        seen.until(f"document.querySelector('#computed .reading').textContent === {first!r}")
+        # A question of one's own starts with the first reading again.
+        page.get_by_label("Answer by").select_option("plan")
+        page.get_by_label("Question").fill("How many employees does GraphDB have?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer:has-text('Not in this graph')")
+        assert "how=plan" in page.url and "reading" not in page.url
+        assert not page.locator("#computed").is_visible()
+
+
 def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
     """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
     path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")
     with watched(browser, base, (1280, 800), reduced_motion="reduce", color_scheme="light") as seen:
-        page = seen.open("/#/ask?q=What+database+products+are+linked+to+RDF%3F")
+        page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F")
         page.wait_for_selector("#answer .cite")
-        page.locator("#ask-hits").get_by_role("button", name="GraphDB", exact=True).click()
+        page.locator("#ask-hits").get_by_role("button", name="Germany", exact=True).click()
         page.wait_for_selector("#ask-drawing .node.centre")
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=path)
@@ -114,7 +206,7 @@ def test_text_appears_while_it_is_written_and_can_be_stopped(
         serving(kg, ServerSettings(model="openai:m")) as url,
         watched(browser, url) as seen,
     ):
-        page = seen.open("/#/ask?q=Who+develops+GraphDB%3F")
+        page = seen.open("/#/ask?q=Who+develops+GraphDB%3F&how=read")
         # The model waits in the middle of its answer.
         page.wait_for_selector("#answer .written:text-is('GraphDB is developed by Ontotext.')")
         assert page.locator("#answer").get_attribute("aria-busy") == "true"
@@ -235,7 +327,7 @@ def test_a_link_opens_what_it_names_and_back_keeps_the_answer(browser: Browser, 
         page.wait_for_selector("#answer .cite")
         assert not asked
         page.locator("#examples a").first.click()
-        page.wait_for_selector("#answer:has-text('RDF storage')")
+        page.wait_for_selector("#answer:has-text('11 triple stores')")
         page.go_back()
         page.wait_for_selector("#answer:has-text('Ontotext')")
         assert len(asked) == 1
@@ -373,7 +465,8 @@ def test_errors_of_the_graph_are_told_in_words(browser: Browser, base: str) -> N
 
 _NAMELESS = """() => [...document.querySelectorAll('button, input, a, select')]
   .filter(e => e.offsetParent && !e.closest('.yasqe, .yasr'))
-  .filter(e => !(e.innerText || '').trim() && !e.getAttribute('aria-label') && !(e.labels && e.labels.length))
+  .filter(e => !(e.innerText || e.textContent || '').trim() && !e.getAttribute('aria-label')
+    && !(e.labels && e.labels.length))
   .map(e => e.outerHTML.slice(0, 120))"""
 
 _CONTRAST = """pairs => {

@@ -12,23 +12,14 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.server.settings import ServerSettings
+from tests.commands import run
 
 TOKEN = "5ecret-of-the-server"
 OTHERS = ["0.0.0.0", "::", "192.0.2.1", "example.org", "0", "", "[::]", "127.0.0.1.nip.io", "::ffff:0.0.0.0"]
 
 
 def command(tmp_path: Path, *args: str) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "mrag",
-        "serve",
-        "--store",
-        str(tmp_path / "data"),
-        "--port",
-        "0",
-        *args,
-    ]
+    return ["serve", "--store", str(tmp_path / "data"), "--port", "0", *args]
 
 
 def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]]:
@@ -36,7 +27,7 @@ def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]
     said = tmp_path / "said"
     with said.open("wb") as errors:
         server = subprocess.Popen(
-            command(tmp_path, "--workers", "1", *args),
+            [sys.executable, "-m", "mrag", *command(tmp_path, "--workers", "1", *args)],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -89,13 +80,7 @@ def test_reading_alone_is_served_to_others_with_a_warning(tmp_path: Path, host: 
 
 @pytest.mark.parametrize("host", OTHERS)
 def test_updates_by_others_need_a_token(tmp_path: Path, host: str) -> None:
-    done = subprocess.run(
-        command(tmp_path, "--host", host, "--update"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "MRAG_TOKEN": ""},
-    )
+    done = run(*command(tmp_path, "--host", host, "--update"), cwd=tmp_path, MRAG_TOKEN="")
     assert done.returncode == 1 and not done.stdout
     assert "--token-file" in done.stderr
     assert not (tmp_path / "data").exists()
@@ -119,9 +104,7 @@ def test_a_token_file_that_holds_none_is_an_error(tmp_path: Path, content: str |
     file = tmp_path / "token"
     if content is not None:
         file.write_text(content, encoding="utf-8")
-    done = subprocess.run(
-        command(tmp_path, "--token-file", str(file)), capture_output=True, text=True, timeout=60
-    )
+    done = run(*command(tmp_path, "--token-file", str(file)), cwd=tmp_path)
     assert done.returncode == 1 and "oken" in done.stderr
     if content and content.strip():
         assert content not in done.stderr
@@ -130,10 +113,5 @@ def test_a_token_file_that_holds_none_is_an_error(tmp_path: Path, content: str |
 def test_two_tokens_are_an_error(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text(TOKEN)
-    done = subprocess.run(
-        command(tmp_path, "--token", TOKEN, "--token-file", str(file)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run(*command(tmp_path, "--token", TOKEN, "--token-file", str(file)), cwd=tmp_path)
     assert done.returncode == 1 and "twice" in done.stderr and TOKEN not in done.stderr

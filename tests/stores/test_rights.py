@@ -19,6 +19,8 @@ import pytest
 import mrag
 from mrag.storage.files import create, make_folder
 from mrag.storage.scratch import Scratch, collect
+from mrag.stores.process.limited import close_all
+from tests import commands
 from tests.conftest import PRODUCTS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
@@ -30,9 +32,15 @@ UMASK = (
 
 
 def run(umask: str, folder: Path, *args: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(umask, *args), cwd=folder, env=env(folder), capture_output=True, text=True, timeout=120
-    )
+    """Run the command with an umask that it is not told of, in a process that has no children yet."""
+    close_all()
+    before, tempfile.tempdir = os.umask(int(umask, 8)), None
+    try:
+        done = commands.run(*args, cwd=folder, **env(folder))
+    finally:
+        close_all()
+        os.umask(before)
+        tempfile.tempdir = None
     assert done.returncode == code, done.stderr
     return done
 

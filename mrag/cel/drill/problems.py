@@ -7,7 +7,7 @@ refinement of `⊤` solves are left out, and lengths are kept in balance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,11 +103,14 @@ class ProblemGenerator:
         self.space = RefinementSpace(kg, world, world.positions(names), space)
         self.width = len(names)
 
-    def problems(self, seed: int | None = None) -> Iterator[GeneratedProblem]:
+    def problems(
+        self, seed: int | None = None, *, over: Callable[[], bool] = lambda: False
+    ) -> Iterator[GeneratedProblem]:
         """Yield problems with different instances, lengths in balance, until no new one turns up.
 
         Args:
             seed: Of this row of problems; by default that of the settings.
+            over: Ends the search for another one as soon as it is true.
         """
         settings = self.settings
         rng = np.random.default_rng(settings.seed if seed is None else seed)
@@ -117,7 +120,7 @@ class ProblemGenerator:
         for concept in random_descents(self.space, rng, settings.walk):
             size = length(concept)
             failed += 1
-            if failed > 2_000:
+            if failed > 2_000 or over():
                 return
             if not settings.min_length <= size <= settings.max_length:
                 continue

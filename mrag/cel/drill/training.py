@@ -131,7 +131,7 @@ def train_policy(
     trainer = _Trainer(generator, settings, policy)
     threads = import_module("threadpoolctl")
     try:
-        trainer.prepare()
+        trainer.prepare(began + settings.seconds)
         # The matrices are small: one thread multiplies them faster than several that wait for each other.
         with threads.threadpool_limits(1):
             for _ in range(settings.episodes):
@@ -165,10 +165,12 @@ class _Trainer:
         last = self.outcomes[-100:]
         return sum(last) / len(last) if last else 0.0
 
-    def prepare(self) -> None:
-        """Generate the problems; a further training has others than the one before."""
-        rows = self.generator.problems(self.settings.generated.seed + self.start.episodes)
-        self.problems = list(islice(rows, self.settings.problems))
+    def prepare(self, deadline: float) -> None:
+        """Generate the problems, one at least; a further training has others than the one before."""
+        seed = self.settings.generated.seed + self.start.episodes
+        rows = self.generator.problems(seed, over=lambda: bool(self.problems) and time.monotonic() > deadline)
+        for problem in islice(rows, self.settings.problems):
+            self.problems.append(problem)
         if not self.problems:
             raise LearningProblemError("No learning problem could be generated from this graph.")
 

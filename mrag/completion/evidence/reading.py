@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from mrag.completion.evidence.passages import Passage
-from mrag.completion.plan.patterns import ROLES, IncompleteTriple, Unknown
+from mrag.completion.plan.patterns import ROLES, IncompleteTriple
 from mrag.completion.plan.relations import Relations
 from mrag.completion.plan.roles import term_names
 from mrag.completion.plan.spans import key_of, mentioned, words_of
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
 from mrag.text.names import split_identifier
 

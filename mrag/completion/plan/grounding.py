@@ -14,7 +14,14 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.completion.plan.names import NEARLY, EntityNames, ranked
 from mrag.completion.plan.paths import NO_STEPS
-from mrag.completion.plan.patterns import GroundedPlan, Plan, Role, TermCandidate, with_slots, with_terms
+from mrag.completion.plan.patterns import (
+    GroundedPlan,
+    Role,
+    TermCandidate,
+    TriplePlan,
+    with_slots,
+    with_terms,
+)
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError, MissingIndex, TermError
 from mrag.graph.kg import KnowledgeGraph
@@ -69,7 +76,7 @@ class GroundingSettings:
                 raise ConfigError(f"{name} is from 0 to 1, not {getattr(self, name)}.")
 
 
-def ground(kg: KnowledgeGraph, plan: Plan, settings: GroundingSettings | None = None) -> GroundedPlan:
+def ground(kg: KnowledgeGraph, plan: TriplePlan, settings: GroundingSettings | None = None) -> GroundedPlan:
     """Link the texts of a plan to terms of the graph.
 
     Args:
@@ -84,7 +91,8 @@ def ground(kg: KnowledgeGraph, plan: Plan, settings: GroundingSettings | None = 
         >>> import mrag
         >>> from mrag.completion.plan.patterns import IncompleteTriple, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")
-        >>> plan = Plan("Who makes it?", (), (IncompleteTriple("graphdb", "developed by", x),), x, "hand")
+        >>> triple = IncompleteTriple("graphdb", "developed by", x)
+        >>> plan = TriplePlan("Who makes it?", (), (triple,), x, "hand")
         >>> print(ground(kg, plan).plan.triples[0].subject)
         https://w3id.org/mrag/demo/products#GraphDB
         >>> kg.close()
@@ -100,7 +108,7 @@ class Grounder:
         self.settings = settings or GroundingSettings()
         self._model: Embedder | None = None
 
-    def ground(self, plan: Plan) -> GroundedPlan:
+    def ground(self, plan: TriplePlan) -> GroundedPlan:
         """Link the texts of a plan."""
         plan = self._checked(plan)
         candidates: dict[tuple[str, Role], tuple[TermCandidate, ...]] = {}
@@ -153,7 +161,7 @@ class Grounder:
         least = order[0].score - self.settings.margin if order else 0.0
         return [c for c in order if c.score >= least][: self.settings.max_candidates]
 
-    def _checked(self, plan: Plan) -> Plan:
+    def _checked(self, plan: TriplePlan) -> TriplePlan:
         """Return the plan with words in place of terms that the graph does not have."""
         slots = {x for t in plan.triples for x in (t.subject, t.object)} | set(plan.excluded)
         terms = {x for x in slots if isinstance(x, URIRef | Literal)}

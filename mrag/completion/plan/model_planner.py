@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from mrag import untrusted
-from mrag.completion.plan.patterns import Plan
+from mrag.completion.plan.patterns import TriplePlan
 from mrag.completion.plan.plan_parser import plan_of, read_plan
 from mrag.errors import ModelError
 from mrag.generation.models.calls import invoke, invoke_json, repair_messages
@@ -59,7 +59,7 @@ Answer with the plan alone, in the form given."""
 """What a model is told when its plan cannot be read; the error is filled in as it is."""
 
 SCHEMA: dict[str, Any] = {
-    "title": "Plan",
+    "title": "TriplePlan",
     "description": "A plan over a knowledge graph",
     "type": "object",
     "properties": {
@@ -99,7 +99,7 @@ class ModelPlanner:
     form: Literal["json", "lines"] = "json"
     shots: tuple[tuple[str, str], ...] | None = None
 
-    def plan(self, question: str) -> Plan:
+    def plan(self, question: str) -> TriplePlan:
         """Return a plan.
 
         Raises:
@@ -137,7 +137,7 @@ class ModelPlanner:
             return invoke_json(self.model, messages, SCHEMA)
         return invoke(self.model, messages), None
 
-    def _read(self, question: str, value: Any, text: str) -> Plan:
+    def _read(self, question: str, value: Any, text: str) -> TriplePlan:
         if value is not None:
             return plan_of(question, value, "model")
         return read_plan(question, text, "model")

@@ -21,11 +21,12 @@ from mrag.completion.plan.choices import Choice, Numbers, Vector
 from mrag.completion.plan.mentions import HOLE, Mention, find_mentions
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, steps_from
-from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Plan, Slot, Unknown
+from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Slot, TriplePlan
 from mrag.completion.plan.relations import Relations
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder, embedder
+from mrag.planning.plan import Unknown
 from mrag.text.tokens import content
 
 _CHOICES = 6
@@ -79,7 +80,7 @@ class PathPlanner:
     slack: float = 1.0
     _kept: tuple[Weights, PathTable, Numbers, Vector] | None = field(default=None, init=False, repr=False)
 
-    def plan(self, question: str) -> Plan:
+    def plan(self, question: str) -> TriplePlan:
         """Return the best plan.
 
         Raises:
@@ -99,7 +100,7 @@ class PathPlanner:
                 return plan
         return first
 
-    def plans(self, question: str, k: int) -> list[Plan]:
+    def plans(self, question: str, k: int) -> list[TriplePlan]:
         """Return the best plans, each with its probability as score; ties in order of IRI and path."""
         table, weights = self._table(), self.weights or _BY_HAND
         asked, question = question, question[:_LONGEST]
@@ -187,7 +188,7 @@ class PathPlanner:
         cosines = relations.vectors(self.model) @ self.model.embed_query(rest.replace(HOLE, "it"))
         return np.array([cosines[at[step.predicate]] for step in table.steps], np.float64)
 
-    def _plan(self, question: str, mention: Mention, path: RelationPath, score: float) -> Plan:
+    def _plan(self, question: str, mention: Mention, path: RelationPath, score: float) -> TriplePlan:
         start: Slot = mention.entity.term if mention.entity is not None else mention.text
         unknowns = [Unknown(f"x{n}") for n in range(1, len(path) + 1)]
         triples = [
@@ -195,7 +196,7 @@ class PathPlanner:
             for step, a, b in zip(path, [start, *unknowns], unknowns, strict=False)
         ]
         # "Films by the same director" are the others: what the question names is no answer to it.
-        return Plan(
+        return TriplePlan(
             question,
             self._sub_questions(mention, path),
             tuple(triples),

@@ -14,27 +14,14 @@ from typing import Protocol, TypeAlias, TypeGuard
 
 from rdflib.term import Node
 
+from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status
+from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Unknown
 from mrag.rdf.terms import Term
 
 Role: TypeAlias = OneOf["entity", "relation"]
 Found: TypeAlias = OneOf["exact", "fuzzy", "dense", "given"]
-
-
-@dataclass(frozen=True, order=True)
-class Unknown:
-    """What is asked for, by name: two unknowns of one name stand for the same thing.
-
-    Example:
-        >>> str(Unknown("film"))
-        '?film'
-    """
-
-    name: str
-
-    def __str__(self) -> str:
-        return "?" + self.name
 
 
 Slot: TypeAlias = str | Term | Unknown
@@ -85,7 +72,7 @@ class IncompleteTriple:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TriplePlan:
     """How a question is to be answered from triples.
 
     Attributes:
@@ -106,6 +93,25 @@ class Plan:
     planner: str
     excluded: tuple[Slot, ...] = ()
     score: float = 1.0
+
+    def query_plan(self) -> Plan:
+        """Return the query plan that finds what the graph has of it: its values of the answer.
+
+        Raises:
+            ConfigError: If a text has not been grounded yet.
+
+        Example:
+            >>> from rdflib import URIRef
+            >>> x = Unknown("x")
+            >>> triple = IncompleteTriple(URIRef("urn:crash"), URIRef("urn:director"), x)
+            >>> print(TriplePlan("Who?", (), (triple,), x, "hand").query_plan().where.patterns[0])
+            (urn:crash, urn:director, ?x)
+        """
+        if self.texts():
+            raise ConfigError("A plan with texts is no query yet.", hint="Ground it first.")
+        patterns = tuple(Pattern(t.subject, t.predicate, t.object) for t in self.triples)  # type: ignore[arg-type]
+        others = tuple(Comparison(self.answer, "!=", term) for term in self.excluded)  # type: ignore[arg-type]
+        return Plan(Block(patterns, others), (Column(self.answer, self.answer.name),))
 
     def texts(self) -> dict[tuple[str, Role], None]:
         """Return the texts to ground with their roles, each once, in order of first use."""
@@ -150,13 +156,13 @@ class GroundedPlan:
         source: The plan as the planner wrote it; `plan` itself when it needed no grounding.
     """
 
-    plan: Plan
+    plan: TriplePlan
     candidates: Mapping[tuple[str, Role], tuple[TermCandidate, ...]] = field(default_factory=dict)
     ungrounded: tuple[tuple[str, Role], ...] = ()
-    source: Plan | None = None
+    source: TriplePlan | None = None
 
     @property
-    def planned(self) -> Plan:
+    def planned(self) -> TriplePlan:
         """Return the plan as the planner wrote it."""
         return self.source or self.plan
 
@@ -231,7 +237,7 @@ class Completion:
     """
 
     question: str
-    plan: Plan
+    plan: TriplePlan
     bindings: list[dict[str, Term]]
     triples: list[CompletedTriple]
     missing: list[IncompleteTriple]
@@ -245,7 +251,7 @@ class Completion:
 class Planner(Protocol):
     """Turns a question into a plan."""
 
-    def plan(self, question: str) -> Plan:
+    def plan(self, question: str) -> TriplePlan:
         """Return a plan.
 
         Raises:
@@ -266,7 +272,7 @@ class EvidenceSource(Protocol):
         """
 
 
-def with_terms(plan: Plan, best: Mapping[tuple[str, Role], Term]) -> Plan:
+def with_terms(plan: TriplePlan, best: Mapping[tuple[str, Role], Term]) -> TriplePlan:
     """Return a plan with terms in place of texts.
 
     Args:
@@ -276,14 +282,14 @@ def with_terms(plan: Plan, best: Mapping[tuple[str, Role], Term]) -> Plan:
     Example:
         >>> from rdflib import URIRef
         >>> x = Unknown("x")
-        >>> plan = Plan("Who?", (), (IncompleteTriple("Crash", "director", x),), x, "hand")
+        >>> plan = TriplePlan("Who?", (), (IncompleteTriple("Crash", "director", x),), x, "hand")
         >>> print(with_terms(plan, {("Crash", "entity"): URIRef("urn:crash")}).triples[0])
         (urn:crash, director, ?x)
     """
     return with_slots(plan, lambda slot, role: best.get((slot, role), slot) if is_text(slot) else slot)
 
 
-def with_slots(plan: Plan, put: Callable[[Slot, Role], Slot]) -> Plan:
+def with_slots(plan: TriplePlan, put: Callable[[Slot, Role], Slot]) -> TriplePlan:
     """Return a plan with every place replaced by what a function makes of it and its role.
 
     Args:

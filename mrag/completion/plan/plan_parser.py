@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mrag.completion.plan.patterns import IncompleteTriple, Plan, Slot, Unknown, is_text
+from mrag.completion.plan.patterns import IncompleteTriple, Slot, TriplePlan, is_text
 from mrag.errors import ModelError
 from mrag.generation.models.calls import json_values
+from mrag.planning.plan import Unknown
 
 MAX_TRIPLES = 12
 """Triples of a plan after which it is refused: a model that repeats itself has no plan."""
@@ -31,7 +32,7 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`",
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
-def read_plan(question: str, text: str, planner: str) -> Plan:
+def read_plan(question: str, text: str, planner: str) -> TriplePlan:
     """Read a plan.
 
     Args:
@@ -68,7 +69,7 @@ def read_plan(question: str, text: str, planner: str) -> Plan:
     return _plan(question, [_three(fields, line) for fields, line in rows], asked, answer, planner)
 
 
-def plan_of(question: str, value: Any, planner: str) -> Plan:
+def plan_of(question: str, value: Any, planner: str) -> TriplePlan:
     """Read a plan from parsed JSON: an object with `sub_questions`, `triples` and `answer`, or the triples.
 
     Raises:
@@ -203,7 +204,7 @@ def _three(fields: Sequence[str], line: str) -> tuple[str, str, str]:
 
 def _plan(
     question: str, rows: Iterable[tuple[str, str, str]], asked: Iterable[str], answer: str, planner: str
-) -> Plan:
+) -> TriplePlan:
     triples = tuple(dict.fromkeys(IncompleteTriple(*(_slot(x) for x in row)) for row in rows))
     if not triples:
         raise ModelError(
@@ -227,7 +228,7 @@ def _plan(
             raise ModelError(f"The answer {given[:40]} is in no triple.", hint=hint)
     # What a question names is no answer to it: "other films of the director of Alien" are the others.
     named = dict.fromkeys(slot for t in triples for slot in (t.subject, t.object) if is_text(slot))
-    return Plan(question, tuple(asked), triples, wanted, planner, tuple(named))
+    return TriplePlan(question, tuple(asked), triples, wanted, planner, tuple(named))
 
 
 def _slot(text: str) -> Slot:

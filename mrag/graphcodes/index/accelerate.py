@@ -67,8 +67,12 @@ def _key(
     both: float,
     same: float,
     theirs: Array,
+    row: int,
 ) -> Any:
-    """Work out the key of a document that shares k nodes, or a bound of it from above."""
+    """Work out the key of a document that shares k nodes, or a bound of it from above.
+
+    What the document holds is read only for the metric that needs it: these reads are what takes the time.
+    """
     size, pairs, edges = sizes
     if metric == 0:
         other = both - same * 1.0
@@ -76,10 +80,10 @@ def _key(
     if metric == 1:
         key = weights[0] * k / size + weights[1] * both / max(1.0, pairs)
         return key + weights[2] * same / max(1.0, both)
-    features = (k + excess * k) / (size + excess * theirs[0])
-    whole = pairs + excess * theirs[1]
+    features = (k + excess * k) / (size + excess * theirs[0][row])
+    whole = pairs + excess * theirs[1][row]
     relations = (both + excess * both) / whole if whole > 0 else features
-    whole = edges + excess * theirs[2]
+    whole = edges + excess * theirs[2][row]
     types = (same + excess * same) / whole if whole > 0 else features
     return weights[0] * features + weights[1] * relations + weights[2] * types
 
@@ -133,12 +137,11 @@ def _select(
     for k in range(1, size + 1):
         base[k] = weights[0] * k / size + (weights[2] if k > 1 else 0.0)
         scale[k] = 1.0 / (k * (k - 1.0)) if k > 1 else 0.0
-    sizes = (size, pairs, edges)
+    sizes, theirs = (size, pairs, edges), (n_nodes, n_pairs, n_edges)
     for row in places:
         if count[row] == 0:
             continue
-        theirs = (n_nodes[row], n_pairs[row], n_edges[row])
-        key = _key(metric, sizes, excess, weights, base, scale, count[row], both[row], same[row], theirs)
+        key = _key(metric, sizes, excess, weights, base, scale, count[row], both[row], same[row], theirs, row)
         # Where rounding might decide, a document is let in; what it is worth is worked out later.
         key = key * (1 + 1e-12) + 1e-15
         if key < floor:
@@ -172,7 +175,7 @@ class Kernels:
 def _compiled() -> Kernels:
     jit = import_module("numba").njit(cache=True, nogil=True)
     for helper in (_key, _push):
-        import_module("numba.extending").register_jitable(helper)
+        import_module("numba.extending").register_jitable(inline="always")(helper)
     return Kernels(jit(_add), jit(_arcs), jit(_others), jit(_select))
 
 

@@ -1,44 +1,62 @@
 // Ask: a question, its answer as it is written, what it rests on, and where that stands in the graph.
 
 import { ask, once } from "./api.js";
+import { howItWasRead, rowsTable } from "./computed.js";
 import { byId, h, plural, problemBox, show } from "./dom.js";
 import { imageStrip } from "./images.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
 
 const KEPT = 20;
+const WAYS = new Set(["auto", "plan", "read"]);
 const answers = new Map();
 let running = null;
 let shown = null;
+let leave = null;
 
 export function start(go) {
+  leave = go;
   byId("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const question = byId("question").value.trim();
     if (!question) return byId("question").focus();
-    answers.delete(question);
+    const asked = { question, how: byId("how").value, reading: 1 };
+    answers.delete(key(asked));
     shown = null;
-    go("ask", { q: question });
+    go("ask", address(asked));
   });
   byId("ask-stop").addEventListener("click", () => running?.abort(STOPPED));
 }
 
 const STOPPED = "stopped by the reader";
 
+// What is asked stands in the address, without what goes without saying.
+function address({ question, how, reading }) {
+  return { q: question, ...(how === "auto" ? {} : { how }), ...(reading === 1 ? {} : { reading: String(reading) }) };
+}
+
+function key(asked) {
+  return JSON.stringify([asked.question, asked.how, asked.reading]);
+}
+
 export async function enter(values) {
   examples();
   const question = (values.q || "").trim();
+  const how = WAYS.has(values.how) ? values.how : "auto";
+  const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 1;
+  const asked = { question, how, reading };
   byId("question").value = question;
-  if (question === shown) return;
+  byId("how").value = how;
+  if (key(asked) === shown) return;
   running?.abort();
-  shown = question;
+  shown = key(asked);
   byId("ask-problem").replaceChildren();
   show(byId("ask-result"), Boolean(question));
   show(byId("ask-lead"), !question);
   if (!question) return byId("question").focus({ preventScroll: true });
-  const known = answers.get(question);
-  if (known) return finish(known);
-  await write(question);
+  const known = answers.get(key(asked));
+  if (known) return finish(known, asked);
+  await write(asked);
 }
 
 async function examples() {
@@ -52,19 +70,19 @@ async function examples() {
   }
 }
 
-async function write(question) {
+async function write(asked) {
   const place = byId("answer");
   const stop = new AbortController();
   running = stop;
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
   place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
-  for (const id of ["cited", "ask-picture", "ask-images", "answer-note"]) show(byId(id), false);
+  for (const id of ["cited", "ask-picture", "ask-images", "answer-note", "computed"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   let whole = {};
   try {
     await ask(
-      question,
+      asked,
       (event) => {
         if (stop.signal.aborted) return;
         if (event.event === "found") {
@@ -81,8 +99,8 @@ async function write(question) {
       stop.signal,
     );
     if (stop.signal.aborted) return;
-    answers.set(question, whole);
-    finish(whole);
+    answers.set(key(asked), whole);
+    finish(whole, asked);
     if (answers.size > KEPT) answers.delete(answers.keys().next().value);
   } catch (error) {
     if (stop.signal.reason === STOPPED) place.append(h("p", { class: "hint" }, "Stopped. What stands here has not been checked against the graph."));
@@ -99,12 +117,19 @@ async function write(question) {
   }
 }
 
-function finish({ answer, pictures, images, hits }) {
+function finish({ answer, pictures, images, hits = [] }, asked) {
   const place = byId("answer");
   place.setAttribute("aria-busy", "false");
-  place.replaceChildren(...sentences(answer));
+  const chips = (sentence) => sentence.citations.map((id) => [" ", chip(byCitation(answer).get(id))]);
+  const table = rowsTable(answer, chips);
+  // Several rows have their proofs in the table, so that no list need say them again.
+  place.replaceChildren(...(table && answer.rows.length > 1 ? [] : sentences(answer)), ...(table || []));
+  howItWasRead(answer, (reading) => {
+    byId("answer-title").focus({ preventScroll: true });
+    leave("ask", address({ ...asked, reading }));
+  });
   const note = byId("answer-note");
-  note.textContent = [answer.model ? `Written by ${answer.model}.` : "", answer.notice || ""].join(" ").trim();
+  note.textContent = [wayOf(answer), answer.model ? `Written by ${answer.model}.` : "", answer.notice || ""].join(" ").trim();
   show(note, note.textContent);
   const lines = new Map(answer.context.lines.map((line) => [line.id, line]));
   const cited = answer.citations.map((citation) => ({ ...citation, ...lines.get(citation.id) }));
@@ -117,7 +142,7 @@ function finish({ answer, pictures, images, hits }) {
   const others = answer.context.lines.filter((line) => !ids.has(line.id));
   const context = byId("context");
   context.open = false;
-  context.querySelector("summary").textContent = `The rest of what was read: ${plural(others.length, "triple", "triples")}`;
+  context.querySelector("summary").textContent = `${answer.plan ? "Further triples that prove it" : "The rest of what was read"}: ${plural(others.length, "triple", "triples")}`;
   show(context, others.length);
   // Long, and seldom wanted, so made when it is opened.
   byId("context-rows").replaceChildren();
@@ -134,8 +159,8 @@ function finish({ answer, pictures, images, hits }) {
 function surroundings(pictures, hits, cited, ids) {
   const mentioned = new Map();
   for (const line of cited) mentioned.set(line.entity, (mentioned.get(line.entity) || 0) + 1);
-  // What the answer speaks of comes first, then the other hits in their order.
-  const order = [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
+  // What the answer speaks of comes first, then the other hits in their order; what was computed is in order.
+  const order = !hits.length ? pictures : [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
   show(byId("ask-picture"), order.length);
   const choices = byId("ask-hits");
   const reasons = new Map(hits.map((hit) => [hit.iri, hit.reasons.join("; ")]));
@@ -155,10 +180,20 @@ function surroundings(pictures, hits, cited, ids) {
   if (order.length) choose(order[0]);
 }
 
+function wayOf(answer) {
+  if (answer.plan) return `Computed: ${answer.why}.`;
+  // Why there is no answer is the answer, if it had to be computed.
+  return answer.way === "read" && answer.why ? `Read, not computed: ${answer.why}.` : "";
+}
+
+function byCitation(answer) {
+  return new Map(answer.citations.map((citation) => [citation.id, citation]));
+}
+
 // Sentences with what stands before them make paragraphs and lists, as the answer's text does.
 function sentences(answer) {
   const blocks = [];
-  const citations = new Map(answer.citations.map((citation) => [citation.id, citation]));
+  const citations = byCitation(answer);
   let block = null;
   for (const sentence of answer.sentences) {
     const bullet = /(^|\n)\s*(?:[-*•]|\d+[.)])\s*$/.test(sentence.before);

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from rdflib import URIRef
 
 from mrag.context.display import Display
 from mrag.context.neighbours import Statement, read
@@ -17,27 +21,42 @@ from mrag.server.web.neighbourhood import drawing, head
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.context.render import Line
+    from mrag.context.render import Context, Line
     from mrag.generation.result import Answer
     from mrag.retrieval.retriever import Retrieval
 
 _IMAGES = 60
+_PICTURES = 12
 
 
-def events(
-    kg: KnowledgeGraph, found: Retrieval, chat: BaseChatModel | None, folder: Path | None
-) -> Generator[dict[str, Any], None, None]:
+@dataclass(frozen=True)
+class Prepared:
+    """What an answer is made from.
+
+    Attributes:
+        given: The answer, if it was computed.
+        found: The hits and their context, if it has to be read.
+        chat: What writes the answer; without it the best facts are verbalised.
+        why: Why it is computed or read.
+    """
+
+    given: Answer | None = None
+    found: Retrieval | None = None
+    chat: BaseChatModel | None = None
+    why: str = ""
+
+
+def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generator[dict[str, Any], None, None]:
     """Answer a question and yield what happens.
 
     Args:
         kg: The knowledge graph.
-        found: The hits and their context.
-        chat: What writes the answer; without it the best facts are verbalised.
+        ready: What the answer is made from.
         folder: The media folder, if there is one.
 
     Yields:
-        `found` with the hits, `text` for each piece of text, and last `answer`: the answer as
-        `mrag ask --json` prints it, each line with its `status`, the pictures of the hits' neighbourhoods,
+        `found` with the hits if the answer is read, `text` for each piece of text, and last `answer`: the
+        answer as `mrag ask --json` prints it, each line with its `status`, pictures of what it speaks of,
         and the images.
 
     Raises:
@@ -46,13 +65,20 @@ def events(
     from mrag.retrieval.answering import stream
 
     display = Display(kg)
-    hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in found.hits]
-    yield {"event": "found", "hits": ranked(hits)}
-    for part in stream(kg, found, model=chat or "none"):
-        if isinstance(part, str):
-            yield {"event": "text", "text": part}
-        else:
-            yield {"event": "answer", **_whole(part, found, display, folder)}
+    if ready.given is not None:
+        yield from (
+            {"event": "text", "text": sentence.before + str(sentence)} for sentence in ready.given.sentences
+        )
+        yield {"event": "answer", **_whole(ready.given, ready.given.context, display, folder)}
+    elif ready.found is not None:
+        hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
+        yield {"event": "found", "hits": ranked(hits)}
+        for part in stream(kg, ready.found, model=ready.chat or "none"):
+            if isinstance(part, str):
+                yield {"event": "text", "text": part}
+            else:
+                part = replace(part, why=ready.why)
+                yield {"event": "answer", **_whole(part, ready.found.context, display, folder)}
 
 
 def hit(
@@ -93,23 +119,22 @@ def images(statements: Iterable[Statement], folder: Path | None, display: Displa
     ]
 
 
-def _whole(given: Answer, found: Retrieval, display: Display, folder: Path | None) -> dict[str, Any]:
+def _whole(given: Answer, context: Context, display: Display, folder: Path | None) -> dict[str, Any]:
     answer = given.to_json()
     labels = {line.id: list(line.labels) for line in given.context.lines}
     for citation in answer["citations"]:
         citation["labels"] = labels[citation["id"]]
     for row in (*answer["citations"], *answer["context"]["lines"]):
         row["status"] = status_of(row["graph"], inferred=row["inferred"])
-    context = found.context
     cited = {c.line_id for c in given.citations}
 
     def order(line: Line) -> tuple[bool, float, str]:
         return line.id not in cited, -line.score, line.text
 
     pictures = []
-    for iri, name in zip(context.entities, context.names, strict=True):
-        lines: list[Line] = sorted(context.of(iri), key=order)
-        pictures.append(drawing(lines, iri, name))
+    for iri, name, lines in _centres(given, context, display):
+        ordered = sorted(lines, key=order)
+        pictures.append(drawing(ordered, iri, name))
     statements = [
         (str(line.triple.s), str(line.triple.p), to_ox(line.triple.o), line.graph) for line in context.lines
     ]
@@ -118,3 +143,20 @@ def _whole(given: Answer, found: Retrieval, display: Display, folder: Path | Non
         "pictures": [p for p in pictures if p["edges"]],
         "images": images(statements, folder, display),
     }
+
+
+def _centres(given: Answer, context: Context, display: Display) -> list[tuple[str, str, list[Line]]]:
+    """Return what to draw: the hits of an answer that was read, the entities of one that was computed."""
+    if given.computed is None:
+        pairs = zip(context.entities, context.names, strict=True)
+        return [(iri, name, list(context.of(iri))) for iri, name in pairs]
+    ends: dict[str, list[Line]] = {}
+    for line in context.lines:
+        for end in dict.fromkeys((line.triple.s, line.triple.o)):
+            if isinstance(end, URIRef):
+                ends.setdefault(str(end), []).append(line)
+    shown = [str(cell.term) for row in given.computed.rows for cell in row if str(cell.term) in ends]
+    # Where the answer is a number, what most of the triples that prove it have in common.
+    often = [iri for iri, _ in Counter({iri: len(lines) for iri, lines in ends.items()}).most_common()]
+    order = list(dict.fromkeys([*shown, *often] if shown else often))[:_PICTURES]
+    return [(iri, display.entity(iri), ends[iri]) for iri in order]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _DEMO = "https://w3id.org/mrag/demo/products"
 _DEMO_QUESTIONS = (
-    "What database products are linked to RDF?",
+    "How many triple stores are there?",
     "Which vendor develops GraphDB?",
-    "Which products are based on Apache Lucene?",
+    "What database products are linked to RDF?",
 )
 _CLASSES = 40
 

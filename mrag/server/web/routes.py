@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 from anyio import to_thread
@@ -22,7 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
 from mrag.server.web import media, overview
-from mrag.server.web.events import events, hit, images, ranked
+from mrag.server.web.events import Prepared, events, hit, images, ranked
 from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
 from mrag.server.web.validation import (
     MAX_BODY,
@@ -30,6 +30,7 @@ from mrag.server.web.validation import (
     MAX_LITERAL,
     Endpoint,
     check_names,
+    choice_value,
     guarded,
     int_value,
     iri_value,
@@ -42,11 +43,10 @@ from mrag.server.web.validation import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from langchain_core.language_models import BaseChatModel
-
-    from mrag.retrieval.retriever import Retrieval
+    from mrag.retrieval.answering import How
     from mrag.server.settings import ServerSettings
 
+HOWS = ("auto", "plan", "read")
 _READERS = 8
 _ASKERS = 4
 _PROVERS = 2
@@ -237,27 +237,32 @@ class Api:
         Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
         """
         values = await json_body(request, min(MAX_BODY, self.settings.max_body))
-        check_names(values, "question", "k", "model")
+        check_names(values, "question", "k", "model", "how", "reading")
         question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
+        how = cast("How", choice_value(values, "how", HOWS))
+        reading = int_value(values, "reading", 1, 1, 100)
 
-        def prepare() -> tuple[Retrieval, BaseChatModel | None]:
+        def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve
-            from mrag.retrieval.answering import retrieve
+            from mrag.retrieval.answering import computed, retrieve
 
+            given, why = computed(self.kg, question, how, reading)
+            if given is not None:
+                return Prepared(given)
             found = retrieve(self.kg, question, k=k, index=self.settings.index)
-            return found, resolve(model)
+            return Prepared(None, found, resolve(model), why)
 
-        found, chat = await self._run(self.askers, prepare)
+        ready = await self._run(self.askers, prepare)
         headers = {
             "Cache-Control": "no-store",
             "X-Accel-Buffering": "no",
             "X-Content-Type-Options": "nosniff",
         }
-        return StreamingResponse(self._lines(found, chat), media_type="application/x-ndjson", headers=headers)
+        return StreamingResponse(self._lines(ready), media_type="application/x-ndjson", headers=headers)
 
-    async def _lines(self, found: Retrieval, chat: BaseChatModel | None) -> AsyncIterator[str]:
-        parts = events(self.kg, found, chat, self.media)
+    async def _lines(self, ready: Prepared) -> AsyncIterator[str]:
+        parts = events(self.kg, ready, self.media)
         try:
             while True:
                 event = await self._run(self.askers, next, parts, None)

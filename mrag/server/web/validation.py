@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from rdflib import URIRef
@@ -175,6 +175,19 @@ def int_value(values: Mapping[str, Any], name: str, default: int, minimum: int, 
     if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
         raise ConfigError(f"{name} must be a whole number from {minimum} to {maximum}.")
     return value
+
+
+def choice_value(values: Mapping[str, Any], name: str, choices: Sequence[str]) -> str:
+    """Return one of several words; the first of them if none is given.
+
+    Example:
+        >>> choice_value({}, "how", ("auto", "plan")), choice_value({"how": "plan"}, "how", ("auto", "plan"))
+        ('auto', 'plan')
+    """
+    value = values.get(name, choices[0])
+    if value not in choices:
+        raise ConfigError(f"{name} must be one of: {', '.join(choices)}.")
+    return str(value)
 
 
 def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:

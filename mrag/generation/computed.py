@@ -1,0 +1,118 @@
+"""What a computed answer holds beside its words: how the question was read, what was run, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mrag.errors import ModelError, TermError
+from mrag.rdf.terms import Term, term_from_json, term_to_json
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """A cell of a computed answer.
+
+    Attributes:
+        term: The entity or value; None where there is none.
+        label: How it is shown.
+    """
+
+    term: Term | None
+    label: str
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Return the cell as `{type, value, label}`; None for an empty one."""
+        return None if self.term is None else {**term_to_json(self.term), "label": self.label}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any] | None) -> AnswerCell:
+        """Read a cell written by `to_json`.
+
+        Raises:
+            TermError: If it holds no term.
+        """
+        if value is None:
+            return cls(None, "")
+        return cls(term_from_json(value), str(value.get("label", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class OtherReading:
+    """Another way of reading a question, which gives another answer.
+
+    Attributes:
+        number: How to choose it: `mrag ask --reading 2`.
+        reading: The reading in words.
+        answer: Its answer in brief.
+    """
+
+    number: int
+    reading: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How an answer was computed.
+
+    Attributes:
+        reading: How the question was read, in words.
+        plan: The query plan as JSON values, as `mrag.planning.plan_to_json` returns it.
+        query: The SPARQL that was run; it can be pasted into any endpoint.
+        columns: Names of the columns of `rows`.
+        rows: The rows.
+        confidence: How likely the reading is what was meant, from 0 to 1.
+        ignored: Words of the question that were not read.
+        readings: Other readings that give other answers.
+        truncated: Whether there may be more rows.
+    """
+
+    reading: str
+    plan: Mapping[str, Any]
+    query: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[AnswerCell, ...], ...]
+    confidence: float = 1.0
+    ignored: tuple[str, ...] = ()
+    readings: tuple[OtherReading, ...] = ()
+    truncated: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "reading": self.reading,
+            "plan": dict(self.plan),
+            "query": self.query,
+            "columns": list(self.columns),
+            "rows": [[cell.to_json() for cell in row] for row in self.rows],
+            "confidence": round(self.confidence, 4),
+            "ignored": list(self.ignored),
+            "readings": [
+                {"number": r.number, "reading": r.reading, "answer": r.answer} for r in self.readings
+            ],
+            "truncated": self.truncated,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Computed:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ModelError: If a field is missing or of another type.
+        """
+        try:
+            rows = tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in value["rows"])
+            others = tuple(
+                OtherReading(int(r["number"]), str(r["reading"]), str(r["answer"])) for r in value["readings"]
+            )
+            return cls(
+                str(value["reading"]), dict(value["plan"]), str(value["query"]),
+                tuple(map(str, value["columns"])), rows, float(value["confidence"]),
+                tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
+            raise ModelError(
+                "Not the JSON form of a computed answer.", hint=f"Missing or malformed: {error}."
+            ) from error

@@ -1,0 +1,290 @@
+"""From a question to a computed, cited answer, or to the reason why there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rdflib import Literal, URIRef
+
+from mrag import untrusted
+from mrag.context.display import Display
+from mrag.context.render import Context, Line
+from mrag.errors import ConfigError, MragError, QueryTimeout, StoreError
+from mrag.generation.computed import AnswerCell, Computed, OtherReading
+from mrag.generation.lines import recorded
+from mrag.generation.result import Answer, Citation, Sentence
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.cells import Cells
+from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.interchange import plan_from_json, plan_to_json
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.plan import Aggregate, Plan, Unknown
+from mrag.planning.profiling import schema_of
+from mrag.planning.proof import prove
+from mrag.planning.run import PlanResult, run
+from mrag.planning.wording import to_words
+from mrag.rdf.terms import Term, Triple
+from mrag.stores.base import Limits
+from mrag.text.grammar import plural
+
+SURE = 0.6
+"""Probability from which on a reading is taken without being asked for."""
+
+_CERTAIN = 0.9
+"""Probability below which an answer says that its reading is not certain."""
+
+UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
+
+_SECONDS = 10.0
+_PLAUSIBLE = 0.8
+"""Share of the probability of the reading that was taken from which on another one is offered."""
+
+_TRIED = 5
+_SHOWN = 20
+"""Rows that the words of an answer hold; `rows` holds all."""
+_CITED = 60
+_CITED_OF_ROW = 5
+"""Lines that an answer cites at most, and those of one row of several."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of computing an answer.
+
+    Attributes:
+        answer: The answer; None where there is none.
+        sure: Whether the reading is likely enough, and nothing that matters was left unread.
+        why: Why it was taken or not, in words.
+    """
+
+    answer: Answer | None
+    sure: bool
+    why: str
+
+
+def parser_of(kg: KnowledgeGraph) -> Parser:
+    """Return the parser of a graph, made once for its present state."""
+    return kg.cached("planning parser", lambda: Parser(schema_of(kg), lexicon_of(kg)))
+
+
+def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: float = _SECONDS) -> Attempt:
+    """Compute the answer to a question.
+
+    Args:
+        kg: The graph.
+        question: The question.
+        reading: Which of its readings to take, counted from 1.
+        seconds: Deadline of all queries together.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(compute(kg, "How many triple stores are there?").answer.sentences[0].text)
+        11 triple stores
+    """
+    ends = time.monotonic() + seconds
+    readings = parser_of(kg).readings(question)
+    if not readings:
+        return Attempt(None, False, "no part of the question names anything in this graph")
+    results = _run(kg, readings, ends)
+    # A reading that finds something is likelier than one that finds nothing.
+    kept = [(r, p) for r, p in results if p is not None and _found(r.plan, p)]
+    if not kept:
+        return Attempt(None, False, "nothing in this graph fits the question")
+    if reading > len(kept):
+        raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
+    taken, result = kept[reading - 1]
+    others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
+    given = _answer(kg, question, taken, result, others, ends)
+    if taken.ignored:
+        words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
+        return Attempt(given, False, f"not understood: {words}")
+    if taken.probability < SURE:
+        return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
+    return Attempt(given, True, "every word was read, and the graph can compute it")
+
+
+def abstained(question: str, why: str) -> Answer:
+    """Return the answer to a question that cannot be computed: that it is not in this graph, and why."""
+    text = f"Not in this graph: {untrusted.one_line(why)}."
+    given = Answer.of(question, [Sentence(text, (), True)], Context((), ()), None, None)
+    return replace(given, way="plan", why=why)
+
+
+def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
+    """Compute a recorded answer again.
+
+    Args:
+        kg: The graph.
+        value: The JSON form of a computed answer.
+
+    Raises:
+        ConfigError: If its plan is malformed.
+        StoreError: If it cannot be run.
+    """
+    plan = plan_from_json(value["plan"])
+    shown = tuple(str(c) for c in value["columns"])
+    if not set(shown) <= {c.name for c in plan.columns}:
+        raise ConfigError("The columns of the answer are not in its plan.")
+    reading = Reading(plan, shown, 1.0, (), {})
+    return _answer(kg, str(value["question"]), reading, run(kg, plan), (), time.monotonic() + _SECONDS)
+
+
+def _run(
+    kg: KnowledgeGraph, readings: Sequence[Reading], ends: float
+) -> list[tuple[Reading, PlanResult | None]]:
+    found: list[tuple[Reading, PlanResult | None]] = []
+    schema = schema_of(kg)
+    for reading in readings[:_TRIED]:
+        left = ends - time.monotonic()
+        if left <= 0 or (found and reading.probability < 0.25 * readings[0].probability):
+            break
+        try:
+            found.append((reading, run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))))
+        except QueryTimeout:
+            break
+        except (StoreError, ConfigError):
+            found.append((reading, None))
+    return found
+
+
+def _found(plan: Plan, result: PlanResult) -> bool:
+    if plan.yes_or_no:
+        return True
+    return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
+
+
+def _answer(
+    kg: KnowledgeGraph,
+    question: str,
+    reading: Reading,
+    result: PlanResult,
+    others: Sequence[tuple[int, Reading, PlanResult | None]],
+    ends: float,
+) -> Answer:
+    display = Display(kg)
+    rows = _rows(display, reading, result)
+    lines, own = _proved(kg, reading, result, ends)
+    context = recorded(Context(tuple(lines), ()))
+    cited = {line.id: Citation.of(line) for line in context.lines}
+    sentences = _sentences(reading, result, rows, cited, own)
+    computed = Computed(
+        untrusted.one_line(to_words(reading.plan, _namer(display))),
+        plan_to_json(reading.plan),
+        result.query,
+        reading.shown,
+        tuple(rows),
+        reading.probability,
+        reading.ignored,
+        tuple(_others(display, rows, others, reading.probability)),
+        result.truncated,
+    )
+    given = Answer.of(question, sentences, context, None, None)
+    notice = UNCERTAIN if reading.probability < _CERTAIN else None
+    return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _namer(display: Display) -> Callable[[Term], str]:
+    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
+
+
+def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
+    if reading.plan.yes_or_no:
+        return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
+    at = [result.columns.index(name) for name in reading.shown]
+    display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
+    return list(dict.fromkeys(tuple(_cell(display, row[i]) for i in at) for row in result.rows))
+
+
+def _cell(display: Display, term: Term | None) -> AnswerCell:
+    if term is None:
+        return AnswerCell(None, "")
+    shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
+    return AnswerCell(term, untrusted.one_line(shown))
+
+
+def _others(
+    display: Display,
+    rows: Sequence[tuple[AnswerCell, ...]],
+    others: Sequence[tuple[int, Reading, PlanResult | None]],
+    taken: float,
+) -> list[OtherReading]:
+    seen = [list(rows)]
+    found = []
+    for number, reading, result in others:
+        if result is None or reading.probability < _PLAUSIBLE * taken:
+            continue
+        theirs = _rows(display, reading, result)
+        if theirs not in seen:
+            seen.append(theirs)
+            brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
+            more = " …" if len(theirs) > 3 else ""
+            words = untrusted.one_line(to_words(reading.plan, _namer(display)))
+            found.append(OtherReading(number, words, brief + more))
+    return found[:3]
+
+
+def _proved(
+    kg: KnowledgeGraph, reading: Reading, result: PlanResult, ends: float
+) -> tuple[list[Line], list[list[str]]]:
+    """Return the lines that the first rows rest on, each once, and for each row the ids of its own."""
+    rows: list[Cells] = [()] if reading.plan.yes_or_no else list(result.rows[:_SHOWN])
+    most = _CITED if len(rows) == 1 else _CITED_OF_ROW
+    lines: dict[Triple, Line] = {}
+    own: list[list[str]] = []
+    for row in rows if result.holds or not reading.plan.yes_or_no else []:
+        left = ends - time.monotonic()
+        if left <= 0 or len(lines) >= _CITED:
+            break
+        try:
+            proof = prove(kg, reading.plan, row, most=most, limits=Limits(left, 500, 8 << 20))
+        except MragError:
+            break
+        ids = []
+        for line in proof.context.lines:
+            kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
+            ids.append(kept.id)
+        own.append(ids)
+    return list(lines.values()), own
+
+
+def _sentences(
+    reading: Reading,
+    result: PlanResult,
+    rows: Sequence[tuple[AnswerCell, ...]],
+    cited: Mapping[str, Citation],
+    own: Sequence[Sequence[str]],
+) -> list[Sentence]:
+    support = [tuple(cited[one] for one in ids) for ids in own]
+    if reading.plan.yes_or_no:
+        text = "Yes." if result.holds else "No: nothing in the graph fits."
+        return [Sentence(text, support[0] if support else (), True)]
+    if len(rows) == 1:
+        return [Sentence(_single(reading, rows[0]), support[0] if support else (), True)]
+    sentences = []
+    for number, row in enumerate(rows[:_SHOWN]):
+        before = "- " if not number else "\n- "
+        sentences.append(Sentence(_row(row), support[number] if number < len(support) else (), True, before))
+    if len(rows) > _SHOWN:
+        sentences.append(Sentence(f"… {len(rows)} rows in all", (), True, "\n"))
+    return sentences
+
+
+def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
+    value = next(c.value for c in reading.plan.columns if c.name == reading.shown[0])
+    if len(row) == 1 and isinstance(value, Aggregate) and value.function == "count" and value.of:
+        noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
+        return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
+    if len(row) == 1 and not isinstance(value, Unknown):
+        noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
+        return f"The {noun} is {row[0].label}."
+    return _row(row)
+
+
+def _row(row: tuple[AnswerCell, ...]) -> str:
+    if len(row) == 1:
+        return row[0].label
+    return f"{row[0].label}: {', '.join(cell.label or 'none' for cell in row[1:])}"

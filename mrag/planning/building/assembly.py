@@ -1,0 +1,303 @@
+"""From the roles of a question's words to a plan: which property, which joins, which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rdflib import RDF, XSD, Literal, URIRef
+
+from mrag.planning.building.joins import JoinGraph, JoinStep
+from mrag.planning.plan import (
+    Block,
+    Comparison,
+    Condition,
+    Contains,
+    Expression,
+    Number,
+    Pattern,
+    Relation,
+    Unknown,
+)
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.text.names import name_parts
+from mrag.text.tokens import stem
+
+
+@dataclass(eq=False)
+class PlanNode:
+    """A place of the query graph: an unknown or an entity.
+
+    Attributes:
+        place: The unknown, or the entity's IRI.
+        classes: What it may be an instance of.
+        typed: Whether the question names its class.
+        hints: Stems of the words before it, which tell one property that leads to it from another.
+    """
+
+    place: Unknown | URIRef
+    classes: tuple[str, ...]
+    typed: bool = False
+    hints: tuple[str, ...] = ()
+
+
+@dataclass
+class QueryGraph:
+    """The query graph of one block, grown by joins.
+
+    Attributes:
+        schema: The schema.
+        joins: Its joins.
+        hints: Stems of words that make a property likelier, with what they take off its cost.
+    """
+
+    schema: Schema
+    joins: JoinGraph
+    hints: dict[str, float] = field(default_factory=dict)
+    wanted: set[str] = field(default_factory=set)
+    nodes: list[PlanNode] = field(default_factory=list)
+    tree: list[PlanNode] = field(default_factory=list)
+    patterns: list[Pattern] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    either: list[tuple[Block, ...]] = field(default_factory=list)
+    without: list[Block] = field(default_factory=list)
+    values: dict[tuple[str, str], Unknown] = field(default_factory=dict)
+    used: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    cost: float = 0.0
+    broken: bool = False
+    names: set[str] = field(default_factory=set)
+    near: tuple[str, ...] = ()
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def fresh(self, words: str) -> Unknown:
+        """Return an unknown that is not in use, named after some words."""
+        base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip(
+            "_"
+        )
+        base = base if base and base[0].isalpha() else f"x_{base}".rstrip("_")
+        name, number = base, 1
+        while name in self.names:
+            number += 1
+            name = f"{base}_{number}"
+        self.names.add(name)
+        return Unknown(name)
+
+    def node_of(self, cls: str, *, typed: bool = False, new: bool = False) -> PlanNode:
+        """Return the unknown of a class, made if there is none."""
+        if not new:
+            for node in self.nodes:
+                if isinstance(node.place, Unknown) and self._compatible(cls, node.classes):
+                    node.typed |= typed
+                    return node
+        info = self.schema.classes.get(cls)
+        node = PlanNode(self.fresh(info.names[0] if info else "thing"), (cls,), typed)
+        self.nodes.append(node)
+        return node
+
+    def constant(self, iri: str, classes: Sequence[str]) -> PlanNode:
+        """Return the node of an entity."""
+        for node in self.nodes:
+            if node.place == URIRef(iri):
+                return node
+        node = PlanNode(URIRef(iri), tuple(classes) or ("",))
+        self.nodes.append(node)
+        return node
+
+    def owner(self, classes: Iterable[str], *, constants: bool = True) -> PlanNode:
+        """Return the node that a property with such a domain is said of, made if there is none.
+
+        Args:
+            classes: The property's domain.
+            constants: Whether it may be an entity that the question names.
+        """
+        domain = sorted(set(classes))
+        unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
+        for node in [*unknowns, *(self.nodes if constants else [])]:
+            if any(self._compatible(cls, node.classes) for cls in domain):
+                return node
+        return self.node_of(domain[0] if domain else "")
+
+    def _compatible(self, cls: str, classes: Sequence[str]) -> bool:
+        return any(cls == c or cls in self._above(c) or c in self._above(cls) for c in classes)
+
+    def _above(self, cls: str) -> set[str]:
+        found: set[str] = set()
+        left = [cls]
+        while left:
+            info = self.schema.classes.get(left.pop())
+            for parent in info.parents if info else ():
+                if parent not in found:
+                    found.add(parent)
+                    left.append(parent)
+        return found
+
+    # -- joins -------------------------------------------------------------------------------------
+
+    def add(self, subject: Unknown | URIRef, predicate: str, object: Unknown | URIRef) -> None:
+        """Add a triple, once."""
+        pattern = Pattern(subject, URIRef(predicate), object)
+        if pattern not in self.patterns:
+            self.patterns.append(pattern)
+            self.used.append(predicate)
+
+    def value(self, node: PlanNode, info: PropertyInfo) -> Unknown:
+        """Return the unknown for a property's value of a node, with its triple."""
+        key = (str(node.place), info.iri)
+        if key not in self.values:
+            self.values[key] = self.fresh(info.names[0] if info.names else "value")
+            self.add(node.place, info.iri, self.values[key])
+        return self.values[key]
+
+    def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
+        """Return the number that a property gives a node."""
+        value = self.value(node, info)
+        return Number(value) if info.text_numbers else value
+
+    def connect(self, near: Sequence[str] = ()) -> None:
+        """Join all nodes into one tree, cheapest joins first."""
+        left = [node for node in self.nodes if node not in self.tree]
+        if not self.tree and left:
+            self.tree.append(left.pop(0))
+        while left:
+            found = [(*way, i) for i, node in enumerate(left) if (way := self._way(node)) is not None]
+            if not found:
+                self.broken = True
+                return
+            cost, steps, at = min(found, key=lambda f: (f[0], f[2]))
+            node = left.pop(at)
+            self._walk(steps, node)
+            self.cost += cost
+            self.tree.append(node)
+            left = [n for n in left if n not in self.tree]
+
+    def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
+        self.near = node.hints
+        joined = {(p.subject, p.object) for p in self.patterns} | {
+            (p.object, p.subject) for p in self.patterns
+        }
+        if any((node.place, other.place) in joined for other in self.tree):
+            return 0.0, ()
+        sources = sorted({c for n in self.tree for c in n.classes})
+        liked = {c: 0.3 for n in self.nodes for c in n.classes if n.typed}
+        best = None
+        found = self.joins.path(
+            [c for c in sources if c not in node.classes],
+            node.classes,
+            discount=self.discount,
+            preferred=liked,
+        )
+        if found is not None and found[1]:
+            best = found
+        for cls in node.classes:
+            if cls in sources:
+                other = self.joins.walk_to_other(cls, discount=self.discount)
+                if other is not None and (best is None or other < best):
+                    best = other
+        return best
+
+    def discount(self, step: JoinStep) -> float:
+        """Return what a step costs less because the question has words for it."""
+        info = self.schema.properties.get(step.property)
+        if info is None:
+            return 0.0
+        if step.forward and info.functional and step.property in self.used:
+            # It leads to one thing only, which another name of the question has taken.
+            return -2.5
+        if step.property in self.wanted:
+            return 0.8
+        best = 0.0
+        for name in info.names:
+            parts = [stem(w) for part in name.split() for w in name_parts(part)]
+            if parts:
+                best = max(
+                    best, sum(1.5 if p in self.near else self.hints.get(p, 0.0) for p in parts) / len(parts)
+                )
+        return 0.6 * min(1.0, best)
+
+    def _walk(self, steps: Sequence[JoinStep], target: PlanNode) -> None:
+        if not steps:
+            return
+        at = next(n for n in self.tree if steps[0].source in n.classes)
+        for number, step in enumerate(steps):
+            following = target if number == len(steps) - 1 else self._between(step.target)
+            if step.forward:
+                self.add(at.place, step.property, following.place)
+            else:
+                self.add(following.place, step.property, at.place)
+            at = following
+
+    def _between(self, cls: str) -> PlanNode:
+        for node in self.nodes:
+            if isinstance(node.place, Unknown) and cls in node.classes and node not in self.tree:
+                self.tree.append(node)
+                return node
+        node = self.node_of(cls, new=True)
+        self.tree.append(node)
+        return node
+
+    # -- the whole ---------------------------------------------------------------------------------
+
+    def block(self, extra: Iterable[Pattern] = ()) -> Block:
+        """Return the block, with the classes of its unknowns where the properties do not tell them."""
+        patterns = [*self.patterns, *extra]
+        for node in self.nodes:
+            if not isinstance(node.place, Unknown) or not node.classes[0]:
+                continue
+            if node.typed and not self._told(node):
+                patterns.append(Pattern(node.place, RDF.type, URIRef(node.classes[0])))
+        return Block(tuple(patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
+
+    def _told(self, node: PlanNode) -> bool:
+        cls = node.classes[0]
+        for p in self.patterns:
+            info = self.schema.properties.get(str(p.predicate))
+            if info is None:
+                continue
+            if p.subject == node.place and set(info.domains) == {cls}:
+                return True
+            if p.object == node.place and set(info.ranges) == {cls}:
+                return True
+        return False
+
+
+def compare_period(
+    value: Expression, relation: Relation, low: str, high: str, *, year: bool
+) -> list[Condition]:
+    """Return the conditions that a date lies in, before or after a half-open interval.
+
+    Args:
+        value: The date, or the year.
+        relation: How.
+        low: First day as an ISO date; its year where `year` is set.
+        high: The day after the last.
+        year: Whether the value is the number of a year.
+    """
+
+    def bound(text: str, *, ends: bool = False) -> Literal:
+        if year:
+            number = int(text[:4]) + (1 if ends and text[4:] != "-01-01" else 0)
+            return Literal(number)
+        return Literal(text, datatype=XSD.date)
+
+    first, behind = bound(low), bound(high, ends=True)
+    match relation:
+        case "=":
+            if year and int(str(behind)) == int(str(first)) + 1:
+                return [Comparison(value, "=", first)]
+            return [Comparison(value, ">=", first), Comparison(value, "<", behind)]
+        case ">=":
+            return [Comparison(value, ">=", first)]
+        case ">":
+            return [Comparison(value, ">=", behind)]
+        case "<":
+            return [Comparison(value, "<", first)]
+        case "<=":
+            return [Comparison(value, "<", behind)]
+    raise AssertionError(relation)
+
+
+def text_is(value: Expression, text: str) -> Condition:
+    """Return the condition that a value's text is another, whatever the case."""
+    return Contains(value, text, "whole")

@@ -1,0 +1,165 @@
+"""From a frame to a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdflib import RDF, URIRef
+
+from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.building.conditions import PlanConditions
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import (
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Order,
+    Pattern,
+    Plan,
+    Unknown,
+)
+from mrag.planning.reading.question import Word
+from mrag.planning.reading.segmentation import meaningful
+from mrag.text.tokens import content
+
+_VERBS_OF_PLACE = frozenset(
+    "flow touch pass cross lie run go lead stand serve work live situat surround".split()
+)
+"""Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+
+
+@dataclass
+class Builder(PlanConditions):
+    """Builds one plan of a frame."""
+
+    def build(self) -> Draft:
+        """Return the plan.
+
+        Raises:
+            Unbuildable: If there is none.
+        """
+        frame = self.frame
+        if frame.unsupported:
+            raise Unbuildable("unsupported")
+        self.graph = QueryGraph(self.schema, self.joins, self._hints())
+        self.context = self._context()
+        self.picked: dict[int, Candidate] = {}
+        self.having: list[Condition] = []
+        self._classes()
+        for restriction in frame.restrictions:
+            self._restrict(restriction)
+        self._merge_alternatives()
+        columns, shown, order = self._columns()
+        self._verbs()
+        for compared in frame.compared:
+            self._compare(compared)
+        for text in frame.texts:
+            self._text(text)
+        self._start()
+        self._chained()
+        self._membership()
+        self.graph.connect()
+        self._others()
+        if self.graph.broken:
+            raise Unbuildable("not connected")
+        for noun in frame.missing:
+            self._missing(noun)
+        self._wanted()
+        self.guesses += 2 * frame.dangling
+        where = self.graph.block()
+        if where.empty:
+            raise Unbuildable("nothing to look for")
+        plan = self._plan(where, columns, order)
+        return Draft(
+            plan,
+            tuple(shown),
+            tuple(self.matches),
+            self.graph.cost,
+            self.guesses,
+            self._ignored(),
+            self.choices,
+        )
+
+    def _chained(self) -> None:
+        """Refuse a relation that is walked twice between things of one class: one unknown cannot say it."""
+        for iri, info in self.schema.properties.items():
+            if info.kind != "entity" or not set(info.domains) & set(info.ranges):
+                continue
+            names = {w for name in info.names for w in content(name)}
+            said = [w for w in self.question.words if any(_alike(w.stem, n) for n in names)]
+            named = any(f.term == iri for n in self.frame.nouns for f in (self.noun(n),))
+            if named and len(said) > max(1, min(len(name.split()) for name in info.names)):
+                raise Unbuildable("a relation said twice")
+
+    def _membership(self) -> None:
+        """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
+        graph, low = self.graph, self.question.low
+        if not self.frame.yes_or_no or low[0] not in ("is", "are", "was", "were") or graph.patterns:
+            return
+        named = [n for n in graph.nodes if isinstance(n.place, URIRef)]
+        typed = [n for n in graph.nodes if n.typed]
+        if len(named) == len(typed) == 1 and len(graph.nodes) == 2 and not graph.wanted:
+            graph.patterns.append(Pattern(named[0].place, RDF.type, URIRef(typed[0].classes[0])))
+            graph.nodes.remove(typed[0])
+
+    def _others(self) -> None:
+        """Leave out the thing itself, where others that share something with it are asked for."""
+        if not self.frame.same:
+            return
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        for node in self.graph.nodes[:1]:
+            for other in named:
+                if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
+                    self.graph.conditions.append(Comparison(node.place, "!=", other.place))
+
+    def _start(self) -> None:
+        nodes = self.graph.nodes
+        if not nodes:
+            raise Unbuildable("nothing is named")
+
+    def _plan(self, where: Block, columns: list[Column], order: list[Order]) -> Plan:
+        top = self.frame.superlative
+        limit, offset, ties = None, 0, False
+        if top is not None and order:
+            limit, offset, ties = top.n or 1, top.offset, top.n is None
+        return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
+
+    def _ignored(self) -> tuple[str, ...]:
+        words = self.question.words
+        unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
+        for noun in self.frame.nouns:
+            if not noun.role and not self._beside(noun) and not self._used(self.noun(noun)):
+                unread.extend(range(noun.start, noun.end))
+        return tuple(words[i].low for i in sorted(set(unread)) if self._matters(words[i]))
+
+    def _used(self, found: Candidate) -> bool:
+        """Return whether what a noun names is in the plan."""
+        graph = self.graph
+        if found.kind == "property":
+            return found.term in graph.used or found.term in graph.read
+        return any(found.term in node.classes for node in graph.nodes)
+
+    def _matters(self, word: Word) -> bool:
+        if not meaningful(word):
+            return False
+        # A word of a property that was used for a join is read.
+        for iri in (*self.graph.used, *self.graph.read):
+            info = self.schema.properties.get(iri)
+            if info and any(
+                _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
+            ):
+                return False
+        if self.graph.used and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
+            self.guesses += 1
+            return False
+        return True
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two stems are of one word, as far as endings go."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) > 3 and longer.startswith(shorter) and len(longer) - len(shorter) < 4

@@ -1,0 +1,192 @@
+"""What the names of a question mean: of several candidates the likeliest for its place and its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mrag.planning.building.assembly import QueryGraph
+from mrag.planning.building.joins import JoinGraph
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import (
+    Block,
+    Condition,
+    Plan,
+)
+from mrag.planning.reading.frame import (
+    Frame,
+    FrameMeasure,
+    Noun,
+)
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.segmentation import Segmentation
+from mrag.planning.schema import PropertyInfo, Schema
+from mrag.text.tokens import is_stopword
+
+Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
+
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "from": ("depart", "departure", "origin", "source", "start", "begin", "leave", "departs"),
+    "to": ("arriv", "arrive", "arrival", "destination", "target", "end", "reach", "arrives"),
+    "into": ("arriv", "arrive", "arrival", "destination"),
+    "of": (), "by": (), "in": ("locat",),
+}  # fmt: skip
+
+
+class Unbuildable(Exception):
+    """A frame has no plan over this schema."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan with what it cost to make it of the question's words.
+
+    Attributes:
+        plan: The plan.
+        shown: Names of the columns that were asked for.
+        matches: The scores of the names that were used.
+        joins: The cost of joins that the question does not name.
+        guesses: How many choices were made without a word for them.
+        ignored: Words that carry meaning and were not read.
+        choices: What was chosen for each place of the question, with what else might have been.
+    """
+
+    plan: Plan
+    shown: tuple[str, ...]
+    matches: tuple[float, ...]
+    joins: float
+    guesses: int
+    ignored: tuple[str, ...]
+    choices: Mapping[int, tuple[Candidate, ...]]
+
+
+@dataclass
+class PlanChoices:
+    """Builds one plan of a frame.
+
+    Args:
+        schema: The schema.
+        joins: Its joins.
+        question: The question.
+        segmentation: How it was cut.
+        frame: The roles of its words.
+        chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
+        dimension: The properties that an adjective may speak of, with the direction.
+    """
+
+    schema: Schema
+    joins: JoinGraph
+    question: QuestionText
+    segmentation: Segmentation
+    frame: Frame
+    dimension: Dimension
+    chosen: Mapping[int, Candidate] = field(default_factory=dict)
+    matches: list[float] = field(default_factory=list)
+    choices: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
+    guesses: int = 0
+    _pending: dict[int, list[Block]] = field(default_factory=dict)
+    _restricted: dict[tuple[str, str], str] = field(default_factory=dict)
+    graph: QueryGraph = field(init=False)
+    context: list[tuple[str, int]] = field(init=False)
+    picked: dict[int, Candidate] = field(init=False, default_factory=dict)
+    having: list[Condition] = field(init=False, default_factory=list)
+
+    def _hints(self) -> dict[str, float]:
+        return {w.stem: 1.0 for w in self.question.words if not is_stopword(w.token.key)}
+
+    def _context(self) -> list[tuple[str, int]]:
+        found = []
+        for noun in self.frame.nouns:
+            best = noun.candidates[0]
+            if best.kind == "class":
+                found.append((best.term, noun.start))
+            elif best.score > 0.8:
+                close = [c for c in noun.candidates if c.score >= best.score - 0.02 and c.kind == "property"]
+                if len(close) == 1 and len(self._domains(close[0])) == 1:
+                    found.append((self._domains(close[0])[0], noun.start))
+        for restriction in self.frame.restrictions:
+            best = restriction.mention.candidates[0]
+            for cls in best.classes[:1]:
+                found.append((cls, restriction.mention.start))
+        return found
+
+    def _domains(self, candidate: Candidate) -> list[str]:
+        info = self.schema.properties.get(candidate.term)
+        return sorted(info.domains, key=lambda c: (-info.domains[c], c)) if info else []
+
+    def _distance(
+        self, classes: Sequence[str], at: int, context: Sequence[tuple[str, int]] | None = None
+    ) -> float:
+        """Return how far classes are from those that the question names, the nearest words first."""
+        context = self.context if context is None else context
+        best = 4.0 if context else 0.0
+        for cls, where in context:
+            way = self.joins.path([cls], classes, max_cost=3.5)
+            if way is not None:
+                best = min(best, way[0] + 0.04 * min(10, abs(where - at)))
+        return best
+
+    def pick(
+        self, start: int, candidates: Sequence[Candidate], like: Callable[[Candidate], float]
+    ) -> Candidate:
+        """Return the likeliest of some candidates, once and for all for the place behind their words."""
+        if start in self.picked:
+            return self.picked[start]
+        ranked = sorted(candidates, key=lambda c: (-like(c), c.term, c.inverse))
+        forced = self.chosen.get(start)
+        found = forced if forced in ranked else ranked[0]
+        self.choices[start] = tuple(ranked[:4])
+        self.picked[start] = found
+        self.matches.append(found.score)
+        return found
+
+    def noun(self, noun: Noun, want: str = "") -> Candidate:
+        """Return what a noun names.
+
+        Args:
+            noun: The noun.
+            want: `number`, `date` or `class`, which its role makes likelier.
+        """
+
+        def like(c: Candidate) -> float:
+            if c.kind == "class":
+                return c.score + (
+                    0.1 if want in ("class", "") else -0.3 if want in ("number", "date") else 0.0
+                )
+            info = self.schema.properties.get(c.term)
+            if info is None:
+                return -1.0
+            fits = {
+                "number": info.kind == "number", "date": info.kind == "date", "class": info.kind == "entity"
+            }.get(want, True)  # fmt: skip
+            classes = self._domains(c)
+            if c.inverse or info.kind == "entity":
+                classes = [*classes, *info.ranges]
+            return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35)
+
+        return self.pick(noun.end, noun.candidates, like)
+
+    def info(self, candidate: Candidate) -> PropertyInfo:
+        """Return what is known of a property."""
+        found = self.schema.properties.get(candidate.term)
+        if found is None:
+            raise Unbuildable(candidate.term)
+        return found
+
+    def _near(self, at: int) -> tuple[str, ...]:
+        """Return stems of the words before a name, with what properties are called that mean the same."""
+        found = [w.stem for w in self.question.words[max(0, at - 3) : at]]
+        for word in tuple(found):
+            found.extend(_ENDS.get(word, ()))
+        return tuple(found)
+
+    def _measures(self) -> list[FrameMeasure]:
+        found = list(self.frame.measures)
+        if self.frame.superlative is not None and self.frame.superlative.measure is not None:
+            found.append(self.frame.superlative.measure)
+        return found + [o.measure for o in self.frame.orders if o.measure is not None]
+
+    def _beside(self, noun: Noun) -> bool:
+        return any(r.noun is noun for r in self.frame.restrictions) or any(
+            noun in (c.left, c.right) for c in self.frame.compared
+        )

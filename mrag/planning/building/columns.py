@@ -1,0 +1,166 @@
+"""What a plan shows and how it is ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.names import PlanNames
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+from mrag.planning.plan import (
+    Aggregate,
+    Column,
+    Expression,
+    Order,
+    Unknown,
+)
+from mrag.planning.reading.frame import (
+    FrameMeasure,
+    Noun,
+    Output,
+    TimeUnit,
+)
+from mrag.planning.schema import PropertyInfo
+
+_FOLD_WORDS = {
+    "count": "number of",
+    "sum": "total",
+    "average": "average",
+    "minimum": "least",
+    "maximum": "greatest",
+}
+
+
+@dataclass
+class PlanColumns(PlanNames):
+    """What a plan shows and how it is ordered."""
+
+    def _columns(self) -> tuple[list[Column], list[str], list[Order]]:
+        frame = self.frame
+        columns: list[Column] = []
+        shown: list[str] = []
+        names: set[str] = set()
+        for output in [*frame.groups, *frame.outputs]:
+            expression = self.expression(output)
+            if self._repeats(output, expression, columns):
+                continue
+            same = next((c for c in columns if c.value == expression), None)
+            if same is None:
+                same = Column(expression, self._name(expression, output, names))
+                columns.append(same)
+            if same.name not in shown:
+                shown.append(same.name)
+        if not columns and not frame.yes_or_no:
+            node = self._focus()
+            columns.append(Column(node.place, self._name(node.place, None, names)))
+            shown.append(columns[0].name)
+        order: list[Order] = []
+        top = frame.superlative
+        if top is not None:
+            hidden = self._top_column(columns, names)
+            if (top.n or 1) > 1 and self._shows_things(columns, shown) and hidden.name not in shown:
+                shown.append(hidden.name)
+            order.append(Order(hidden.name, top.direction == "greatest"))
+        for ordering in frame.orders:
+            if ordering.measure is None:
+                key = columns[-1] if frame.measures and ordering.descending is not None else columns[0]
+                if top is not None:
+                    # "The top three, in descending order" is said twice.
+                    continue
+            else:
+                key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
+            order.append(Order(key.name, bool(ordering.descending)))
+        return columns, shown, order
+
+    def _repeats(self, output: Output, expression: Expression, columns: Sequence[Column]) -> bool:
+        """Return whether an output is the name of a thing that is shown already."""
+        if not isinstance(output, Noun) or not isinstance(expression, Unknown):
+            return False
+        owner = next((p.subject for p in self.graph.patterns if p.object == expression), None)
+        found = self.noun(output)
+        return (
+            found.kind == "property"
+            and self.info(found).kind == "text"
+            and self._plainly_a_name(self.info(found))
+            and any(c.value == owner for c in columns)
+        )
+
+    def _plainly_a_name(self, info: PropertyInfo) -> bool:
+        """Return whether a property is called "name", "title" or "label", perhaps behind its class."""
+        words = info.names[0].lower().split()
+        classes = {
+            w
+            for c in info.domains
+            if c in self.schema.classes
+            for w in self.schema.classes[c].names[0].lower().split()
+        }
+        return len(words) < 4 and [w for w in words if w not in classes] in (["name"], ["title"], ["label"])
+
+    def _shows_things(self, columns: Sequence[Column], shown: Sequence[str]) -> bool:
+        """Return whether what is shown are things or groups, rather than properties of things."""
+        places = {n.place for n in self.graph.nodes}
+        return len(shown) == 1 and any(c.name == shown[0] and c.value in places for c in columns)
+
+    def _hidden(
+        self, expression: Expression, columns: list[Column], names: set[str], output: Output
+    ) -> Column:
+        for column in columns:
+            if column.value == expression:
+                return column
+        columns.append(Column(expression, self._name(expression, output, names)))
+        return columns[-1]
+
+    def _top_column(self, columns: list[Column], names: set[str]) -> Column:
+        top = self.frame.superlative
+        assert top is not None
+        if top.measure is not None and top.adjective:
+            plain = positive(top.adjective)
+            top.direction = DIMENSIONS[plain][0] if plain else top.direction
+        measured = [c for c in columns if isinstance(c.value, Aggregate)]
+        if top.measure is None and top.adjective and not (measured and top.adjective in ("best", "worst")):
+            options = self._said_of(self.dimension(top.adjective), top.of)
+            options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
+            if not options:
+                raise Unbuildable(top.adjective)
+            best = max(
+                options, key=lambda o: (o[0].score - 0.12 * self._distance(self._domains(o[0]), 0), o[0].term)
+            )
+            if top.adjective not in ("most", "least"):
+                top.direction = best[1]
+            self.matches.append(best[0].score)
+            expression: Expression = self._property(best[0], None, self._node_of(top.of))
+            return self._hidden(expression, columns, names, TimeUnit("year", 0))
+        if top.measure is None:
+            if not measured:
+                raise Unbuildable("nothing to order by")
+            return measured[-1]
+        if top.measure in self.frame.outputs and top.measure.function is None and len(columns) == 1:
+            # "What is the highest price?" asks for the price alone.
+            return columns[0]
+        return self._hidden(self._top_measure(top.measure, columns), columns, names, top.measure)
+
+    def _top_measure(self, measure: FrameMeasure, columns: list[Column]) -> Expression:
+        expression = self.expression(measure)
+        if isinstance(expression, Aggregate) or measure.noun is None:
+            return expression
+        found = self.noun(measure.noun)
+        if found.kind == "class" or (
+            found.kind == "property" and self.info(found).kind in ("entity", "text")
+        ):
+            return self.expression(FrameMeasure("count", measure.noun))
+        return expression
+
+    def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
+        base = ""
+        if isinstance(output, FrameMeasure) and output.noun is not None:
+            base = f"{_FOLD_WORDS.get(output.function or '', '')} {output.noun.candidates[0].name}"
+        elif isinstance(expression, Unknown):
+            base = expression.name
+        elif isinstance(output, Noun):
+            base = output.candidates[0].name
+        elif isinstance(output, TimeUnit):
+            base = output.part
+        name = self.graph.fresh(base or "value").name if base != getattr(expression, "name", None) else base
+        names.add(name)
+        return name

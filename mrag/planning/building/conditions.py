@@ -1,0 +1,263 @@
+"""What must hold and what must not: verbs, comparisons, times, text and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdflib import XSD, Literal, URIRef
+
+from mrag.planning.building.assembly import compare_period
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.columns import PlanColumns
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.plan import (
+    Aggregate,
+    Block,
+    Column,
+    Comparison,
+    Contains,
+    DatePart,
+    Expression,
+    Number,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.reading.frame import (
+    Compared,
+    FrameMeasure,
+    Noun,
+    TextCondition,
+)
+from mrag.planning.reading.question import Period
+from mrag.planning.schema import PropertyInfo
+
+
+@dataclass
+class PlanConditions(PlanColumns):
+    """What must hold and what must not: verbs, comparisons, times, text and what is missing."""
+
+    def _verbs(self) -> None:
+        """Make the properties that merely stand in the question likelier, and yes-or-no ones true."""
+        for noun in self.frame.nouns:
+            if noun.role:
+                continue
+            found = self.noun(noun)
+            if found.kind != "property":
+                continue
+            info = self.info(found)
+            if info.kind == "entity":
+                self.graph.wanted.add(info.iri)
+            elif (
+                info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
+            ):
+                value = self.graph.number(self.graph.owner(self._domains(found)), info)
+                self.graph.conditions.append(Comparison(value, ">", Literal(0)))
+            elif info.kind == "boolean" and not self._beside(noun):
+                owner = self.graph.owner(self._domains(found))
+                value = self.graph.value(owner, info)
+                self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+
+    def _with(self, noun: Noun) -> bool:
+        return bool(
+            {"with", "have", "has", "having"} & set(self.question.low[max(0, noun.start - 2) : noun.start])
+        )
+
+    def _wanted(self) -> None:
+        """Add the properties that stand in the question and are in no join yet."""
+        graph = self.graph
+        for noun in self.frame.nouns:
+            if noun.role or self._beside(noun):
+                continue
+            found = self.noun(noun)
+            if found.kind != "property" or found.term in graph.used:
+                continue
+            info = self.info(found)
+            if info.kind == "entity" and found.score > 0.75 and self._joins_named(info):
+                self._property(found, noun)
+                graph.connect()
+                if graph.broken:
+                    raise Unbuildable("verb")
+
+    def _joins_named(self, info: PropertyInfo) -> bool:
+        """Return whether a property joins things that the question names and that no property joins yet."""
+        places = {p for pattern in self.graph.patterns for p in (pattern.subject, pattern.object)}
+        named = [n for n in self.graph.nodes if n.place in places or n.typed or isinstance(n.place, URIRef)]
+        sources = [n for n in named if set(n.classes) & set(info.domains)]
+        targets = [n for n in named if set(n.classes) & set(info.ranges) and n not in sources[:1]]
+        for iri in self.graph.used:
+            other = self.schema.properties.get(iri)
+            if other and set(other.domains) & set(info.domains) and set(other.ranges) & set(info.ranges):
+                return False
+        return bool(sources and targets)
+
+    def _compare(self, compared: Compared) -> None:
+        if isinstance(compared.value, Period):
+            self._in_period(compared, compared.value)
+            return
+        noun = self._compared_noun(compared)
+        if isinstance(compared.value, NameMention):
+            self._compare_things(compared, compared.value, noun)
+            return
+        if noun is None:
+            left = self._property(self._measured(compared), None, self._node_of(compared.left))
+        else:
+            found = self.noun(noun, "number")
+            if found.kind == "class" and compared.relation == "=" and noun is compared.left:
+                self._numbered(compared, found)
+                return
+            if found.kind == "class" or self.info(found).kind in ("entity", "text"):
+                self._having(compared, noun)
+                return
+            left = self.expression(noun)
+            if compared.fold is not None:
+                left = self._measure(FrameMeasure(compared.fold, noun))
+        right = self._right(compared, noun)
+        target = self.having if isinstance(left, Aggregate) else self.graph.conditions
+        if compared.either and target:
+            one = target.pop()
+            self.graph.either.append(
+                (Block(conditions=(one,)), Block(conditions=(Comparison(left, "=", right),)))
+            )
+            return
+        target.append(Comparison(left, compared.relation, right))
+        if isinstance(compared.upper, float):
+            target.append(Comparison(left, "<=", _number(compared.upper)))
+
+    def _numbered(self, compared: Compared, found: Candidate) -> None:
+        """Find a thing by its number: "semester 2"."""
+        owned = [
+            i
+            for i in self.schema.properties.values()
+            if found.term in i.domains
+            and i.kind == "number"
+            and {"id", "number", "no", "code", "nr"} & set(i.names[0].lower().split())
+        ]
+        if not owned or not isinstance(compared.value, float | int):
+            raise Unbuildable("a number of what?")
+        info = min(owned, key=lambda i: ("id" not in i.names[0].lower().split(), i.iri))
+        value = self.graph.number(self.graph.node_of(found.term, typed=True), info)
+        condition = Comparison(value, "=", _number(compared.value))
+        if compared.either and self.graph.conditions:
+            one = self.graph.conditions.pop()
+            self.graph.either.append((Block(conditions=(one,)), Block(conditions=(condition,))))
+        else:
+            self.graph.conditions.append(condition)
+
+    def _right(self, compared: Compared, noun: Noun | None) -> Expression:
+        value = compared.value
+        if isinstance(value, float | int):
+            return _number(value)
+        if isinstance(value, FrameMeasure) and value.function is not None and value.noun is not None:
+            found = self.noun(value.noun, "number")
+            info = self.info(found)
+            owner, number = Unknown("other"), Unknown("its_value")
+            where = Block((Pattern(owner, URIRef(info.iri), number),))
+            return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
+        raise Unbuildable("compared with a thing")
+
+    def _measured(self, compared: Compared) -> Candidate:
+        """Return the property that an adjective compares: "longer than"."""
+        if not compared.adjective:
+            raise Unbuildable("compared with what?")
+        options = self._said_of(self.dimension(compared.adjective), compared.left)
+        if not options:
+            raise Unbuildable(compared.adjective)
+        self.matches.append(options[0][0].score)
+        return options[0][0]
+
+    def _compare_things(self, compared: Compared, mention: NameMention, noun: Noun | None) -> None:
+        """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
+        found = self.noun(noun, "number") if noun is not None else self._measured(compared)
+        entities = [c for c in mention.candidates if c.kind == "entity"]
+        if not entities or found.kind != "property":
+            raise Unbuildable("compared with a thing")
+        info = self.info(found)
+        owner = self._node_of(compared.left) if noun is None else None
+        left = self._property(found, noun, owner)
+        self.matches.append(entities[0].score)
+        other = self.graph.fresh(f"other {info.names[0]}")
+        self.graph.patterns.append(Pattern(URIRef(entities[0].term), URIRef(info.iri), other))
+        right: Expression = Number(other) if info.text_numbers else other
+        self.graph.conditions.append(Comparison(left, compared.relation, right))
+
+    def _compared_noun(self, compared: Compared) -> Noun | None:
+        for noun in (compared.left, compared.right):
+            if noun is not None:
+                found = self.noun(noun, "number")
+                if found.kind == "property" and self.info(found).kind == "number":
+                    return noun
+        if compared.relation == "=" and compared.left is not None and not compared.adjective:
+            return compared.right or compared.left
+        return compared.right
+
+    def _having(self, compared: Compared, noun: Noun) -> None:
+        if not isinstance(compared.value, float | int):
+            raise Unbuildable("counted against a thing")
+        count = self._measure(FrameMeasure("count", noun))
+        self.having.append(Comparison(count, compared.relation, _number(compared.value)))
+        if isinstance(compared.upper, float):
+            self.having.append(Comparison(count, "<=", _number(compared.upper)))
+
+    def _in_period(self, compared: Compared, period: Period) -> None:
+        value, info = self._time(compared.left or compared.right, compared.at)
+        conditions = self.graph.conditions
+        if period.low is None or period.high is None:
+            if period.unit == "month":
+                conditions.append(Comparison(DatePart("month", value), "=", Literal(int(period.text))))
+                return
+            conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
+            return
+        year = info.kind == "number"
+        dated: Expression = value if year else DatePart("date", value)
+        upper = compared.upper
+        if isinstance(upper, Period) and upper.high is not None:
+            conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
+            conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
+        else:
+            conditions += compare_period(
+                dated, compared.relation, f"{period.low}", f"{period.high}", year=year
+            )
+
+    def _text(self, text: TextCondition) -> None:
+        graph = self.graph
+        if text.noun is not None and (found := self.noun(text.noun)).kind == "property":
+            value = self._property(found, text.noun)
+        else:
+            node = next((n for n in graph.nodes if isinstance(n.place, Unknown)), None)
+            if text.noun is not None and found.kind == "class":
+                node = graph.node_of(found.term)
+            if node is None or not self.schema.label_properties:
+                raise Unbuildable("text of what?")
+            value = graph.fresh("label")
+            graph.add(node.place, self.schema.label_properties[0], value)
+        condition = Contains(value, text.text, text.position)
+        if text.negated:
+            last = graph.patterns[-1]
+            graph.without.append(Block((last,), (condition,)))
+        elif text.either and graph.conditions:
+            graph.either.append((Block(conditions=(graph.conditions.pop(),)), Block(conditions=(condition,))))
+        else:
+            graph.conditions.append(condition)
+
+    def _missing(self, noun: Noun) -> None:
+        graph = self.graph
+        found = self.noun(noun)
+        graph.near = ()
+        if found.kind == "property":
+            info = self.info(found)
+            owner = graph.owner(self._domains(found))
+            if info.kind == "boolean":
+                graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
+                return
+            if info.kind == "number" and info.minimum == "0":
+                graph.conditions.append(Comparison(graph.number(owner, info), "=", Literal(0)))
+                return
+            graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
+            return
+        graph.without.append(Block(self._reach([found.term])))
+
+
+def _number(value: float) -> Literal:
+    return Literal(int(value)) if float(value).is_integer() else Literal(value)

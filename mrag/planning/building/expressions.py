@@ -1,0 +1,216 @@
+"""What the nouns, measures and times of a question stand for in its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from mrag.planning.building.assembly import PlanNode
+from mrag.planning.building.choices import PlanChoices, Unbuildable
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import (
+    Aggregate,
+    DatePart,
+    Expression,
+    Unknown,
+)
+from mrag.planning.reading.frame import (
+    FrameMeasure,
+    Noun,
+    Output,
+    TimeUnit,
+)
+from mrag.planning.schema import PropertyInfo
+
+_OF = frozenset("of the a an all each every its their this that".split())
+
+
+@dataclass
+class PlanExpressions(PlanChoices):
+    """What the nouns, measures and times of a question stand for in its plan."""
+
+    def expression(self, output: Output) -> Expression:
+        """Return what a noun, a measure or a unit of time stands for in the query."""
+        if isinstance(output, TimeUnit):
+            value, info = self._time(output.noun, output.start)
+            part = "year-month" if output.part == "month" else output.part
+            return value if info.kind == "number" else DatePart(part, value)
+        if isinstance(output, FrameMeasure):
+            return self._measure(output)
+        found = self.noun(output)
+        if found.kind == "class":
+            return self.graph.node_of(found.term, typed=True).place
+        return self._property(found, output)
+
+    def _property(self, found: Candidate, noun: Noun | None, owner: PlanNode | None = None) -> Expression:
+        info = self.info(found)
+        if owner is None or not set(owner.classes) & set(info.domains):
+            owner = self._whose(found, noun) if noun is not None else None
+        owner = owner or self.graph.owner(self._domains(found))
+        if info.kind != "entity":
+            return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
+        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        if found.inverse:
+            target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
+            target = target or self.graph.node_of(ranges[0] if ranges else "")
+            self.graph.add(owner.place, info.iri, target.place)
+            return owner.place
+        target = next(
+            (
+                n
+                for n in self.graph.nodes
+                if n is not owner and isinstance(n.place, Unknown) and set(n.classes) & set(ranges)
+            ),
+            None,
+        ) or self.graph.node_of(ranges[0] if ranges else "", new=True)
+        self.graph.add(owner.place, info.iri, target.place)
+        return target.place
+
+    def _whose(self, found: Candidate, noun: Noun) -> PlanNode | None:
+        """Return what a property is asked of: "the population of the capital"."""
+        low = self.question.low
+        for other in self.frame.nouns:
+            between = low[noun.end : other.start]
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= _OF:
+                node = self._node_of(other)
+                if node is not None and set(node.classes) & set(self._domains(found)):
+                    return node
+        return None
+
+    def _node_of(self, noun: Noun | None) -> PlanNode | None:
+        """Return the node that a noun stands for, if it stands for things."""
+        if noun is None:
+            return None
+        found = self.noun(noun)
+        if found.kind == "class":
+            return self.graph.node_of(found.term, typed=True)
+        if self.info(found).kind != "entity":
+            return None
+        place = self._property(found, noun)
+        return next((n for n in self.graph.nodes if n.place == place), None)
+
+    def _measure(self, measure: FrameMeasure) -> Expression:
+        if measure.noun is None:
+            return Aggregate("count", None, (self._unknown(self._focus()),))
+        function = measure.function
+        found = self.noun(measure.noun)
+        if found.kind == "class":
+            if measure.money:
+                return self._money(found.term)
+            if (other := self._related(found.term, measure.noun)) is not None:
+                return Aggregate("count", None, (self._unknown(other),))
+            node = self.graph.node_of(found.term, typed=True)
+            return Aggregate("count", None, (self._unknown(node),))
+        info = self.info(found)
+        value = self._property(found, measure.noun)
+        if function is None:
+            return value
+        owner = self.graph.owner(self._domains(found))
+        if info.kind == "entity":
+            return Aggregate(
+                "count", None, (value,) if isinstance(value, Unknown) else (self._unknown(owner),)
+            )
+        if function == "count":
+            if info.kind != "number":
+                return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
+            function = "sum"
+        if isinstance(owner.place, URIRef):
+            return value
+        return Aggregate(function, value, (owner.place,))
+
+    def _related(self, cls: str, noun: Noun) -> PlanNode | None:
+        """Return the other things of a class that a verb relates those shown to: "borders most states"."""
+        shown = [o for o in self.frame.outputs if isinstance(o, Noun) and o is not noun]
+        if not any(self.noun(o).term == cls for o in shown):
+            return None
+        for verb in self.frame.nouns:
+            found = self.noun(verb)
+            info = self.schema.properties.get(found.term)
+            if (
+                verb.role == ""
+                and found.kind == "property"
+                and info
+                and cls in info.domains
+                and cls in info.ranges
+            ):
+                node, other = self.graph.node_of(cls, typed=True), self.graph.node_of(cls, new=True)
+                self.graph.add(node.place, info.iri, other.place)
+                return other
+        return None
+
+    def _money(self, cls: str) -> Expression:
+        """Return the sum of the one property of a class that is an amount: "the total sales amount"."""
+        words = {"price", "amount", "cost", "revenue", "value", "total", "worth"}
+        found = [
+            i for i in self.schema.properties.values()
+            if cls in i.domains and i.kind == "number" and words & set(i.names[0].lower().split())
+        ]  # fmt: skip
+        if len(found) != 1:
+            raise Unbuildable("which amount?")
+        node = self.graph.node_of(cls, typed=True)
+        return Aggregate("sum", self.graph.number(node, found[0]), (self._unknown(node),))
+
+    @staticmethod
+    def _unknown(node: PlanNode) -> Unknown:
+        if not isinstance(node.place, Unknown):
+            raise Unbuildable("an entity is not counted")
+        return node.place
+
+    def _focus(self) -> PlanNode:
+        self.guesses += 1
+        for node in self.graph.nodes:
+            if isinstance(node.place, Unknown):
+                return node
+        for noun in self.frame.nouns:
+            found = self.noun(noun)
+            if found.kind == "property" and self.info(found).kind == "entity":
+                place = self._property(found, noun)
+                return next(n for n in self.graph.nodes if n.place == place)
+        raise Unbuildable("nothing is asked for")
+
+    def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:
+        """Return the date that a time in the question speaks of: the property beside it, or the likeliest."""
+        if noun is not None:
+            found = self.noun(noun, "date")
+            if found.kind == "property" and self._timely(self.info(found)):
+                return self._property(found, noun), self.info(found)
+        options = [i for i in self.schema.properties.values() if self._timely(i)]
+        if not options:
+            raise Unbuildable("no dates")
+        hints = self._hints()
+        around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
+
+        def like(info: PropertyInfo) -> float:
+            from mrag.text.tokens import content
+
+            words = {s for name in info.names for s in content(name)}
+            told = 0.35 * len(words & around) + 0.1 * len(words & set(hints))
+            return told - 0.3 * self._distance(sorted(info.domains), at)
+
+        info = max(options, key=lambda i: (like(i), i.iri))
+        self.guesses += 1
+        owner = self.graph.owner(sorted(info.domains, key=lambda c: (-info.domains[c], c)))
+        return self.graph.value(owner, info), info
+
+    @staticmethod
+    def _timely(info: PropertyInfo) -> bool:
+        if info.kind == "date":
+            return True
+        return info.kind == "number" and any("year" in name.lower().split() for name in info.names)
+
+    def _said_of(
+        self, options: Sequence[tuple[Candidate, str]], noun: Noun | None
+    ) -> Sequence[tuple[Candidate, str]]:
+        """Return those of an adjective's properties that the things it is said of have; all if none has."""
+        classes = set(self._classes_of(noun)) if noun is not None else set()
+        own = [o for o in options if classes & set(self._domains(o[0]))]
+        return own or options
+
+    def _classes_of(self, noun: Noun) -> list[str]:
+        found = self.noun(noun)
+        if found.kind == "class":
+            return [found.term]
+        info = self.info(found)
+        return list(info.domains if found.inverse else info.ranges)

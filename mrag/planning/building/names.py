@@ -1,0 +1,201 @@
+"""The entities and values that a question names, as places and conditions of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rdflib import URIRef
+
+from mrag.planning.building.assembly import text_is
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.expressions import PlanExpressions
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import (
+    Block,
+    Comparison,
+    Pattern,
+    Unknown,
+)
+from mrag.planning.reading.frame import (
+    FrameRestriction,
+    Noun,
+)
+
+
+@dataclass
+class PlanNames(PlanExpressions):
+    """The entities and values that a question names, as places and conditions of its plan."""
+
+    def _classes(self) -> None:
+        beside = {id(r.noun) for r in self.frame.restrictions if r.noun is not None}
+        for noun in self.frame.nouns:
+            if noun.role == "missing":
+                continue
+            want = "number" if noun.role in ("compared", "order") else ""
+            measures = [m for m in self._measures() if m.noun is noun]
+            if measures and measures[0].function not in (None, "count"):
+                want = "number"
+            elif measures and measures[0].function == "count":
+                want = "count"
+            found = self.noun(noun, want)
+            if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
+                self.graph.node_of(found.term, typed=True)
+
+    def _apposed(self, noun: Noun) -> bool:
+        cls = self.noun(noun).term
+        return any(
+            cls in c.classes
+            for r in self.frame.restrictions
+            if r.noun is noun
+            for c in r.mention.candidates[:3]
+        )
+
+    def _restrict(self, restriction: FrameRestriction) -> None:
+        mention = restriction.mention
+        beside = self.noun(restriction.noun) if restriction.noun is not None else None
+
+        def like(c: Candidate) -> float:
+            bonus = 0.0
+            if beside is not None and (beside.term in c.properties or beside.term in c.classes):
+                bonus = 0.3
+            classes = list(c.classes) if c.kind == "entity" else self._value_domains(c, beside)
+            return (
+                c.score
+                + bonus
+                - 0.1 * self._distance(classes, mention.start)
+                - (0.02 if c.kind == "value" else 0)
+            )
+
+        found = self.pick(mention.end, mention.candidates, like)
+        if found.kind == "entity":
+            self._entity(restriction, found)
+        else:
+            self._value(restriction, found, beside)
+
+    def _value_domains(self, c: Candidate, beside: Candidate | None) -> list[str]:
+        properties = [p for p in c.properties if beside is not None and p == beside.term] or list(
+            c.properties
+        )
+        return [
+            d for p in properties if p in self.schema.properties for d in self.schema.properties[p].domains
+        ]
+
+    def _entity(self, restriction: FrameRestriction, found: Candidate) -> None:
+        graph, mention = self.graph, restriction.mention
+        same = [
+            c for c in mention.candidates
+            if c.kind == "entity"
+            and c.name.casefold() == found.name.casefold()
+            and set(c.classes) == set(found.classes)
+        ]  # fmt: skip
+        hints = self._near(mention.start)
+        if restriction.negated:
+            graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
+            return
+        if restriction.either >= 0:
+            graph.near = hints
+            self._alternatives(
+                restriction, tuple(Block(self._reach(c.classes, URIRef(c.term))) for c in same)
+            )
+            return
+        if len(same) == 1:
+            node = graph.constant(found.term, found.classes)
+            node.hints = hints
+            return
+        node = next(
+            (
+                n
+                for n in graph.nodes
+                if isinstance(n.place, Unknown) and n.classes[:1] == found.classes[:1] and not n.typed
+            ),
+            None,
+        ) or graph.node_of(found.classes[0] if found.classes else "", new=True)
+        node.hints = hints
+        blocks = tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same)
+        self._alternatives(restriction, blocks)
+
+    def _reach(self, classes: Sequence[str], end: URIRef | None = None) -> tuple[Pattern, ...]:
+        """Return triples with unknowns of their own that lead from what is named to things of some classes.
+
+        Args:
+            classes: Classes of the end.
+            end: The end itself; None for any.
+        """
+        graph = self.graph
+        sources = sorted({c for n in graph.nodes for c in n.classes if isinstance(n.place, Unknown)})
+        way = self.joins.path(sources, classes, discount=graph.discount)
+        if way is None or not way[1]:
+            way = min(
+                (
+                    w
+                    for c in classes
+                    if c in sources and (w := self.joins.walk_to_other(c, discount=graph.discount))
+                ),
+                default=None,
+            )
+        if way is None or not way[1]:
+            raise Unbuildable("nothing leads there")
+        at = next(n for n in graph.nodes if way[1][0].source in n.classes)
+        graph.cost += max(0.0, way[0] - 1)
+        patterns: list[Pattern] = []
+        place = at.place
+        for number, step in enumerate(way[1]):
+            following = end if end is not None and number == len(way[1]) - 1 else graph.fresh("other")
+            subject, object_ = (place, following) if step.forward else (following, place)
+            patterns.append(Pattern(subject, URIRef(step.property), object_))
+            place = following
+            graph.read.append(step.property)
+        return tuple(patterns)
+
+    def _value(self, restriction: FrameRestriction, found: Candidate, beside: Candidate | None) -> None:
+        graph = self.graph
+        at = restriction.mention.start
+        before = {w.stem for w in self.question.words[max(0, at - 3) : at]}
+
+        def like(iri: str) -> float:
+            info = self.schema.properties[iri]
+            named = 0.5 if beside is not None and beside.term == iri else 0.0
+            words = {w for name in info.names for w in name.lower().split()}
+            return named + 0.1 * len(before & words) - 0.12 * self._distance(sorted(info.domains), at)
+
+        known = [p for p in found.properties if p in self.schema.properties]
+        if not known:
+            raise Unbuildable("value")
+        iri = max(known, key=lambda p: (like(p), p))
+        info = self.schema.properties[iri]
+        domains = sorted(info.domains, key=lambda c: (-info.domains[c], c))
+        owner = graph.owner(domains, constants=False)
+        key = (str(owner.place), iri)
+        if self._restricted.get(key) == found.term and not restriction.negated:
+            return
+        again = key in self._restricted and restriction.either < 0 and not restriction.negated
+        if again and info.functional:
+            # One thing cannot have both values: another thing is meant, such as the other end of a journey.
+            owner = graph.node_of(domains[0] if domains else "", new=True)
+        if again and not info.functional:
+            value = graph.fresh(info.names[0])
+            graph.add(owner.place, iri, value)
+        else:
+            value = graph.value(owner, info)
+        if not owner.hints:
+            owner.hints = self._near(at)
+        self._restricted[str(owner.place), iri] = found.term
+        condition = text_is(value, found.term)
+        if restriction.negated:
+            graph.without.append(Block((Pattern(owner.place, URIRef(iri), value),), (condition,)))
+            return
+        self._alternatives(restriction, (Block(conditions=(condition,)),))
+
+    def _alternatives(self, restriction: FrameRestriction, blocks: tuple[Block, ...]) -> None:
+        if restriction.either < 0:
+            if len(blocks) == 1:
+                self.graph.conditions.extend(blocks[0].conditions)
+            else:
+                self.graph.either.append(blocks)
+            return
+        self._pending.setdefault(restriction.either, []).extend(blocks)
+
+    def _merge_alternatives(self) -> None:
+        for number in sorted(self._pending):
+            self.graph.either.append(tuple(self._pending[number]))

@@ -1,0 +1,167 @@
+"""A planner without a language model: candidate plans of a question, scored.
+
+Names come from the lexicon, roles from the cues, joins from the schema; what may be read in several ways
+gives several candidates. A log-linear score ranks them: what matters most is that every word that carries
+meaning is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al., arXiv:1803.00832).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mrag.planning.building.builder import Builder
+from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.building.joins import JoinGraph
+from mrag.planning.building.ratios import combined
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexicon import Lexicon
+from mrag.planning.plan import Plan
+from mrag.planning.reading.frame import Frame
+from mrag.planning.reading.question import QuestionText, cut
+from mrag.planning.reading.reader import FrameReader
+from mrag.planning.reading.segmentation import Segmentation, segmentations
+from mrag.planning.schema import Schema
+
+FEATURES = ("bias", "mean match", "worst match", "joins", "guesses", "ignored", "cut")
+"""What is measured of a reading, in this order."""
+
+WEIGHTS: Mapping[str, float] = {
+    "bias": 3.0,
+    "mean match": 4.0,
+    "worst match": 2.0,
+    "joins": -0.35,
+    "guesses": -0.6,
+    "ignored": -1.6,
+    "cut": 0.25,
+}
+"""Weights that no graph was fitted for."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way of reading a question.
+
+    Attributes:
+        plan: The plan.
+        shown: Names of the plan's columns that the question asks for; the others order or select.
+        probability: How likely it is to be what was meant.
+        ignored: Words that carry meaning and were not read.
+        features: What it was scored by.
+    """
+
+    plan: Plan
+    shown: tuple[str, ...]
+    probability: float
+    ignored: tuple[str, ...]
+    features: Mapping[str, float]
+
+
+class Parser:
+    """Reads questions over one graph.
+
+    Args:
+        schema: Its schema.
+        lexicon: Its names.
+        weights: Weights of `FEATURES`.
+    """
+
+    def __init__(self, schema: Schema, lexicon: Lexicon, weights: Mapping[str, float] = WEIGHTS) -> None:
+        self.schema = schema
+        self.lexicon = lexicon
+        self.weights = weights
+        self._joins = JoinGraph(schema)
+        self.refusals: list[str] = []
+        self._one_word: dict[str, list[Candidate]] = {}
+        for info in schema.properties.values():
+            for name in info.names:
+                if " " in name:
+                    joined = name.lower().replace(" ", "")
+                    self._one_word.setdefault(joined, []).append(
+                        Candidate("property", info.iri, 0.95, name, "spelling")
+                    )
+
+    def readings(self, text: str, k: int = 10) -> list[Reading]:
+        """Return the likeliest readings of a question, best first.
+
+        Args:
+            text: The question.
+            k: Maximum number of readings.
+        """
+        question = cut(text)
+        self.refusals = []
+        if not question.words:
+            return []
+        mentions = self.lexicon.match([word.token for word in question.words])
+        mentions += self._joined(question, {(m.start, m.end) for m in mentions})
+        ways = segmentations(question, mentions, self.schema)
+        found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
+        for number, way in enumerate(ways[:4]):
+            for draft in self._drafts(question, way, flips=number < 2):
+                reading = self._scored(draft, way, ways[0])
+                key = (reading.plan, reading.shown)
+                if key not in found or found[key].probability < reading.probability:
+                    found[key] = reading
+        ranked = sorted(found.values(), key=lambda r: -r.probability)
+        return ranked[:k]
+
+    def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
+        """Yield mentions of names that the question writes as one word: "firstname"."""
+        for at, word in enumerate(question.words):
+            found = self._one_word.get(word.low) or self._one_word.get(word.token.key)
+            if found and (at, at + 1) not in taken:
+                yield NameMention(at, at + 1, tuple(found))
+
+    def _dimension(self, adjective: str) -> list[tuple[Candidate, str]]:
+        return [
+            (Candidate("property", d.property, d.score, d.name, "synonym"), d.direction)
+            for d in self.lexicon.dimension(adjective)
+        ]
+
+    def _drafts(self, question: QuestionText, way: Segmentation, *, flips: bool) -> Iterator[Draft]:
+        first = self._draft(question, way, {})
+        if first is None:
+            return
+        yield first
+        if not flips:
+            return
+        for start, candidates in sorted(first.choices.items()):
+            best = candidates[0].score
+            for other in candidates[1:3]:
+                if other.score > best - 0.25:
+                    draft = self._draft(question, way, {start: other})
+                    if draft is not None:
+                        yield draft
+
+    def _draft(
+        self, question: QuestionText, way: Segmentation, chosen: Mapping[int, Candidate]
+    ) -> Draft | None:
+        def build(frame: Frame) -> Draft:
+            return Builder(self.schema, self._joins, question, way, frame, self._dimension, chosen).build()
+
+        try:
+            found = combined(
+                question,
+                way.items,
+                lambda items: FrameReader(question, items, self.schema, self._dimension),
+                build,
+            )
+            return found or build(FrameReader(question, way.items, self.schema, self._dimension).read())
+        except Unbuildable as error:
+            self.refusals.append(str(error))
+            return None
+
+    def _scored(self, draft: Draft, way: Segmentation, best: Segmentation) -> Reading:
+        matches = draft.matches or (0.5,)
+        features = {
+            "bias": 1.0,
+            "mean match": sum(matches) / len(matches) - 1.0,
+            "worst match": min(matches) - 1.0,
+            "joins": max(0.0, draft.joins),
+            "guesses": float(draft.guesses),
+            "ignored": float(len(draft.ignored)),
+            "cut": way.score - best.score,
+        }
+        logit = sum(self.weights[name] * value for name, value in features.items())
+        return Reading(draft.plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)

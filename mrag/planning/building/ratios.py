@@ -1,0 +1,214 @@
+"""Questions for a ratio, a share or a difference: two readings that are computed over the same groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mrag.planning.building.choices import Draft, Unbuildable
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Expression,
+    Operation,
+    Plan,
+    Unknown,
+)
+from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.reader import FrameReader
+from mrag.planning.reading.segmentation import QuestionItem
+
+Build = Callable[[Frame], Draft]
+Read = Callable[[Sequence[QuestionItem]], FrameReader]
+_RELATIVE = frozenset("that which who with whose without where having in from on at for of by not no".split())
+
+
+def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:
+    """Return the plan of a question for a ratio, a share or a difference; None if it is none.
+
+    Args:
+        question: The question.
+        items: How it was cut.
+        read: Begins to read some of its items.
+        build: Builds the plan of a frame.
+
+    Raises:
+        Unbuildable: If one side has no plan.
+    """
+    at = next(
+        (n for n, i in enumerate(items) if i.cue and i.cue.kind in ("ratio", "percentage", "difference")),
+        None,
+    )
+    if at is None:
+        return None
+    cue = items[at].cue
+    assert cue is not None
+    above, below, rest = _sides(question, items, at)
+    operation: Operation = "-" if cue.kind == "difference" else "/"
+    before = [i for i in items[:at] if not (i.cue and i.cue.kind == "show")]
+    averaged = any(i.cue and i.cue.kind == "fold" and i.cue.value == "average" for i in before)
+    before = [i for i in before if not (i.cue and i.cue.kind == "fold")]
+    first = _frame(read, [*above, *rest, *before])
+    second = _frame(read, [*(below or _head(question, above)), *rest, *before])
+    if below:
+        _share(first, second)
+    groups = None
+    if first.groups:
+        groups = build(
+            Frame(nouns=[g for g in first.groups if isinstance(g, Noun)], groups=list(first.groups))
+        )
+    return _joined(
+        build(first), build(second), groups, operation, 100.0 if cue.value == "100" else 1.0, averaged
+    )
+
+
+def _sides(
+    question: QuestionText, items: Sequence[QuestionItem], at: int
+) -> tuple[list[QuestionItem], list[QuestionItem], list[QuestionItem]]:
+    """Return what stands above and below the line, and the groups that both have."""
+    end = next(
+        (
+            n
+            for n in range(at + 1, len(items))
+            if (c := items[n].cue) and c.kind in ("group", "order", "direction")
+        ),
+        len(items),
+    )
+    low = question.low
+    cut = next(
+        (
+            n for n in range(at + 1, end)
+            if _kind(items[n]) == "out of"
+            or (items[n].unread and low[items[n].start] in ("to", "and", "over"))
+            or (_kind(items[n]) == "and" and _kind(items[at]) == "difference")
+        ),
+        None,
+    )  # fmt: skip
+    if cut is None:
+        return list(items[at + 1 : end]), [], list(items[end:])
+    return list(items[at + 1 : cut]), list(items[cut + 1 : end]), list(items[end:])
+
+
+def _kind(item: QuestionItem) -> str:
+    return item.cue.kind if item.cue is not None else ""
+
+
+def _head(question: QuestionText, items: Sequence[QuestionItem]) -> list[QuestionItem]:
+    """Return what a share is taken of: the things, without what is said of some of them."""
+    for number, item in enumerate(items):
+        named = any(i.mention is not None for i in items[:number])
+        if named and (item.cue or (item.unread and question.low[item.start] in _RELATIVE)):
+            return list(items[:number])
+    return [i for i in items if i.mention is not None][-1:]
+
+
+def _frame(read: Read, items: Sequence[QuestionItem]) -> Frame:
+    reader = read(items)
+    reader.waiting.show = True
+    frame = reader.read()
+    frame.yes_or_no = frame.unsupported = False
+    outputs = frame.outputs[:1]
+    if not outputs:
+        raise Unbuildable("a side of the ratio")
+    frame.outputs = [
+        FrameMeasure("count", o) if isinstance(o, Noun) and o.candidates[0].kind == "class" else o
+        for o in outputs
+    ]
+    return frame
+
+
+def _share(first: Frame, second: Frame) -> None:
+    """Give the side above the names that are said at the end of the question, where both count the same."""
+    one, other = first.outputs[0], second.outputs[0]
+    if not (isinstance(one, FrameMeasure) and isinstance(other, FrameMeasure) and one.noun and other.noun):
+        return
+    if one.noun.candidates[0].term == other.noun.candidates[0].term and second.restrictions:
+        words = {c.term for r in first.restrictions for c in r.mention.candidates[:1]}
+        last = second.restrictions[-1]
+        kinds = {c.kind for r in first.restrictions for c in r.mention.candidates[:1]}
+        if last.mention.candidates[0].term not in words and (
+            not first.restrictions
+            or last.mention.candidates[0].kind not in kinds
+            or len(second.restrictions) > 1
+        ):
+            first.restrictions.append(last)
+
+
+def _joined(
+    first: Draft, second: Draft, grouped: Draft | None, operation: Operation, factor: float, averaged: bool
+) -> Draft:
+    one, other = first.plan, second.plan
+    value, divisor = _measure(first), _measure(second)
+    groups = [c for c in one.columns if c.name in first.shown and c.value != value]
+    if [c.value for c in groups] != [
+        c.value for c in other.columns if c.name in second.shown and c.value != divisor
+    ]:
+        raise Unbuildable("groups of a ratio")
+    where = _common(one.where, other.where)
+    if grouped is not None:
+        where = _both(where, grouped.plan.where)
+    if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
+        ratio: Expression = Arithmetic(value, operation, divisor)
+        where = _both(one.where, other.where)
+        if averaged:
+            owners = [
+                p.subject for p in where.patterns if p.object == value and isinstance(p.subject, Unknown)
+            ]
+            ratio = Aggregate("average", ratio, tuple(owners[:1]))
+    else:
+        ratio = Arithmetic(_within(value, one.where, where), operation, _within(divisor, other.where, where))
+    if factor != 1.0:
+        from rdflib import Literal
+
+        ratio = Arithmetic(ratio, "*", Literal(int(factor)))
+    columns = (*groups, Column(ratio, "ratio" if operation == "/" else "difference"))
+    plan = Plan(where, columns, order=())
+    return replace(
+        first,
+        plan=plan,
+        shown=tuple(c.name for c in columns),
+        matches=(*first.matches, *second.matches),
+        joins=first.joins + second.joins,
+        guesses=first.guesses + second.guesses,
+        ignored=tuple(w for w in first.ignored if w in second.ignored),
+    )
+
+
+def _measure(draft: Draft) -> Expression:
+    return next(c.value for c in draft.plan.columns if c.name == draft.shown[-1])
+
+
+def _within(value: Expression, where: Block, common: Block) -> Expression:
+    if not isinstance(value, Aggregate):
+        return value
+    return replace(value, where=_less(where, common))
+
+
+def _common(one: Block, other: Block) -> Block:
+    return Block(
+        tuple(p for p in one.patterns if p in other.patterns),
+        tuple(c for c in one.conditions if c in other.conditions),
+        tuple(w for w in one.without if w in other.without),
+        tuple(e for e in one.either if e in other.either),
+    )
+
+
+def _both(one: Block, other: Block) -> Block:
+    return Block(
+        tuple(dict.fromkeys((*one.patterns, *other.patterns))),
+        tuple(dict.fromkeys((*one.conditions, *other.conditions))),
+        tuple(dict.fromkeys((*one.without, *other.without))),
+        tuple(dict.fromkeys((*one.either, *other.either))),
+    )
+
+
+def _less(block: Block, common: Block) -> Block:
+    return Block(
+        tuple(p for p in block.patterns if p not in common.patterns),
+        tuple(c for c in block.conditions if c not in common.conditions),
+        tuple(w for w in block.without if w not in common.without),
+        tuple(e for e in block.either if e not in common.either),
+    )

@@ -1,0 +1,210 @@
+"""The names of entities and the frequent values of a graph, read and put in a table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyoxigraph as ox
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexical.candidates import Candidate, Way
+from mrag.planning.lexical.name_table import Blob, NameTable
+from mrag.planning.profile.usage import is_asked
+from mrag.planning.profiling import local_name
+from mrag.planning.schema import Schema
+from mrag.rdf import queries
+from mrag.rdf.terms import RDF, SKOLEM
+from mrag.storage.arrays import Arrays
+
+_VALUES: Final = 500_000
+_NAME: Final = 200
+_VALUE: Final = 80
+_SMALL: Final = 300_000
+_SAMPLE: Final = 300
+
+
+@dataclass(frozen=True)
+class NamedThings:
+    """Names with their entities and values.
+
+    Attributes:
+        table: The names.
+        terms: IRIs of entities, then texts of values.
+        entities: How many of the terms are entities.
+        starts: Where the properties of each value begin.
+        properties: Properties of values, as numbers, most frequent first.
+        predicates: IRIs of these properties.
+    """
+
+    table: NameTable
+    terms: Blob
+    entities: int
+    starts: npt.NDArray[np.int64]
+    properties: npt.NDArray[np.uint32]
+    predicates: tuple[str, ...]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all of it as arrays to keep."""
+        return {
+            **{f"table-{name}": array for name, array in self.table.arrays().items()},
+            "terms-data": self.terms.data,
+            "terms-ends": self.terms.ends,
+            "entities": np.array([self.entities]),
+            "starts": self.starts,
+            "properties": self.properties,
+            "predicates": np.frombuffer(json.dumps(self.predicates).encode(), np.uint8),
+        }
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> NamedThings:
+        """Return what `arrays` gave."""
+        table = {
+            name.removeprefix("table-"): array for name, array in arrays.items() if name.startswith("table-")
+        }
+        return cls(
+            NameTable.of_arrays(table),
+            Blob(arrays["terms-data"], arrays["terms-ends"]),
+            int(arrays["entities"][0]),
+            arrays["starts"],
+            arrays["properties"],
+            tuple(json.loads(arrays["predicates"].tobytes())),
+        )
+
+    def candidate(self, owner: int, name: str, score: float, way: Way) -> Candidate:
+        """Return what is named as a candidate."""
+        if owner < self.entities:
+            return Candidate("entity", self.terms[owner], score, name, way)
+        at = owner - self.entities
+        having = self.properties[int(self.starts[at]) : int(self.starts[at + 1])]
+        properties = tuple(self.predicates[int(p)] for p in having)
+        return Candidate("value", self.terms[owner], score, name, way, properties)
+
+
+def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
+    """Return the names of a graph's entities and values, whatever the order in which they are stored.
+
+    Args:
+        kg: The knowledge graph.
+        schema: Its schema.
+    """
+    pairs = sorted(set(_named(kg, schema)))
+    known = {thing for thing, _ in pairs}
+    pairs += sorted((thing, local_name(thing)) for thing in _nameless(kg, schema, known))
+    del known
+    terms: list[str] = []
+    for thing, _ in pairs:
+        if not terms or terms[-1] != thing:
+            terms.append(thing)
+    entities = len(terms)
+    predicates, having = _values(kg, schema)
+    starts, properties = [0], list[int]()
+    for text in sorted(having):
+        terms.append(text)
+        properties.extend(p for _, p in sorted((-n, p) for p, n in having[text].items()))
+        starts.append(len(properties))
+    return NamedThings(
+        NameTable.of(_rows(pairs, terms, entities)),
+        Blob.of(terms),
+        entities,
+        np.array(starts, np.int64),
+        np.array(properties, np.uint32),
+        predicates,
+    )
+
+
+def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int) -> Iterator[tuple[int, str]]:
+    owner = -1
+    for thing, name in pairs:
+        if owner < 0 or terms[owner] != thing:
+            owner += 1
+        yield owner, name
+    for at in range(entities, len(terms)):
+        yield at, terms[at]
+
+
+def _named(kg: KnowledgeGraph, schema: Schema) -> Iterator[tuple[str, str]]:
+    skip = {*schema.classes, *schema.properties}
+    for thing, _, text in _texts(kg, schema.label_properties):
+        name = " ".join(text.split())
+        if name and len(name) <= _NAME and thing not in skip and not thing.startswith(SKOLEM):
+            yield thing, name
+
+
+def _texts(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of properties with their subjects, in no order."""
+    named = list(properties)
+    if not kg.store.capabilities.edges:
+        for text in queries.get("planning/names").batches("property", named):
+            yield from ((str(s), str(p), str(o)) for s, p, o in kg.select(text))
+        return
+    for graph in kg.dataset().default:
+        for p in named:
+            for quad in kg.store.edges(graph, p=p):
+                if isinstance(quad.object, ox.Literal) and isinstance(quad.subject, ox.NamedNode):
+                    yield quad.subject.value, p, quad.object.value
+
+
+def _nameless(kg: KnowledgeGraph, schema: Schema, known: Container[str]) -> set[str]:
+    """Return the things that only their IRIs name."""
+    skip = {*schema.classes, *schema.properties}
+    if not kg.store.capabilities.edges:
+        rows = kg.select(queries.get("planning/unnamed").bind(property=schema.label_properties))
+        things: Iterable[str] = (str(thing) for (thing,) in rows)
+    else:
+        things = _things(kg, schema)
+    return {t for t in things if t not in known and t not in skip and is_asked(t)}
+
+
+def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:
+    """Yield subjects, and what properties lead to; of a large graph only where names are missing."""
+    whole = schema.triples <= _SMALL
+    lacking = [c for c in schema.classes if c and not whole and _lacks_names(kg, schema, c)]
+    linked = [p.iri for p in schema.properties.values() if p.kind == "entity"] if "" in schema.classes else []
+    for graph in kg.dataset().default:
+        if whole:
+            for quad in kg.store.edges(graph):
+                if quad.predicate.value in schema.properties or quad.predicate.value == RDF + "type":
+                    yield from _ends(quad)
+        for c in lacking:
+            for quad in kg.store.edges(graph, p=RDF + "type", o=c):
+                yield from _ends(quad)
+        for p in linked if not whole else ():
+            for quad in kg.store.edges(graph, p=p):
+                yield from _ends(quad)
+
+
+def _ends(quad: ox.Quad) -> Iterator[str]:
+    if isinstance(quad.subject, ox.NamedNode):
+        yield quad.subject.value
+    if isinstance(quad.object, ox.NamedNode) and quad.predicate.value != RDF + "type":
+        yield quad.object.value
+
+
+def _lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
+    query = queries.get("planning/unnamed-sample")
+    text = query.bind(**{"class": [c]}, sample=_SAMPLE, property=schema.label_properties)
+    return str(kg.select(text).rows[0][0]) != "0"
+
+
+def _values(kg: KnowledgeGraph, schema: Schema) -> tuple[tuple[str, ...], dict[str, Counter[int]]]:
+    """Return properties, and the texts that they have with how often each property has it."""
+    texts = [p for p in schema.properties.values() if p.kind == "text" and p.objects]
+    chosen, total = [], 0
+    for info in sorted(texts, key=lambda p: (p.objects, p.iri)):
+        total += info.objects
+        if total > _VALUES:
+            break
+        chosen.append(info.iri)
+    chosen.sort()
+    at = {p: i for i, p in enumerate(chosen)}
+    having: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for _, p, text in _texts(kg, chosen):
+        if len(text) <= _VALUE:
+            having[text][at[p]] += 1
+    return tuple(chosen), having

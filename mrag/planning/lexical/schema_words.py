@@ -1,0 +1,189 @@
+"""The words by which classes and properties of a graph go, and what they mean."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log1p
+from typing import Final
+from typing import Literal as OneOf
+
+from mrag.planning.lexical.candidates import Candidate, Named, Way
+from mrag.planning.lexical.synonyms import is_everyday, synonym_roots
+from mrag.planning.lexical.words import is_empty, root
+from mrag.planning.schema import Schema
+from mrag.text.english import VERBS
+from mrag.text.tokens import TextToken, fold, words_in
+
+Voice = OneOf["doer", "done", ""]
+"""Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""
+
+_COMMENT_WORDS: Final = 3
+_VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
+
+
+@dataclass(frozen=True)
+class SchemaName:
+    """A name of a class or a property.
+
+    Attributes:
+        kind: Which it is.
+        term: Its IRI.
+        name: The name.
+        keys: Its folded words.
+        roots: Their roots.
+        inverse: Whether it reads a property from object to subject.
+    """
+
+    kind: Named
+    term: str
+    name: str
+    keys: tuple[str, ...]
+    roots: tuple[str, ...]
+    inverse: bool = False
+
+    @cached_property
+    def weighty(self) -> tuple[str, ...]:
+        """Return the roots that carry meaning; all of them where none does."""
+        found = tuple(r for k, r in zip(self.keys, self.roots, strict=True) if not is_empty(k))
+        return found or self.roots
+
+    @cached_property
+    def voice(self) -> Voice:
+        """Return where the name of a property leads."""
+        return voice_of(words_in(self.name)) if self.kind == "property" else ""
+
+
+def voice_of(words: Sequence[str]) -> Voice:
+    """Return where words lead that name a relation.
+
+    Example:
+        >>> [voice_of(text.split()) for text in ("supplier", "directed by", "supplies", "price")]
+        ['doer', 'doer', 'done', '']
+    """
+    lower = [word.casefold() for word in words]
+    if "by" in lower:
+        return "doer"
+    weighty = [word for word in lower if not is_empty(fold(word))]
+    if len(weighty) != 1 or root(weighty[0]) not in _VERB_ROOTS:
+        return ""
+    word = fold(weighty[0])
+    if word.endswith(("er", "or")) and root(word) != word:
+        return "doer"
+    # A participle leads either way: "who directed it", "directed films".
+    return "" if weighty[0].endswith("ed") or word in ("made", "written", "built") else "done"
+
+
+class SchemaWords:
+    """Names of classes and properties, found by all or some of their words.
+
+    Args:
+        schema: The schema.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.names = tuple(_names(schema))
+        self._by_keys: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_roots: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_weighty: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_root: defaultdict[str, list[int]] = defaultdict(list)
+        for at, name in enumerate(self.names):
+            self._by_keys[name.keys].append(at)
+            self._by_roots[name.roots].append(at)
+            self._by_weighty[name.weighty].append(at)
+            for r in dict.fromkeys(name.weighty):
+                self._by_root[r].append(at)
+        self._said = _comment_words(schema, self._by_root)
+
+    def candidates(self, span: Sequence[TextToken]) -> Iterator[Candidate]:
+        """Yield what some words may mean, the same thing perhaps more than once."""
+        voice = voice_of([token.raw for token in span])
+        for candidate, name in self._found(span):
+            if not voice or not name.voice or candidate.way == "exact":
+                yield candidate
+            else:
+                yield replace(candidate, inverse=candidate.inverse != (voice != name.voice))
+
+    def _found(self, span: Sequence[TextToken]) -> Iterator[tuple[Candidate, SchemaName]]:
+        keys = tuple(token.key for token in span)
+        roots = tuple(root(token.raw) for token in span)
+        weighty = tuple(r for k, r in zip(keys, roots, strict=True) if not is_empty(k))
+        if not weighty:
+            return
+        for at in self._by_keys.get(keys, ()):
+            yield self._candidate(at, 1.0, "exact")
+        for at in self._by_roots.get(roots, ()):
+            yield self._candidate(at, 0.95, "inflected")
+        if is_empty(keys[0]) or (is_empty(keys[-1]) and keys[-1] != "by"):
+            return  # the words between them say as much
+        for at in self._by_weighty.get(weighty, ()):
+            yield self._candidate(at, 0.9, "inflected")
+        if is_empty(keys[-1]):
+            return
+        yield from self._partly(weighty, "tokens", 1.0)
+        for instead in _with_synonyms(weighty):
+            for at in self._by_weighty.get(instead, ()):
+                yield self._candidate(at, 0.72, "synonym")
+            yield from self._partly(instead, "synonym", 0.8)
+        if len(span) == 1 and not is_everyday(keys[0]):
+            for name in self._said.get(roots[0], ()):
+                yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+
+    def _partly(
+        self, roots: tuple[str, ...], way: Way, factor: float
+    ) -> Iterator[tuple[Candidate, SchemaName]]:
+        for at in self._by_root.get(roots[0], ()):
+            weighty = self.names[at].weighty
+            if len(weighty) > len(roots) and set(roots) <= set(weighty):
+                share = sum(map(self._weight, set(roots))) / sum(map(self._weight, set(weighty)))
+                head = 0.1 if weighty[-1] in roots else 0.0
+                yield self._candidate(at, factor * (0.45 + 0.3 * share + head), way)
+
+    def _weight(self, word_root: str) -> float:
+        return log1p(len(self.names) / max(1, len(self._by_root.get(word_root, ()))))
+
+    def _candidate(self, at: int, score: float, way: Way) -> tuple[Candidate, SchemaName]:
+        name = self.names[at]
+        return Candidate(name.kind, name.term, round(score, 4), name.name, way, inverse=name.inverse), name
+
+
+def _with_synonyms(roots: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    table = synonym_roots()
+    for at, one in enumerate(roots):
+        for other in table.get(one, ()):
+            yield (*roots[:at], other, *roots[at + 1 :])
+
+
+def _names(schema: Schema) -> Iterator[SchemaName]:
+    for c in schema.classes.values():
+        yield from _of("class", c.iri, c.names, False)
+    for p in schema.properties.values():
+        yield from _of("property", p.iri, p.names, False)
+        yield from _of("property", p.iri, p.inverse_names, True)
+
+
+def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator[SchemaName]:
+    seen = set()
+    for name in names:
+        words = [word for word in words_in(name) if fold(word)]
+        keys = tuple(fold(word) for word in words)
+        if keys and keys not in seen:
+            seen.add(keys)
+            yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
+
+
+def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[str, list[SchemaName]]:
+    """Return what the comments of few things say and no name does."""
+    found: defaultdict[str, list[SchemaName]] = defaultdict(list)
+    things: list[tuple[Named, str, tuple[str, ...], str]] = [
+        *(("class", c.iri, c.names, c.comment) for c in schema.classes.values()),
+        *(("property", p.iri, p.names, p.comment) for p in schema.properties.values()),
+    ]
+    for kind, term, names, comment in things:
+        label = names[0] if names else term
+        for r in dict.fromkeys(root(word) for word in words_in(comment) if not is_empty(fold(word))):
+            if r not in named and len(r) > 2 and r.isalpha():
+                found[r].append(SchemaName(kind, term, label, (r,), (r,)))
+    return {r: some for r, some in found.items() if len(some) <= _COMMENT_WORDS}

@@ -1,0 +1,1 @@
+"""What the schema of a graph is read from, and where it is kept."""

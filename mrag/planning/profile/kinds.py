@@ -1,0 +1,80 @@
+"""What kind of values texts hold: numbers, perhaps with a unit, dates, truth values, or words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from mrag.planning.schema import Kind
+from mrag.rdf.terms import XSD
+
+NUMBERS: Final = frozenset(
+    XSD + name
+    for name in (
+        "integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger "
+        "nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte"
+    ).split()
+)
+"""Datatypes of numbers."""
+
+DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
+"""Datatypes of dates."""
+
+_NEARLY_ALL: Final = 0.95
+_NUMBER = re.compile(
+    r"\s*(?:[$€£¥]\s?)?([+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"\s*([^\W\d_][^\d]{0,20}|%|°[CF]?)?\s*",
+    re.ASCII,
+)
+_DATE = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?"
+)
+
+
+def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
+    """Return what texts are, and whether they are numbers as text.
+
+    Args:
+        texts: Distinct values of a property.
+
+    Example:
+        >>> kind_of_texts(["12 kg", "7 kg"]), kind_of_texts(["2024-01-31"]), kind_of_texts(["a", "12"])
+        (('number', True), ('date', False), ('text', False))
+        >>> kind_of_texts(["0171", "0172"]), kind_of_texts(["yes", "no"])
+        (('text', False), ('text', False))
+    """
+    filled = [text for text in texts if text.strip()]
+    if not filled:
+        return "text", False
+    if _share(filled, lambda text: _DATE.fullmatch(text.strip()) is not None) >= _NEARLY_ALL:
+        return "date", False
+    if _share(filled, lambda text: number_in(text) is not None) >= _NEARLY_ALL and not _codes(filled):
+        return "number", True
+    return "text", False
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, without its unit; None where it is none.
+
+    Example:
+        >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
+        (1024.5, 9.99, -3.0, None)
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    return float(match[1].replace(",", ""))
+
+
+def _share(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
+    return sum(1 for text in texts if holds(text)) / len(texts)
+
+
+def _codes(texts: Sequence[str]) -> bool:
+    """Return whether digits are codes: with zeros in front, or with many different words behind them."""
+    if any(re.match(r"\s*0\d", text) for text in texts):
+        return True
+    units = {match[2].strip().casefold() for text in texts if (match := _NUMBER.fullmatch(text)) and match[2]}
+    return len(units) > max(3, len(texts) // 10)

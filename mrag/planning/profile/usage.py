@@ -1,0 +1,243 @@
+"""How a graph uses its properties: the classes of their subjects and objects, and what their values are.
+
+A small graph is counted through. In a large one the figures that decide something (how many triples, subjects
+and objects a property has, its least and greatest value) are exact, and the shares of classes and datatypes
+come from samples: of the triples of each property, and of the members of each class.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.profile.kinds import DATES, NUMBERS, kind_of_texts, number_in
+from mrag.planning.schema import Kind
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term
+
+Edges = dict[tuple[str, str, str], int]
+"""How many triples lead from a class by a property to a class; "" is no class."""
+
+_NO_CLASSES: Final = (
+    RDF,
+    RDFS,
+    OWL,
+    "http://www.w3.org/ns/shacl#",
+    "http://www.w3.org/ns/prov#",
+    "https://w3id.org/mrag#",
+    SKOLEM,
+)
+_EXACT: Final = 100_000
+_BATCH: Final = 250_000
+_TRIPLES: Final = 1_000
+_MEMBERS: Final = 500
+_CLASSES: Final = 300
+_TEXTS: Final = 5_000
+_WORDS: Final = 200
+
+
+@dataclass
+class PropertyUsage:
+    """What is counted of one property; see `PropertyInfo`."""
+
+    iri: str
+    triples: int
+    datatypes: dict[str, int] = field(default_factory=dict)
+    subjects: int = 0
+    objects: int = 0
+    domains: dict[str, int] = field(default_factory=dict)
+    ranges: dict[str, int] = field(default_factory=dict)
+    kind: Kind = "entity"
+    text_numbers: bool = False
+    least: str = ""
+    greatest: str = ""
+
+    @property
+    def datatype(self) -> str:
+        """Return the most frequent datatype of the values, "" for things."""
+        return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
+
+
+def is_asked(c: str) -> bool:
+    """Return whether people ask for members of a class, not only for its place in a vocabulary."""
+    return not c.startswith(_NO_CLASSES)
+
+
+def usage_of(
+    kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int]
+) -> tuple[dict[str, PropertyUsage], Edges]:
+    """Return how a graph uses some properties, and which classes they link.
+
+    Args:
+        kg: The knowledge graph.
+        counts: How many triples each property has.
+        classes: How many members each class has.
+    """
+    return _Counting(kg, counts, classes).result()
+
+
+class _Counting:
+    def __init__(self, kg: KnowledgeGraph, counts: Mapping[str, int], classes: Mapping[str, int]) -> None:
+        self.kg = kg
+        self.classes = classes
+        self.uses = {p: PropertyUsage(p, n) for p, n in sorted(counts.items())}
+        self.edges: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+        total = 0
+        self.small: list[str] = []
+        for p in sorted(self.uses, key=lambda p: (self.uses[p].triples, p)):
+            total += self.uses[p].triples
+            if total <= _EXACT:
+                self.small.append(p)
+        few = set(self.small)
+        self.large = [p for p in self.uses if p not in few]
+
+    def result(self) -> tuple[dict[str, PropertyUsage], Edges]:
+        for p, n in self._rows("subjects", self.uses):
+            self.uses[str(p)].subjects = _count(n)
+        self._count_small()
+        for name in self.large:
+            self._sample_triples(self.uses[name])
+        if self.large:
+            self._sample_members()
+        for use in self.uses.values():
+            self._find_kind(use)
+        for p, n in self._rows("objects", self.uses):
+            self.uses[str(p)].objects = _count(n)
+        self._scale_ranges()
+        self._find_extremes()
+        return self.uses, {e: n for e, n in self.edges.items() if is_asked(e[0]) and is_asked(e[2])}
+
+    def _rows(self, query: str, properties: Iterable[str]) -> Iterator[tuple[Term | None, ...]]:
+        for batch in self._batches(properties):
+            yield from self.kg.select(queries.get(f"planning/{query}").bind(property=batch))
+
+    def _batches(self, properties: Iterable[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for p in properties:
+            if batch and (size + self.uses[p].triples > _BATCH or len(batch) == 500):
+                yield batch
+                batch, size = [], 0
+            batch.append(p)
+            size += self.uses[p].triples
+        if batch:
+            yield batch
+
+    def _count_small(self) -> None:
+        for p, datatype, n in self._rows("datatypes", self.small):
+            self.uses[str(p)].datatypes[_text(datatype)] = _count(n)
+        for p, c, n in self._rows("subject-classes", self.small):
+            _add(self.uses[str(p)].domains, _text(c), _count(n))
+        things = [p for p in self.small if "" in self.uses[p].datatypes]
+        for p, c, n in self._rows("object-classes", things):
+            _add(self.uses[str(p)].ranges, _text(c), _count(n))
+        for source, p, target, n in self._rows("edges", things):
+            self.edges[_text(source), str(p), _text(target)] += _count(n)
+
+    def _sample_triples(self, use: PropertyUsage) -> None:
+        text = queries.get("planning/property-sample").bind(property=[use.iri], sample=_TRIPLES)
+        rows = list(self.kg.select(text))
+        looked_at = min(use.triples, _TRIPLES)
+        for source, datatype, target, n in rows:
+            # A thing of several classes is in several rows, so a share is of the triples, not of the rows.
+            share = min(1.0, _count(n) / looked_at)
+            _add(use.domains, _text(source), max(1, round(share * use.subjects)))
+            _add(use.datatypes, _text(datatype), _count(n))
+            if datatype is None:
+                _add(use.ranges, _text(target), max(1, round(share * use.triples)))
+                self.edges[_text(source), use.iri, _text(target)] += max(1, round(share * use.triples))
+        use.domains = {c: min(n, use.subjects) for c, n in use.domains.items()}
+
+    def _sample_members(self) -> None:
+        """Look at members of classes: of a property alone a store may show the least values first."""
+        large = set(self.large)
+        seen: dict[str, defaultdict[tuple[str, str], float]] = {p: defaultdict(float) for p in self.large}
+        most = sorted(self.classes, key=lambda c: (-self.classes[c], c))[:_CLASSES]
+        for c in (c for c in most if c):
+            text = queries.get("planning/class-sample").bind(**{"class": [c]}, sample=_MEMBERS)
+            grown = max(1.0, self.classes[c] / _MEMBERS)
+            for p_, datatype, target, n, subjects in self.kg.select(text):
+                if (p := str(p_)) not in large:
+                    continue
+                use = self.uses[p]
+                having = min(use.subjects, max(1, round(_count(subjects) * grown)))
+                use.domains[c] = max(use.domains.get(c, 0), having)
+                triples = max(1, round(_count(n) * grown))
+                if datatype is None:
+                    use.ranges.setdefault(_text(target), triples)
+                    edge = c, p, _text(target)
+                    self.edges[edge] = max(self.edges[edge], min(use.triples, triples))
+                seen[p][_text(datatype), _text(target)] += triples
+        for p, found in seen.items():
+            for (kind, _), about in found.items():
+                self.uses[p].datatypes.setdefault(kind, round(about))
+
+    def _find_kind(self, use: PropertyUsage) -> None:
+        datatype = use.datatype
+        if datatype == "":
+            use.kind = "entity"
+        elif datatype in NUMBERS:
+            use.kind = "number"
+        elif datatype in DATES:
+            use.kind = "date"
+        elif datatype == XSD + "boolean":
+            use.kind = "boolean"
+        else:
+            self._look_at_texts(use)
+
+    def _look_at_texts(self, use: PropertyUsage) -> None:
+        texts = self._sample("text", use, _TEXTS)
+        # A store that sorts values shows those that begin with a digit first.
+        worded = self._sample("words", use, _WORDS) if use.triples > _TEXTS else []
+        if len(worded) * 20 > min(len(texts), _WORDS):
+            use.kind = "text"
+            return
+        use.kind, use.text_numbers = kind_of_texts(texts)
+        if use.kind in ("number", "date"):
+            for text in texts:
+                _widen(use, text)
+
+    def _sample(self, name: str, use: PropertyUsage, size: int) -> list[str]:
+        text = queries.get(f"planning/{name}-sample").bind(property=[use.iri], sample=size)
+        return [str(value) for (value,) in self.kg.select(text)]
+
+    def _scale_ranges(self) -> None:
+        for p in self.large:
+            use = self.uses[p]
+            for c, n in use.ranges.items():
+                use.ranges[c] = min(use.objects, max(1, round(n * use.objects / use.triples)))
+
+    def _find_extremes(self) -> None:
+        typed = NUMBERS | DATES
+        plain = [p for p, use in self.uses.items() if use.datatype in typed]
+        for p, least, greatest in self._rows("extremes", plain):
+            _widen(self.uses[str(p)], _text(least))
+            _widen(self.uses[str(p)], _text(greatest))
+
+
+def _text(term: Term | None) -> str:
+    return "" if term is None else str(term)
+
+
+def _count(term: Term | None) -> int:
+    return int(str(term))
+
+
+def _add(counts: dict[str, int], key: str, n: int) -> None:
+    if is_asked(key):
+        counts[key] = counts.get(key, 0) + n
+
+
+def _widen(use: PropertyUsage, text: str) -> None:
+    def key(value: str) -> tuple[float, str]:
+        return (number_in(value) or 0.0, "") if use.kind == "number" else (0.0, value)
+
+    if not text or (use.kind == "number" and number_in(text) is None):
+        return
+    if not use.least or key(text) < key(use.least):
+        use.least = text
+    if not use.greatest or key(text) > key(use.greatest):
+        use.greatest = text

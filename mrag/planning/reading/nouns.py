@@ -1,0 +1,147 @@
+"""What classes and properties do in a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.plan import Fold
+from mrag.planning.reading.frame import (
+    Compared,
+    FrameMeasure,
+    Noun,
+)
+from mrag.planning.reading.quantities import QuantityReader
+from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.reading.state import numeric
+
+_AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
+
+
+@dataclass
+class NounReader(QuantityReader):
+    """What classes and properties do in a question."""
+
+    def _noun(self, noun: Noun) -> None:
+        frame, waiting = self.frame, self.waiting
+        noun.candidates = self._again(noun)
+        frame.nouns.append(noun)
+        if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
+            frame.superlative.of = noun
+        before, self.last, self.last_at = self.last_at, noun, noun.end
+        if self.open is not None:
+            if self.open.left is None or not numeric(self.open.left):
+                self.open.right, noun.role = noun, "compared"
+                self.open = None
+                waiting.negated = False
+                return
+            self.open = None
+        if waiting.order is not None:
+            self._ordered(noun)
+        elif waiting.negated and not self._name_follows(noun.end):
+            noun.role, waiting.negated = "missing", False
+            frame.missing.append(noun)
+        elif waiting.each:
+            noun.role, waiting.each = "group", False
+            frame.groups.append(noun)
+            self.listing = True
+        elif waiting.most or waiting.by:
+            self._superlative(noun)
+        elif waiting.top is not None and waiting.fold is None and not waiting.count:
+            waiting.top = None
+            noun.role = "focus"
+            named = [o for o in frame.outputs if isinstance(o, Noun) and o.candidates[0].kind == "property"]
+            if not named or noun.candidates[0].kind == "property":
+                # "The names of the top three": the names are what is shown.
+                frame.outputs.append(noun)
+            self.listing, waiting.show = True, False
+        elif waiting.count or waiting.fold is not None:
+            self._measure(noun)
+        elif waiting.compare is not None:
+            left = frame.nouns[-2] if len(frame.nouns) > 1 else None
+            measure = FrameMeasure(None, noun)
+            self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
+        elif waiting.show or (self.listing and self._continues(before, noun.start)):
+            noun.role = "output"
+            frame.outputs.append(noun)
+            self.listing, waiting.show = True, False
+        elif (
+            frame.groups
+            and frame.groups[-1] is not noun
+            and self._continues(before, noun.start)
+            and (isinstance(frame.groups[-1], Noun) and frame.groups[-1].end == before)
+        ):
+            noun.role = "group"
+            frame.groups.append(noun)
+        else:
+            self.listing = False
+
+    def _again(self, noun: Noun) -> tuple[Candidate, ...]:
+        """Return what a noun names; the last word of a longer name before it stands for all of that name."""
+        if noun.end - noun.start > 1 or noun.role:
+            return noun.candidates
+        key = self.question.words[noun.start].token.key
+        for earlier in reversed(self.frame.nouns):
+            last = self.question.words[earlier.end - 1].token.key
+            if earlier.end - earlier.start > 1 and last == key and earlier.candidates[0].kind == "property":
+                return (replace(earlier.candidates[0], score=1.0), *noun.candidates)
+        return noun.candidates
+
+    def _name_follows(self, at: int) -> bool:
+        """Return whether an entity or a value is named next, so that a "not" is meant of it."""
+        for item in self.items:
+            if item.start < at:
+                continue
+            if item.mention is not None:
+                return item.start - at <= 2 and item.mention.candidates[0].kind in ("entity", "value")
+            if not item.unread or meaningful(self.question.words[item.start]):
+                return False
+        return False
+
+    def _ordered(self, noun: Noun) -> None:
+        waiting = self.waiting
+        assert waiting.order is not None
+        waiting.order.measure = FrameMeasure("count" if waiting.count else waiting.fold, noun)
+        noun.role = "order"
+        waiting.order, waiting.count, waiting.fold = None, False, None
+
+    def _superlative(self, noun: Noun) -> None:
+        waiting, frame = self.waiting, self.frame
+        top = frame.superlative
+        assert top is not None
+        plain = (
+            self.most_word in ("highest", "lowest", "greatest") and not waiting.count and waiting.fold is None
+        )
+        if plain and noun.candidates[0].kind == "class" and not top.adjective:
+            # "The highest mountain" is not the one with the most of anything.
+            top.adjective, top.of, waiting.most = self.most_word, noun, ""
+            self._shown(noun)
+            return
+        function: Fold | None = "count" if waiting.count else waiting.fold
+        waiting.most, waiting.count, waiting.fold, waiting.by, waiting.top = "", False, None, False, None
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
+        noun.role = "measure"
+        if waiting.show:
+            # "What is the highest price", "Which is ...": the measure itself is asked for.
+            waiting.show = False
+            frame.outputs.append(top.measure)
+            self.listing = True
+
+    def _shown(self, noun: Noun) -> None:
+        if self.waiting.show or not self.frame.outputs:
+            noun.role = "focus"
+            self.frame.outputs.append(noun)
+            self.listing, self.waiting.show = True, False
+
+    def _measure(self, noun: Noun) -> None:
+        waiting, frame = self.waiting, self.frame
+        function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
+        behind = set(self.question.low[noun.end : noun.end + 1])
+        measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
+        noun.role = "measure"
+        waiting.count, waiting.fold, waiting.show = False, None, False
+        frame.outputs.append(measure)
+        waiting.top = None
+        self.listing = True

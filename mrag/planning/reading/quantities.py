@@ -1,0 +1,139 @@
+"""What numbers, times and quotations do in a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from mrag.planning.plan import Relation
+from mrag.planning.reading.frame import (
+    Compared,
+    Superlative,
+    TextCondition,
+)
+from mrag.planning.reading.question import Period, Quantity
+from mrag.planning.reading.segmentation import QuestionItem
+from mrag.planning.reading.state import ReaderState, is_superlative
+
+_FLIPPED: dict[Relation, Relation] = {
+    "<": ">=",
+    ">": "<=",
+    "<=": ">",
+    ">=": "<",
+    "=": "!=",
+    "!=": "=",
+}
+
+
+@dataclass
+class QuantityReader(ReaderState):
+    """What numbers, times and quotations do in a question."""
+
+    def _quantity(self, quantity: Quantity, number: int) -> None:
+        waiting, frame = self.waiting, self.frame
+        left = self.last if self._adjacent(quantity.start, 5) else None
+        if (
+            waiting.top is not None
+            and waiting.top.n is None
+            and not quantity.ordinal
+            and waiting.compare is None
+        ):
+            waiting.top.n = int(quantity.value)
+            return
+        if waiting.between:
+            if waiting.lower is None:
+                waiting.lower = quantity.value
+            else:
+                found = Compared(">=", cast(float, waiting.lower), quantity.value, left=left or self.last)
+                waiting.between, waiting.lower = False, None
+                self._compared(found)
+            return
+        if waiting.text is not None:
+            self._text(
+                self.question.words[quantity.start].token.raw, QuestionItem(quantity.start, quantity.end)
+            )
+            return
+        if waiting.compare is not None:
+            found = Compared(
+                waiting.compare, quantity.value, left=left, adjective=waiting.adjective, fold=None
+            )
+            self._compared(found)
+            return
+        following = self.items[number + 1] if number + 1 < len(self.items) else None
+        if quantity.ordinal or (following is not None and following.cue and following.cue.kind == "most"):
+            self.bare = quantity
+            return
+        if following is not None and following.unread and is_superlative(self.question.low[following.start]):
+            self.bare = quantity
+            return
+        if waiting.show and not frame.outputs:
+            frame.superlative = frame.superlative or Superlative("greatest")
+            frame.superlative.n = int(quantity.value)
+            waiting.top = frame.superlative
+            return
+        self._compared(Compared("=", quantity.value, left=left, at=quantity.start))
+
+    def _compared(self, found: Compared) -> None:
+        waiting = self.waiting
+        previous = self.frame.compared[-1] if self.frame.compared else None
+        if (
+            previous is not None
+            and self.or_at > previous.at
+            and found.relation == "="
+            and found.left in (None, previous.left)
+        ):
+            found.left, found.either = previous.left, previous.left is not None
+        if waiting.negated:
+            found.relation, waiting.negated = _FLIPPED[found.relation], False
+        waiting.compare, waiting.adjective = None, ""
+        if found.left is not None and waiting.fold is not None:
+            found.fold, waiting.fold = waiting.fold, None
+        self.frame.compared.append(found)
+        self.open = found
+        self.listing = False
+
+    def _period(self, period: Period) -> None:
+        waiting = self.waiting
+        left = self.last if self._adjacent(period.start, 3) else None
+        low = self.question.low
+        before = low[period.start - 1] if period.start else ""
+        if self.frame.compared and before in ("to", "until", "through") and self.or_at < period.start - 2:
+            previous = self.frame.compared[-1]
+            if (
+                isinstance(previous.value, Period)
+                and previous.upper is None
+                and previous.relation in ("=", ">=")
+            ):
+                previous.relation, previous.upper = ">=", period
+                return
+        if waiting.between:
+            if waiting.lower is None:
+                waiting.lower = period
+            else:
+                found = Compared(">=", cast(Period, waiting.lower), period, left=left, at=period.start)
+                waiting.between, waiting.lower = False, None
+                self._compared(found)
+                self.open = None
+            return
+        self._compared(Compared(waiting.compare or "=", period, left=left, at=period.start))
+        self.open = None
+        self.last_at = period.end
+
+    def _quotation(self, item: QuestionItem) -> None:
+        if self.waiting.text is None:
+            self.waiting.text = "whole"
+        self._text(item.text, item)
+
+    def _text(self, text: str, item: QuestionItem) -> None:
+        waiting = self.waiting
+        noun = self.last if item.start - self.last_at <= 7 else None
+        previous = self.frame.texts[-1] if self.frame.texts else None
+        if previous is not None and self.or_at > self.text_at and (noun is None or noun is previous.noun):
+            noun = previous.noun
+        found = TextCondition(waiting.text or "anywhere", text, noun, waiting.negated)
+        found.either = self.or_at > self.text_at and previous is not None and noun is previous.noun
+        self.text_at = item.end
+        waiting.text, waiting.negated = None, False
+        self.frame.texts.append(found)
+        self.frame.read.update(range(item.start, item.end))
+        self.listing = False

@@ -1,0 +1,194 @@
+"""The roles of a question's words, found in one walk from left to right.
+
+Each cue waits for the noun, number or name that it speaks of; each of these looks at what waits and at what
+stood just before it. English alone is known here; names come from the lexicon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from mrag.planning.plan import Fold, Position, Relation
+from mrag.planning.reading.cues import Cue
+from mrag.planning.reading.frame import (
+    Frame,
+    FrameMeasure,
+    Ordering,
+    Superlative,
+)
+from mrag.planning.reading.names import NameReader
+
+_JUDGED = ("best", "worst")
+_VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
+
+
+@dataclass
+class FrameReader(NameReader):
+    """Reads items into a frame."""
+
+    def read(self) -> Frame:
+        """Return the frame."""
+        low = self.question.low
+        self.frame.yes_or_no = bool(low) and low[0] in _VERBS_OF_ASKING
+        if not self.frame.yes_or_no:
+            self.waiting.show = self.implicit = True
+        for number, item in enumerate(self.items):
+            if item.cue is not None:
+                self._cue(item.cue, number)
+            elif item.mention is not None:
+                if item.start not in self.skipped and not self._owner_of_next(number):
+                    self._mention(item, item.mention)
+            elif item.quantity is not None:
+                self._quantity(item.quantity, number)
+            elif item.period is not None:
+                self._period(item.period)
+            elif item.text:
+                self._quotation(item)
+            else:
+                self._word(item)
+        waiting = self.waiting
+        self.frame.dangling = waiting.count and bool(self.frame.measures)
+        if waiting.negated or waiting.compare or waiting.between or waiting.each:
+            self.frame.unsupported = True
+        if self.waiting.count and not self.frame.outputs:
+            self.frame.outputs.append(FrameMeasure("count"))
+        if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
+            # "Who are the best? Return their name and age.": the second sentence says what is shown.
+            self.frame.outputs = self.frame.outputs[self.boundary :]
+        return self.frame
+
+    def _cue(self, cue: Cue, number: int) -> None:
+        waiting, frame = self.waiting, self.frame
+        kind, value = cue.kind, cue.value
+        if kind in ("show", "who", "where", "when", "count") and self.implicit:
+            # "For customers in Spain, what is …": what came before was no list of what to show.
+            self.implicit = False
+            for noun in frame.nouns:
+                if noun.role == "output":
+                    noun.role = ""
+            frame.outputs.clear()
+            self.listing = False
+        if kind == "show":
+            waiting.show, self.listing = True, False
+            if (
+                self.boundary is None
+                and frame.outputs
+                and set(self.question.words[cue.start].before) & set("?.!;")
+            ):
+                self.boundary = len(frame.outputs)
+        elif kind == "count":
+            self._count(cue)
+        elif kind == "fold":
+            waiting.fold = cast(Fold, value)
+        elif kind == "most":
+            self._most(cue, number)
+        elif kind == "top":
+            # "The top five best": the number is said already.
+            if waiting.top is None or waiting.top.n is None:
+                word = self.question.low[cue.end - 1]
+                waiting.top = frame.superlative = Superlative(
+                    value, adjective=word if word in _JUDGED else ""
+                )
+        elif kind == "compare":
+            self._compare(cue, number)
+        elif kind == "between":
+            waiting.between = True
+        elif kind == "group":
+            self._group(cue)
+        elif kind in ("order", "direction"):
+            self._order(cue)
+        else:
+            self._other(cue)
+
+    def _other(self, cue: Cue) -> None:
+        if cue.kind == "not":
+            self.waiting.negated = True
+        elif cue.kind == "or":
+            self.or_at = cue.end
+        elif cue.kind == "text":
+            self.waiting.text = cast(Position, cue.value)
+        elif cue.kind == "unsupported":
+            self.frame.unsupported = True
+        else:
+            self._asking(cue)
+
+    def _count(self, cue: Cue) -> None:
+        first = self.question.low[cue.start]
+        apart = self.question.words[cue.start].before
+        if (
+            first in ("number", "numbers")
+            and not apart
+            and self.last is not None
+            and self.last_at == cue.start
+        ):
+            return  # "the phone numbers of"
+        self.waiting.count = True
+        self.frame.yes_or_no = False
+
+    def _asking(self, cue: Cue) -> None:
+        if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
+            self.frame.asks = cue.kind
+            self.waiting.show = True
+        if cue.kind in ("ratio", "percentage", "difference"):
+            self.frame.unsupported = True
+        elif cue.kind == "same":
+            self.frame.same = True
+
+    def _most(self, cue: Cue, number: int) -> None:
+        waiting = self.waiting
+        waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
+        if "number of" in " ".join(self.question.low[cue.start : cue.end]):
+            waiting.count = True
+        if self.frame.superlative is None or waiting.top is None:
+            self.frame.superlative = self.frame.superlative or Superlative(cue.value)
+            self.frame.superlative.direction = cue.value
+        if self.bare is not None:
+            rank = int(self.bare.value)
+            if self.bare.ordinal:
+                self.frame.superlative.offset, self.frame.superlative.n = rank - 1, 1
+            else:
+                self.frame.superlative.n = rank
+            self.bare = None
+
+    def _compare(self, cue: Cue, number: int) -> None:
+        relation = cast(Relation, cue.value)
+        words = self.question.low[cue.start : cue.end]
+        if words[0] == "or" and self.frame.compared and self._adjacent(cue.start, 3):
+            self.frame.compared[-1].relation = relation
+            return
+        self.waiting.compare = relation
+        self.waiting.adjective = words[0] if words[0].endswith("er") and words[-1] == "than" else ""
+        if self.waiting.adjective in ("greater", "later", "earlier", "fewer"):
+            self.waiting.adjective = ""
+
+    def _group(self, cue: Cue) -> None:
+        top = self.frame.superlative
+        before = next((i.cue for i in self.items if i.end == cue.start and i.cue is not None), None)
+        if before is not None and before.kind in ("order", "direction") and self.frame.orders:
+            self.waiting.order = self.frame.orders[-1]
+        elif cue.value == "each":
+            self.waiting.each = True
+            self.waiting.show = False
+        elif top is not None and top.measure is None and not top.adjective:
+            self.waiting.by = True
+        elif (
+            self.question.low[cue.start] == "by"
+            and (self.frame.measures or self.waiting.count)
+            and not self._passive(cue.start)
+        ):
+            self.waiting.each = True
+
+    def _order(self, cue: Cue) -> None:
+        if cue.kind == "order":
+            self.waiting.order = Ordering()
+            self.frame.orders.append(self.waiting.order)
+            return
+        descending = cue.value == "descending"
+        if self.frame.orders:
+            self.frame.orders[-1].descending = descending
+        else:
+            self.frame.orders.append(Ordering(descending=descending))
+        alphabetical = "alphabetical" in " ".join(self.question.low[cue.start : cue.end])
+        if self.waiting.order is None and not alphabetical and self.question.low[cue.end - 1] == "of":
+            self.waiting.order = self.frame.orders[-1]

@@ -1,0 +1,126 @@
+"""What the remaining words of a question do: units, adjectives, letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mrag.planning.plan import Part
+from mrag.planning.reading.frame import (
+    Noun,
+    Superlative,
+    TimeUnit,
+)
+from mrag.planning.reading.nouns import NounReader
+from mrag.planning.reading.question import Word
+from mrag.planning.reading.segmentation import QuestionItem, meaningful
+from mrag.planning.reading.state import is_superlative, numeric
+
+_UNIT_WORDS = frozenset(
+    "km m cm mm mi mile miles kilometer kilometers kilometre kilometres meter meters metre metres "
+    "foot feet ft inch inches kg "
+    "kilogram kilograms gram grams g lb lbs pound pounds ton tons tonnes liter liters litre litres l "
+    "ml mph kmh kph hp kw w "
+    "watt watts volt volts dollar dollars usd euro euros eur gbp cent cents percent years year "
+    "months month weeks week days "
+    "day hours hour minutes minute min seconds second sec ms degrees degree sq square acres acre "
+    "hectares gb mb tb ghz mhz "
+    "units unit points point stars star".split()
+)
+
+_HEADS = frozenset(
+    "address addresses number numbers value values name names data figure figures score scores".split()
+)
+
+_UNITS: dict[str, Part] = {
+    "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year",
+    "yearly": "year",
+    "annual": "year", "annually": "year", "quarter": "quarter", "quarters": "quarter", "quarterly": "quarter",
+    "day": "date", "days": "date", "daily": "date", "date": "date", "weekday": "weekday", "hour": "hour",
+}  # fmt: skip
+
+_PER = ("monthly", "yearly", "annual", "annually", "quarterly", "daily")
+
+_PREPOSITIONS = frozenset(
+    "of in on at by for from to with within into onto through that which who whose whom where when "
+    "are is was were"
+    " have has had do does did be been than as under over between among during".split()
+)
+
+
+@dataclass
+class WordReader(NounReader):
+    """What the remaining words of a question do: units, adjectives, letters."""
+
+    def _word(self, item: QuestionItem) -> None:
+        word = self.question.words[item.start]
+        low, waiting, frame = word.low, self.waiting, self.frame
+        if waiting.text is not None and (meaningful(word) or len(low) == 1):
+            self._text(word.token.raw, item)
+        elif self._letter(word, item.start):
+            waiting.text = "whole"
+            self._text(word.token.raw, item)
+        elif low in _UNITS and (waiting.each or low in _PER or waiting.by or (self.listing and frame.groups)):
+            unit = TimeUnit(_UNITS[low], item.start)
+            frame.groups.append(unit)
+            frame.read.add(item.start)
+            waiting.each = waiting.by = False
+        elif is_superlative(low):
+            self._adjective(low, item.start)
+        elif (
+            low in _HEADS and not word.before and self.last is not None and self.last_at == item.start
+            and numeric(self.last)
+        ):  # fmt: skip
+            # "Email addresses", "phone numbers"
+            frame.read.add(item.start)
+            self.last_at = item.end
+        elif item.start == 1 and self.question.low[0] == "how":
+            self._how(low, item)
+        elif waiting.most and meaningful(word):
+            top = frame.superlative
+            if top is not None and top.measure is None:
+                top.adjective = low
+                waiting.most = ""
+                frame.read.add(item.start)
+        elif self.open is not None and self.open.right is None and meaningful(word):
+            # A unit behind a number: "500 km".
+            if low in _UNIT_WORDS and item.start - self._number_end() <= 1:
+                frame.read.add(item.start)
+        elif low in _PREPOSITIONS:
+            self.listing = False
+
+    def _how(self, low: str, item: QuestionItem) -> None:
+        """Read "how long is …" as a question for a property."""
+        found = tuple(candidate for candidate, _ in self.dimension(low))
+        if found:
+            noun = Noun(item.start, item.end, found, "output")
+            self.frame.nouns.append(noun)
+            self.frame.outputs.append(noun)
+            self.frame.read.update((0, item.start))
+            self.frame.unsupported = False
+
+    def _letter(self, word: Word, at: int) -> bool:
+        """Return whether a capital letter is a value: "a grade of A or C"."""
+        if len(word.token.raw) != 1 or not word.token.raw.isupper() or at == 0 or word.token.raw == "I":
+            return False
+        after_or = bool(self.frame.texts) and self.or_at == at
+        return after_or or (self.last is not None and self._adjacent(at, 2) and numeric(self.last))
+
+    def _adjective(self, low: str, at: int) -> None:
+        frame = self.frame
+        if frame.superlative is None:
+            frame.superlative = Superlative("greatest")
+        frame.superlative.adjective = low
+        frame.read.add(at)
+        following = next((i for i in self.items if i.start == at + 1 and i.mention is not None), None)
+        if following is not None and following.mention is not None:
+            info = self.schema.properties.get(following.mention.candidates[0].term)
+            if info is not None and info.kind in ("number", "date"):
+                # "The shortest connect time": the adjective gives the direction, the noun what is measured.
+                self.waiting.most = "adjective"
+        if self.bare is not None:
+            rank = int(self.bare.value)
+            if self.bare.ordinal:
+                frame.superlative.offset, frame.superlative.n = rank - 1, 1
+            else:
+                frame.superlative.n = rank
+            self.bare = None

@@ -1,0 +1,87 @@
+// What a computed answer shows beside its words: its rows, how the question was read, the query, and what
+// else the question may mean.
+
+import { byId, h, plural, show } from "./dom.js";
+import { term } from "./triples.js";
+
+const FIRST = 10;
+const MOST_LINK = 6000;
+const NUMBER = /#(?:integer|decimal|double|float|int|long|short|gYear)$/;
+
+// Rows as a table, each with the ids of the triples that prove it; of one value the sentence says enough.
+export function rowsTable(answer, chips) {
+  const { columns, rows, sentences } = answer;
+  if (!answer.plan || (rows.length < 2 && columns.length < 2)) return null;
+  const several = rows.length > 1;
+  const cited = several && sentences.some((sentence) => sentence.citations.length);
+  const body = h("tbody");
+  const line = (row, at) =>
+    h(
+      "tr",
+      {},
+      row.map((cell) => h("td", { class: cell && NUMBER.test(cell.datatype || "") ? "number" : null }, cell ? value(cell) : "")),
+      cited ? h("td", { class: "proofs" }, at < sentences.length ? chips(sentences[at]) : null) : null,
+    );
+  body.append(...rows.slice(0, FIRST).map(line));
+  const table = h(
+    "table",
+    { class: "rows" },
+    h("caption", { class: several ? null : "unseen" }, several ? `${plural(rows.length, "row", "rows")}${answer.truncated ? ", and there may be more" : ""}` : "The answer as a table"),
+    h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name.replaceAll("_", " "))), cited ? h("th", { scope: "col" }, "Proof") : null)),
+    body,
+  );
+  const place = h("div", { class: "rows-place", tabindex: "0", role: "region", "aria-label": "Rows of the answer" }, table);
+  if (rows.length <= FIRST) return [place];
+  const more = h("button", { type: "button", class: "more" }, `Show all ${rows.length.toLocaleString("en")} rows`);
+  more.addEventListener("click", () => {
+    body.append(...rows.slice(FIRST).map((row, at) => line(row, at + FIRST)));
+    more.remove();
+    place.focus({ preventScroll: true });
+  });
+  return [place, more];
+}
+
+function value(cell) {
+  // The columns say what a number is.
+  return cell.type === "uri" ? term(cell, cell.label) : h("span", { class: "literal", lang: cell["xml:lang"] || null }, cell.label);
+}
+
+// How it was read and computed; `again` asks with another reading.
+export function howItWasRead(answer, again) {
+  const place = byId("computed");
+  show(place, Boolean(answer.plan));
+  if (!answer.plan) return place.replaceChildren();
+  const parts = [h("p", { class: "reading" }, h("b", {}, "Read as: "), answer.reading)];
+  if (answer.ignored.length) parts.push(h("p", { class: "note" }, `Not understood: ${answer.ignored.join(", ")}.`));
+  if (answer.readings.length) {
+    const others = answer.readings.map((other) =>
+      h(
+        "li",
+        {},
+        h("button", { type: "button", class: "chip", "data-reading": String(other.number), onclick: () => again(other.number) }, other.reading),
+        h("span", { class: "hint" }, ` gives ${other.answer}`),
+      ),
+    );
+    parts.push(h("h3", { id: "readings-title" }, "It may also mean"), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
+  }
+  place.replaceChildren(...parts, sparql(answer.query));
+}
+
+function sparql(query) {
+  const text = h("pre", { tabindex: "0", "aria-label": "SPARQL query" }, h("code", {}, query));
+  const said = h("span", { class: "hint", role: "status" });
+  const copy = h("button", { type: "button", onclick: () => copied(query, text, said) }, "Copy");
+  const open = query.length <= MOST_LINK ? h("a", { class: "chip", href: `#/query?query=${encodeURIComponent(query)}` }, "Open in Query") : null;
+  return h("details", { class: "sparql" }, h("summary", {}, "SPARQL"), text, h("p", { class: "line" }, copy, open, said));
+}
+
+async function copied(query, text, said) {
+  try {
+    await navigator.clipboard.writeText(query);
+    said.textContent = "Copied.";
+  } catch {
+    // No clipboard without TLS or leave; then the reader copies what is selected.
+    getSelection().selectAllChildren(text);
+    said.textContent = "Selected: press Ctrl+C.";
+  }
+}

@@ -1,0 +1,62 @@
+"""The `mrag` command, run in this process: its output and exit code are those of a process of its own.
+
+`test_cli.py` tests that they are.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mrag.cli import main
+
+
+def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does, with a cache of its own."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
+    code: int | str | None = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        for name, value in environment(cwd, **env).items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["mrag", *args])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        patch.setattr(sys, "stdout", streams[0])
+        patch.setattr(sys, "stderr", streams[1])
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    assert not isinstance(code, str), code
+    out, err = (stream.buffer.getvalue().decode() for stream in streams)  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(["mrag", *args], code or 0, out, err)
+
+
+def process(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as `run` does, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "mrag", *args],
+        cwd=cwd,
+        env={**os.environ, **environment(cwd, **env)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def environment(cwd: Path, **env: str) -> dict[str, str]:
+    """Return the variables that a command is given beside those of this process."""
+    return {
+        "XDG_CACHE_HOME": str(cwd / ".cache"),
+        "MRAG_EMBEDDER": "wordllama",
+        "OLLAMA_HOST": "http://127.0.0.1:9",
+        "COLUMNS": "100",
+        **env,
+    }

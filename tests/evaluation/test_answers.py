@@ -1,0 +1,260 @@
+"""Answers held against gold ones: the comparison, files of questions, and the figures of a run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mrag
+from mrag.errors import ConfigError
+from mrag.evaluation import GoldQuestion, GoldTable, Resampling, evaluate_questions, read_questions
+from mrag.evaluation.answers.comparison import gold_tables, mentions, score
+from mrag.graph.kg import KnowledgeGraph
+from mrag.storage.journal import append
+from tests.conftest import shared_data
+from tests.evaluation.test_eval_cli import invoke
+from tests.test_cli import run
+
+QUICK = Resampling(resamples=100)
+TRIPLE_STORES: dict[str, Any] = {
+    "id": "count", "question": "How many triple stores are there?", "answers": [["11"]], "category": "count",
+}  # fmt: skip
+FOOTBALL: dict[str, Any] = {"id": "football", "question": "Who won the football world cup in 1990?"}
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[KnowledgeGraph]:
+    with mrag.demo(model="none") as kg:
+        yield kg
+
+
+def scorer() -> ModuleType:
+    """The scorer of the shared questions: the oracle."""
+    spec = importlib.util.spec_from_file_location("score", shared_data("structured_qa") / "score.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+VALUES = st.one_of(
+    st.sampled_from(["a", " A ", "b", "B  c", "b c", "7", "007", "7.0", "7.05", "true", "It’s", "it's", ""]),
+    st.sampled_from(["2023-04", "2023-04-01", "2023-04-01T00:00:00Z", "2023-04-01 10:00:00", "1e1", "10"]),
+    st.integers(0, 3),
+    st.sampled_from([0.5, 0.502, 0.51, 1.0, 1.001, 2.5, 99.5, 100.2]),
+    st.booleans(),
+    st.none(),
+)
+
+
+@st.composite
+def questions_and_answers(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
+    """A question with alternatives, and an answer that is near one of them more often than not."""
+
+    def table() -> dict[str, Any]:
+        width = draw(st.integers(1, 3))
+        rows = draw(st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=1, max_size=4))
+        found: dict[str, Any] = {"answers": rows}
+        if draw(st.booleans()):
+            found["choice_columns"] = draw(st.lists(st.integers(0, width - 1), unique=True, max_size=width))
+        if draw(st.booleans()):
+            found["order_groups"] = [draw(st.integers(0, 2)) for _ in rows]
+        return found
+
+    question = {**table(), "ordered": draw(st.booleans())}
+    question["alternatives"] = [table() for _ in range(draw(st.integers(0, 2)))]
+    source = draw(st.sampled_from([question, *question["alternatives"]]))["answers"]
+    rows = draw(st.permutations(source))
+    if draw(st.booleans()):
+        order = draw(st.permutations(range(len(rows[0]))))
+        rows = [[row[c] for c in order] for row in rows]
+    change = draw(st.sampled_from(["none", "wider", "narrower", "cell", "twice", "flat", "other"]))
+    if change == "wider":
+        rows = [[*row, draw(VALUES)] for row in rows]
+    elif change == "narrower":
+        rows = [row[1:] for row in rows]
+    elif change == "cell":
+        rows = [list(row) for row in rows]
+        rows[0][0] = draw(VALUES)
+    elif change == "twice":
+        rows = [*rows, rows[0]]
+    elif change == "flat":
+        return question, [row[0] for row in rows] if len(rows) > 1 else list(rows[0])
+    elif change == "other":
+        rows = draw(st.lists(st.lists(VALUES, min_size=1, max_size=3), max_size=4))
+    return question, rows
+
+
+@settings(max_examples=3000, deadline=None)
+@given(pair=questions_and_answers())
+def test_answers_score_as_the_scorer_of_the_shared_questions_says(pair: tuple[dict[str, Any], Any]) -> None:
+    question, answers = pair
+    oracle = scorer()
+    exact, contains, f1 = oracle.score(question, answers)
+    found = score(gold_tables(question), answers)
+    assert (float(found.exact), float(found.contains)) == (exact, contains)
+    assert found.f1 == pytest.approx(f1)
+
+
+def test_gold_answers_of_the_shared_questions_are_exact() -> None:
+    files = sorted(shared_data("structured_qa").glob("*/questions.jsonl"))
+    asked = read_questions(files)
+    assert len(asked) == 301 and all(question.answerable for question in asked)
+    for path in files:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            question = json.loads(line)
+            for accepted in (question, *question.get("alternatives", ())):
+                assert score(gold_tables(question), accepted["answers"]).exact, question["id"]
+    refused = read_questions(shared_data("structured_qa") / "unanswerable.jsonl", only={"db": "atis"})
+    assert len(refused) == 15 and not any(question.answerable for question in refused)
+
+
+def test_columns_of_which_any_will_do_and_rows_in_order() -> None:
+    gold = GoldTable((("ann", 1, "x"), ("bob", 2, "y")), choice=(0, 2), ranks=(0, 1))
+    assert score([gold], [["Ann", 1], ["Bob", 2]]).exact
+    assert score([gold], [[1, "X"], [2, "Y"]]).exact
+    assert not score([gold], [["Bob", 2], ["Ann", 1]]).contains, "the order is asked for"
+    assert not score([gold], [[1], [2]]).exact, "one of the columns is wanted"
+    wider = score([gold], [["Ann", 1, 9], ["Bob", 2, 9]])
+    assert wider.contains and not wider.exact
+
+
+def test_sentences_may_name_what_is_asked_for() -> None:
+    gold = [GoldTable((("o'neil", 1024),)), GoldTable((("ann",),))]
+    assert mentions("O’Neil has 1,024 cats.", gold)
+    assert mentions("It is Ann.", gold)
+    assert not mentions("Annette has 10240.", gold)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "Not JSON"),
+        ("[1]", "Not a JSON object"),
+        ('{"answers": [1]}', "`question`"),
+        ('{"question": "  "}', "`question`"),
+        ('{"question": "a", "answers": [[1], [1, 2]]}', "`answers`"),
+        ('{"question": "a", "answers": [[]]}', "`answers`"),
+        ('{"question": "a", "answers": [1], "alternatives": [{"rows": [1]}]}', "`alternatives`"),
+        ('{"question": "a", "answers": [1], "alternatives": 3}', "`alternatives`"),
+        ('{"question": "a", "answers": [1], "choice_columns": [1]}', "`choice_columns`"),
+        ('{"question": "a", "answers": [1], "choice_columns": "0"}', "`choice_columns`"),
+        ('{"question": "a", "answers": [1, 2], "ordered": true, "order_groups": [0]}', "`order_groups`"),
+        ('{"question": "a", "id": "1"}', "the id '1'"),
+    ],
+)
+def test_a_malformed_line_is_named(line: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"question": "What?", "id": "1"}\n\n' + line + "\n")
+    with pytest.raises(ConfigError) as error:
+        read_questions(path)
+    assert said in str(error.value) and f"{path}, line 3" in str(error.value)
+
+
+def test_a_file_without_questions_or_none_at_all_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"question": "What?", "db": "a"}\n')
+    with pytest.raises(ConfigError, match="no questions"):
+        read_questions(path, only={"db": "b"})
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_questions(tmp_path / "none.jsonl")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        read_questions(path)
+
+
+def test_figures_of_a_run(demo: KnowledgeGraph) -> None:
+    wrong = {**TRIPLE_STORES, "id": "wrong", "answers": [[12]]}
+    asked = [GoldQuestion.of(fields) for fields in (TRIPLE_STORES, wrong, FOOTBALL)]
+    found = evaluate_questions(demo, asked, how="plan", resampling=QUICK)
+    assert found.overall is not None and found.overall.exact.mean == 0.5
+    assert found.sure is not None and (found.sure.mean, found.sure.queries) == (0.5, 2)
+    assert found.refused[""].mean == 1.0
+    assert found.abstention is not None and (found.abstention.mean, found.abstention.queries) == (1.0, 1)
+    assert dict(found.ways) == {"none": 1, "plan": 2}
+    assert [p["id"] for p in found.predictions] == ["count", "wrong", "football"]
+    shown = str(found)
+    assert "| count | 2 | 0.500 [" in shown and "none 1 (33%)" in shown
+    assert json.loads(json.dumps(found.to_json()))["overall"]["f1"]["mean"] == 0.5
+    assert "Right where it was sure" in found._repr_html_()
+
+
+def test_entities_may_be_named_by_iri_and_sentences_are_read(demo: KnowledgeGraph) -> None:
+    fields = {"question": "Which vendor develops GraphDB?"}
+    label = GoldQuestion.of({**fields, "id": "label", "answers": ["Ontotext"]})
+    planned = evaluate_questions(demo, [label], how="plan", resampling=QUICK)
+    assert planned.overall is not None and planned.overall.exact.mean == 1.0
+    iri = next(iri for iri in _entities(demo) if demo.labels([iri])[iri] == "Ontotext")
+    by_iri = GoldQuestion.of({**fields, "id": "iri", "answers": [iri]})
+    planned = evaluate_questions(demo, [by_iri], how="plan", resampling=QUICK)
+    assert planned.overall is not None and planned.overall.exact.mean == 1.0
+    read = evaluate_questions(demo, [label], how="read", resampling=QUICK)
+    assert read.overall is not None and read.overall.contains.mean == 1.0 and read.overall.exact.mean == 0.0
+
+
+def _entities(kg: KnowledgeGraph) -> list[str]:
+    return sorted({str(t) for row in kg.select("SELECT ?s { ?s ?p ?o }") for t in row})
+
+
+def test_a_run_resumes_from_its_journal(demo: KnowledgeGraph, tmp_path: Path) -> None:
+    asked = [GoldQuestion.of(fields) for fields in (TRIPLE_STORES, FOOTBALL)]
+    journal = tmp_path / "j"
+    whole = evaluate_questions(demo, asked, how="plan", journal=journal, resampling=QUICK)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 3
+    journal.write_bytes(lines[0])
+    append(journal, {**whole.predictions[0], "answers": [["12"]]})
+    with journal.open("ab") as file:
+        file.write(lines[2][:30])
+    resumed = evaluate_questions(demo, asked, how="plan", journal=journal, resampling=QUICK)
+    assert resumed.overall is not None and resumed.overall.exact.mean == 0.0, (
+        "what is kept is not asked again"
+    )
+    anew = evaluate_questions(demo, asked, how="auto", journal=journal, resampling=QUICK)
+    assert anew.overall is not None and anew.overall.exact.mean == 1.0
+
+
+def test_a_way_that_is_not_there_and_no_question(demo: KnowledgeGraph) -> None:
+    with pytest.raises(ConfigError, match="no way"):
+        evaluate_questions(demo, [GoldQuestion.of(FOOTBALL)], how="guess")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="no questions"):
+        evaluate_questions(demo, [])
+
+
+def test_the_command_writes_predictions_and_a_table(tmp_path: Path) -> None:
+    path, out = tmp_path / "q.jsonl", tmp_path / "p.jsonl"
+    path.write_text("".join(json.dumps({**q, "db": "demo"}) + "\n" for q in (TRIPLE_STORES, FOOTBALL)))
+    options = ["--only", "db=demo", "--resamples", "100", "--out", str(out), "--how", "plan"]
+    done = run("eval", "questions", str(path), *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "| count | 1 | 1.000" in done.stdout and "Asking" in done.stderr
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(r["id"], r["answers"], r["abstain"]) for r in rows] == [
+        ("count", [["11"]], False), ("football", None, True),
+    ]  # fmt: skip
+    assert [p.name for p in tmp_path.glob("*.journal")] == []
+
+
+def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text("{")
+    for options, said in (
+        ([], f"[{path}, line 1]"),
+        (["--only", "db"], "FIELD=VALUE"),
+        (["--how", "guess"], "no way"),
+    ):
+        done = run("eval", "questions", str(path), *options, cwd=tmp_path)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+
+
+def test_rankers_are_what_eval_measures_by_default() -> None:
+    assert "questions" in invoke("eval", "--help") and "rankers" in invoke("eval", "--help")
+    assert "--qrels" in invoke("eval", "rankers", "--help")

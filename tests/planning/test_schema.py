@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.profile import usage
+from mrag.planning.profile.kinds import kind_of_texts, number_in
+from mrag.planning.profiling import schema_of
+from mrag.planning.schema import ClassEdge
+from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import shared_data
+
+PREFIXES = """
+@prefix : <http://example.org/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix schema: <http://schema.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+"""
+SHOP = """
+:Product a owl:Class ; rdfs:label "product"@en, "Produkt"@de ; rdfs:comment "What is sold." .
+:Pump a owl:Class ; rdfs:subClassOf [ rdfs:subClassOf :Product ], :Tool .
+:Tool a owl:Class ; rdfs:subClassOf :Product .
+:Unused a owl:Class .
+:suppliedBy a owl:ObjectProperty ; rdfs:label "supplied by" ; owl:inverseOf :supplies ; rdfs:range :Place .
+:supplies a owl:ObjectProperty ; rdfs:label "supplies" .
+:neverUsed a owl:ObjectProperty ; rdfs:domain :Product .
+:p1 a :Pump, :Tool, :Product, owl:NamedIndividual, owl:Thing ; rdfs:label "X20-1 - Pump, blue" ;
+  :suppliedBy :v1 ; :price 12.5 ; :weight "12 kg" ; :launched "2020-01-31" ; :code "007" ; :on_sale true .
+:p2 a :Tool, :Product ; rdfs:label "Hammer" ; :suppliedBy :v1, :v2 ; :price 7 ; :weight "900 g" ;
+  :launched "2021-12-01" ; :code "008" ; :on_sale false ; prov:wasDerivedFrom :p1 .
+:v1 a :Vendor ; schema:name "Lopez, Maria" ; :since "1999-05-05"^^xsd:date .
+:v2 a :Vendor ; skos:prefLabel "Blum" ; skos:altLabel "Blum & Sons" ; :since "2003-01-01"^^xsd:date .
+"""
+
+
+def graph(tmp_path: Path, turtle: str, at: str | None = None) -> KnowledgeGraph:
+    file = tmp_path / "graph.ttl"
+    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    kg = KnowledgeGraph(OxigraphStore(tmp_path / at if at else None))
+    kg.load([file])
+    return kg
+
+
+def e(name: str) -> str:
+    return f"http://example.org/{name}"
+
+
+def test_classes_are_those_with_members(tmp_path: Path) -> None:
+    with graph(tmp_path, SHOP) as kg:
+        schema = schema_of(kg)
+    assert {c: info.count for c, info in schema.classes.items()} == {
+        e("Product"): 2,
+        e("Pump"): 1,
+        e("Tool"): 2,
+        e("Vendor"): 2,
+    }
+    product, pump = schema.classes[e("Product")], schema.classes[e("Pump")]
+    assert product.names == ("product", "Produkt")
+    assert product.comment == "What is sold." and pump.names == ("pump",)
+    assert pump.parents == (e("Tool"),), "a parent that is reached by another is not direct"
+
+
+def test_properties_are_as_the_data_use_them(tmp_path: Path) -> None:
+    with graph(tmp_path, SHOP) as kg:
+        schema = schema_of(kg)
+    kinds = {p.removeprefix("http://example.org/"): info.kind for p, info in schema.properties.items()}
+    assert kinds == {
+        "code": "text",
+        "launched": "date",
+        "on_sale": "boolean",
+        "price": "number",
+        "since": "date",
+        "suppliedBy": "entity",
+        "weight": "number",
+    }
+    supplied, weight = schema.properties[e("suppliedBy")], schema.properties[e("weight")]
+    assert (supplied.triples, supplied.subjects, supplied.objects, supplied.functional) == (3, 2, 2, False)
+    assert supplied.domains == {e("Product"): 2, e("Tool"): 2, e("Pump"): 1}
+    assert supplied.ranges == {e("Vendor"): 2}, "what is declared does not hold against the data"
+    assert supplied.inverse_names == ("supplies",)
+    assert weight.text_numbers and (weight.minimum, weight.maximum) == ("12 kg", "900 g")
+    price = schema.properties[e("price")]
+    assert (float(price.minimum), float(price.maximum), price.functional) == (7, 12.5, True)
+    assert schema.properties[e("since")].minimum == "1999-05-05"
+    assert schema.properties[e("on_sale")].names == ("on sale",)
+    assert ClassEdge(e("Pump"), e("suppliedBy"), e("Vendor"), 1) in schema.edges
+    assert ClassEdge(e("Product"), e("suppliedBy"), e("Vendor"), 3) in schema.edges
+    assert {p.rpartition("#")[2].rpartition("/")[2] for p in schema.label_properties} == {
+        "altLabel",
+        "label",
+        "name",
+        "prefLabel",
+    }
+
+
+def test_a_graph_without_any_schema_has_one(tmp_path: Path) -> None:
+    with graph(tmp_path, ":a :knows :b . :b :knows :c ; :age 3 .") as kg:
+        schema = schema_of(kg)
+    knows = schema.properties[e("knows")]
+    assert knows.domains == {"": 2} and knows.ranges == {"": 2} and knows.names == ("knows",)
+    assert list(schema.classes) == [""] and schema.classes[""].count >= 2
+    assert schema.edges == (ClassEdge("", e("knows"), "", 2),)
+
+
+def test_an_empty_graph_has_an_empty_schema(kg: KnowledgeGraph) -> None:
+    schema = schema_of(kg)
+    assert (dict(schema.classes), dict(schema.properties), schema.edges, schema.triples) == ({}, {}, (), 0)
+
+
+def test_a_schema_is_of_the_present_state(tmp_path: Path) -> None:
+    with graph(tmp_path, ":a :knows :b .") as kg:
+        before = schema_of(kg)
+        more = tmp_path / "more.ttl"
+        more.write_text(PREFIXES + ":c :likes :a .", encoding="utf-8")
+        kg.load([more])
+        assert set(before.properties) == {e("knows")}
+        assert set(schema_of(kg).properties) == {e("knows"), e("likes")}
+
+
+def test_samples_of_a_large_graph_show_what_counting_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(7)
+    lines = []
+    for at in range(600):
+        kind = random.choice(["Person", "Firm"])
+        lines.append(f':{kind}{at} a :{kind} ; :size {at} ; :note "{random.choice("abc")} {at}" .')
+        if kind == "Person":
+            lines.append(f':{kind}{at} :worksFor :f{at % 7} ; :year "{1900 + at % 90}" .')
+    lines += [f":f{at} a :Firm ." for at in range(7)]
+    with graph(tmp_path, "\n".join(lines)) as kg:
+        exact = schema_of(kg)
+    for name, value in (("_EXACT", 100), ("_TRIPLES", 60), ("_MEMBERS", 60), ("_TEXTS", 60)):
+        monkeypatch.setattr(usage, name, value)
+    with graph(tmp_path, "\n".join(lines)) as kg:
+        sampled = schema_of(kg)
+    assert sampled.classes == exact.classes
+    for p, mine in sampled.properties.items():
+        other = exact.properties[p]
+        assert (mine.kind, mine.text_numbers, mine.triples, mine.subjects, mine.objects) == (
+            other.kind,
+            other.text_numbers,
+            other.triples,
+            other.subjects,
+            other.objects,
+        )
+        assert set(mine.domains) == set(other.domains) and set(mine.ranges) == set(other.ranges)
+        for c, n in other.domains.items():
+            assert n / 2 <= mine.domains[c] <= 2 * n
+    assert {(x.source, x.property, x.target) for x in sampled.edges} == {
+        (x.source, x.property, x.target) for x in exact.edges
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "as_text"),
+    [
+        (["1", "2.5", "-3"], "number", True),
+        (["1,024 kg", "3 kg"], "number", True),
+        (["$9.99", "$10"], "number", True),
+        (["2020-01-01", "2021-02-03T10:00:00Z"], "date", False),
+        (["E190", "A320"], "text", False),
+        (["00501", "10001"], "text", False),
+        (["12 Monkeys", "8 Mile", "21 Grams", "300 Spartans"], "text", False),
+        (["", " "], "text", False),
+        ([], "text", False),
+    ],
+)
+def test_kinds_of_texts(texts: Sequence[str], kind: str, as_text: bool) -> None:
+    assert kind_of_texts(texts) == (kind, as_text)
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_a_number_or_none(text: str) -> None:
+    found = number_in(text)
+    assert found is None or isinstance(found, float)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.sampled_from(["", " kg", "%", " km/h"]))
+@settings(max_examples=200, deadline=None)
+def test_numbers_are_read_with_their_units(value: float, unit: str) -> None:
+    assert number_in(f"{value}{unit}") == value
+
+
+def test_real_graphs_have_a_schema() -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([shared_data("structured_qa/broker/graph.ttl")])
+        schema = schema_of(kg)
+        assert len(schema.classes) == 4 and len(schema.edges) == 3
+        assert all(info.domains for info in schema.properties.values())
