@@ -61,8 +61,8 @@ __getattr__, __dir__ = lazy(
         "compiler": "to_sparql",
         "interchange": "plan_from_json plan_to_json",
         "interpreter": "evaluate",
-        "plan": "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern Plan "
-        "Scalar Unknown",
+        "plan": "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern "
+        "Plan Scalar Unknown",
         "proof": "RowProof prove",
         "run": "PlanResult",
         "wording": "to_words",
