@@ -33,11 +33,19 @@ from mrag.text.grammar import plural
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
 
+_CERTAIN = 0.9
+"""Probability below which an answer says that its reading is not certain."""
+
+UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
+
 _SECONDS = 10.0
+_PLAUSIBLE = 0.8
+"""Share of the probability of the reading that was taken from which on another one is offered."""
+
 _TRIED = 5
 _LIKELY = 0.25
-_OFFERED = 0.5
-"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
+"""Share of the probability of the likeliest reading from which on another one is tried."""
+
 _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
 _SHOWN = 20
@@ -135,9 +143,11 @@ def _run(
     found: list[tuple[Reading, PlanResult]] = []
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
-        least = _OFFERED if len(found) >= wanted else _LIKELY
+        least = _LIKELY * readings[0].probability
+        if len(found) >= wanted:
+            least = _PLAUSIBLE * found[wanted - 1][0].probability
         left = ends - time.monotonic()
-        if left <= 0 or reading.probability < least * readings[0].probability:
+        if left <= 0 or reading.probability < least:
             break
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
@@ -181,11 +191,12 @@ def _answer(
         tuple(rows),
         reading.probability,
         reading.ignored,
-        tuple(_others(display, rows, others)),
+        tuple(_others(display, rows, others, reading.probability)),
         result.truncated,
     )
     given = Answer.of(question, sentences, context, None, None)
-    return replace(given, way="plan", computed=computed)
+    notice = UNCERTAIN if reading.probability < _CERTAIN else None
+    return replace(given, way="plan", computed=computed, notice=notice)
 
 
 def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
@@ -207,10 +218,13 @@ def _others(
     display: Display,
     rows: Sequence[tuple[AnswerCell, ...]],
     others: Sequence[tuple[int, Reading, PlanResult]],
+    taken: float,
 ) -> list[OtherReading]:
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
+        if reading.probability < _PLAUSIBLE * taken:
+            continue
         theirs = _rows(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)

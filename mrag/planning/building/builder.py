@@ -22,6 +22,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
+from mrag.text.tokens import content
 
 _VERBS_OF_PLACE = frozenset(
     "flow touch pass cross lie run go lead stand serve work live situat surround".split()
@@ -57,6 +58,7 @@ class Builder(PlanConditions):
         for text in frame.texts:
             self._text(text)
         self._start()
+        self._chained()
         self._membership()
         self.graph.connect()
         self._others()
@@ -79,6 +81,17 @@ class Builder(PlanConditions):
             self._ignored(),
             self.choices,
         )
+
+    def _chained(self) -> None:
+        """Refuse a relation that is walked twice between things of one class, which one unknown cannot say."""
+        for iri, info in self.schema.properties.items():
+            if info.kind != "entity" or not set(info.domains) & set(info.ranges):
+                continue
+            names = {w for name in info.names for w in content(name)}
+            said = [w for w in self.question.words if any(_alike(w.stem, n) for n in names)]
+            named = any(f.term == iri for n in self.frame.nouns for f in (self.noun(n),))
+            if named and len(said) > max(1, min(len(name.split()) for name in info.names)):
+                raise Unbuildable("a relation said twice")
 
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
@@ -134,8 +147,6 @@ class Builder(PlanConditions):
         # A word of a property that was used for a join is read.
         for iri in (*self.graph.used, *self.graph.read):
             info = self.schema.properties.get(iri)
-            from mrag.text.tokens import content
-
             if info and any(
                 _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
             ):

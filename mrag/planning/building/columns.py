@@ -117,7 +117,8 @@ class PlanColumns(PlanNames):
         if top.measure is not None and top.adjective:
             plain = positive(top.adjective)
             top.direction = DIMENSIONS[plain][0] if plain else top.direction
-        if top.measure is None and top.adjective:
+        measured = [c for c in columns if isinstance(c.value, Aggregate)]
+        if top.measure is None and top.adjective and not (measured and top.adjective in ("best", "worst")):
             options = self._said_of(self.dimension(top.adjective), top.of)
             options = [o for o in options if self._distance(self._domains(o[0]), 0) < 3] or list(options)
             if not options:
@@ -131,7 +132,6 @@ class PlanColumns(PlanNames):
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))
         if top.measure is None:
-            measured = [c for c in columns if isinstance(c.value, Aggregate)]
             if not measured:
                 raise Unbuildable("nothing to order by")
             return measured[-1]

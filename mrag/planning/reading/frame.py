@@ -46,13 +46,11 @@ class FrameMeasure:
     Attributes:
         function: The fold; None for the value itself.
         noun: What is folded or counted; None where the question leaves it open.
-        per: What it is averaged over: "the average number of rooms per house".
         money: Whether an amount of things is summed rather than their number: "the total sales amount".
     """
 
     function: Fold | None
     noun: Noun | None = None
-    per: Noun | None = None
     money: bool = False
 
 

@@ -82,7 +82,7 @@ class NameReader(WordReader):
         if following is None or following.mention is None:
             return None
         terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
-        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.6)
+        kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
         if not kept or kept[0].kind != "property":
             return None
         self.skipped.add(following.start)

@@ -19,6 +19,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.names import NameReader
 
+_JUDGED = ("best", "worst")
 _VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
 
@@ -47,13 +48,9 @@ class FrameReader(NameReader):
             else:
                 self._word(item)
         waiting = self.waiting
-        self.frame.dangling = (waiting.count and bool(self.frame.measures)) or bool(
-            waiting.negated
-            or waiting.compare
-            or waiting.between
-            or waiting.each
-            or (waiting.most and not waiting.count)
-        )
+        self.frame.dangling = waiting.count and bool(self.frame.measures)
+        if waiting.negated or waiting.compare or waiting.between or waiting.each:
+            self.frame.unsupported = True
         if self.waiting.count and not self.frame.outputs:
             self.frame.outputs.append(FrameMeasure("count"))
         if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
@@ -89,7 +86,10 @@ class FrameReader(NameReader):
         elif kind == "top":
             # "The top five best": the number is said already.
             if waiting.top is None or waiting.top.n is None:
-                waiting.top = frame.superlative = Superlative(value)
+                word = self.question.low[cue.end - 1]
+                waiting.top = frame.superlative = Superlative(
+                    value, adjective=word if word in _JUDGED else ""
+                )
         elif kind == "compare":
             self._compare(cue, number)
         elif kind == "between":

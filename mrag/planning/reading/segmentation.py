@@ -11,6 +11,7 @@ from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
+from mrag.text.english import VERBS
 from mrag.text.tokens import is_stopword
 
 _NOISE = frozenset(
@@ -24,7 +25,7 @@ _NOISE = frozenset(
     "found find "
     "use uses used using based come comes came located locate lie lies situated belonged called named name "
     "names known respect regarding concerning entry entries item items instance instances all any each both "
-    "their its his her them they it he she we you i me my our your us some good much many more than who whom "
+    "their its his her them they it he she we you i me my our your us some much many more than who whom "
     "whose that which what where when how why the a an of in on at by for from to with within into "
     "onto and or as "
     "so if then this these those such same other others another every no not s t can could would should will "
@@ -41,6 +42,7 @@ _NOISE = frozenset(
 """Words that a reading may leave aside: they say nothing that the graph could answer otherwise."""
 
 
+_BETWEEN = frozenset("in at on for from to with the a an".split())
 _GRAMMAR = frozenset(
     "each every both whose all per no not with who that which how many most least than where when "
     "any have has had is are was were by".split()
@@ -146,7 +148,7 @@ def _weighed(
             continue
         size, score = mention.end - mention.start, mention.candidates[0].score
         inner = question.low[mention.start : mention.end]
-        if mention.candidates[0].way != "exact" and not _GRAMMAR.isdisjoint(inner):
+        if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0].kind, inner):
             continue
         if (
             size > 1
@@ -174,6 +176,15 @@ def _weighed(
         )
     for period in question.periods:
         yield QuestionItem(period.start, period.end, period=period), 1.05 * (period.end - period.start)
+
+
+def _accidental(kind: str, words: Sequence[str]) -> bool:
+    """Return whether words are like a name only by accident: they join two names, or are a verb."""
+    if not _GRAMMAR.isdisjoint(words):
+        return True
+    if kind not in ("entity", "value"):
+        return False
+    return not _BETWEEN.isdisjoint(words[1:]) or (len(words) == 1 and words[0] in VERBS)
 
 
 def _cuts(start: int, end: int, quoted: Sequence[tuple[int, int, str]]) -> bool:
