@@ -19,7 +19,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import Progress, Source
-from mrag.rdf.terms import OWL, RDF, RDFS, XSD
+from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
 from mrag.storage.scratch import Scratch
 
 OnBad = Literal["stop", "skip"]

@@ -21,7 +21,7 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders.checks import Checked, Counting, Gunzipped, too_long
-from mrag.rdf.terms import SKOLEM
+from mrag.rdf.namespaces import SKOLEM
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are (None when not known)."""

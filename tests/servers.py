@@ -74,6 +74,16 @@ def oxigraph_server(folder: Path, *, memory: bool = False, seconds: int = 4) -> 
 
 
 @contextmanager
+def graphdb_protocol(folder: Path, *options: str) -> Iterator[str]:
+    """Give the URL of an empty store that `mrag serve` offers over GraphDB's protocol, in a process."""
+    base = f"http://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
+    command += ["--workers", "1", "--port", base.rpartition(":")[2], *options]
+    with running(command, f"{base}/sparql", folder / "log"):
+        yield f"graphdb:{base}/repositories/main"
+
+
+@contextmanager
 def virtuoso_server(folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000) -> Iterator[str]:
     """Give the URL of a store on a Virtuoso server; its login is dba, dba."""
     program = shutil.which("virtuoso-t")

@@ -32,8 +32,30 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_ask_prints_what_it_computed_and_how(home: Path) -> None:
+    done = run("ask", "--sparql", "How many triple stores are there?", cwd=home)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("11 triple stores [t1]") and "Read as: the number of triple stores" in lines
+    (query,) = [line for line in lines if line.startswith("SELECT ")]
+    assert "[t5] (GraphDB, is a, triple store)" in lines
+    assert "11" in run("query", query, cwd=home).stdout
+    assert "No language model" not in done.stderr
+
+
+def test_the_way_of_an_answer_is_an_option(home: Path) -> None:
+    question = "How many employees does GraphDB have?"
+    done = run("ask", "--how", "plan", question, cwd=home)
+    assert done.returncode == 0 and done.stdout.startswith("Not in this graph: ")
+    assert "Read, not computed: " in run("ask", question, cwd=home).stderr
+    bad = run("ask", "--how", "guess", question, cwd=home)
+    assert bad.returncode == 1 and "auto" in bad.stderr
+    many = run("ask", "--reading", "99", "How many triple stores are there?", cwd=home)
+    assert many.returncode == 1 and "Choose one from 1 to" in many.stderr
+
+
 def test_ask_prints_an_answer_with_citations(home: Path) -> None:
-    done = run("ask", "Which vendor develops GraphDB?", cwd=home)
+    done = run("ask", "--how", "read", "Which vendor develops GraphDB?", cwd=home)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("GraphDB is developed by Ontotext [t")
     assert "(GraphDB, developed by, Ontotext)" in done.stdout

@@ -15,7 +15,7 @@ PACKAGES = tuple(
     f"mrag.{name}"
     for name in (
         "cel", "completion", "context", "evaluation", "generation", "generative", "graph", "graphcodes",
-        "images", "index", "loaders", "rdf", "reasoning", "retrieval", "stores", "text",
+        "images", "index", "loaders", "planning", "rdf", "reasoning", "retrieval", "stores", "text",
     )
 )  # fmt: skip
 HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")
@@ -39,6 +39,13 @@ def test_importing_them_loads_nothing_heavy() -> None:
     script = f"import sys, mrag, {', '.join(PACKAGES)}; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_processes_that_parse_load_no_rdflib() -> None:
+    modules = "mrag.stores.process.parsing, mrag.stores.process.documents"
+    script = f"import sys, {modules}; print('rdflib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_docs_and_notebooks_need_nothing_deeper() -> None:

@@ -14,12 +14,12 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests
 from rdflib import FOAF, RDFS, Literal, URIRef
 
 import mrag
-from mrag.errors import MissingIndex
+from mrag.errors import ConfigError, MissingIndex
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
-from mrag.retrieval.answering import ask, stream, verify
+from mrag.retrieval.answering import How, ask, stream, verify
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs, to_content_blocks
 
 _kept: list[KnowledgeGraph] = []
@@ -117,11 +117,45 @@ def test_answers_without_a_model_are_cited_and_verified() -> None:
         ("What kind of licence does Neo4j have?", "open source"),
         ("Which features does RDFox have?", "reasoning"),
     ):
-        given = ask(kg, question, model="none")
+        given = ask(kg, question, model="none", how="read")
         assert word in given.text
         assert given.citations and given.model is None and given.notice
         assert verify(kg, given).ok, verify(kg, given)
         assert verify(kg, given.to_json()).ok
+
+
+def test_what_can_be_computed_is_computed_cited_and_verified() -> None:
+    kg = demo()
+    for question, word in (
+        ("How many triple stores are there?", "11"),
+        ("Which vendor develops GraphDB?", "Ontotext"),
+        ("Which vendor develops the most products?", "Apache Software Foundation"),
+    ):
+        given = ask(kg, question, model="none")
+        assert given.way == "plan" and given.why and given.computed is not None and given.notice is None
+        assert word in given.text and word in given.computed.rows[0][0].label
+        assert given.citations and verify(kg, given).ok, verify(kg, given)
+        value = given.to_json()
+        assert verify(kg, value).ok and Answer.from_json(value).to_json() == value
+        value["rows"][0][0]["value"] += "0"
+        assert not verify(kg, value).ok
+
+
+def test_the_way_and_the_reading_are_arguments() -> None:
+    kg, question = demo(), "How many triple stores are there?"
+    first = kg.ask(question, model="none")
+    assert first.computed is not None and kg.ask(question, model="none", how="read").computed is None
+    for other in first.computed.readings:
+        given = kg.ask(question, model="none", reading=other.number)
+        assert given.computed is not None and given.computed.reading == other.reading
+    with pytest.raises(ConfigError, match="no way"):
+        kg.ask(question, how="guess")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="readings"):
+        kg.ask(question, reading=99)
+    refused = ask(kg, "How many employees does GraphDB have?", model="none", how="plan")
+    assert refused.text.startswith("Not in this graph: ") and refused.computed is None
+    read = ask(kg, "Which products are written in Java?", model="none")
+    assert read.way == "read" and "written" in read.why
 
 
 def test_what_the_graph_does_not_say_is_not_answered() -> None:
@@ -146,15 +180,17 @@ def test_verification_catches_a_deleted_triple_and_a_changed_text() -> None:
 
 def test_a_model_that_invents_is_found_out() -> None:
     model = GenericFakeChatModel(messages=iter([AIMessage("GraphDB is developed by Microsoft [t1].")]))
-    given = ask(demo(), "Which vendor develops GraphDB?", model=model)
+    given = ask(demo(), "Which vendor develops GraphDB?", model=model, how="read")
     assert not given.supported
     assert not verify(demo(), given).ok
 
 
 def test_streaming_ends_with_the_answer() -> None:
-    parts = list(stream(demo(), "Which vendor develops GraphDB?", model="none"))
-    assert isinstance(parts[-1], Answer)
-    assert all(isinstance(p, str) for p in parts[:-1])
+    ways: tuple[How, ...] = ("plan", "read")
+    for how in ways:
+        parts = list(stream(demo(), "Which vendor develops GraphDB?", model="none", how=how))
+        assert isinstance(parts[-1], Answer) and parts[-1].way == how
+        assert "".join(p for p in parts[:-1] if isinstance(p, str)) == parts[-1].text
 
 
 def test_two_runs_in_fresh_processes_agree(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,13 +39,10 @@ _CERTAIN = 0.9
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
 _SECONDS = 10.0
-_PLAUSIBLE = 0.8
-"""Share of the probability of the reading that was taken from which on another one is offered."""
-
 _TRIED = 5
 _LIKELY = 0.25
-"""Share of the probability of the likeliest reading from which on another one is tried."""
-
+_OFFERED = 0.8
+"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
 _SHOWN = 20
@@ -143,11 +140,9 @@ def _run(
     found: list[tuple[Reading, PlanResult]] = []
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
-        least = _LIKELY * readings[0].probability
-        if len(found) >= wanted:
-            least = _PLAUSIBLE * found[wanted - 1][0].probability
+        least = _OFFERED if len(found) >= wanted else _LIKELY
         left = ends - time.monotonic()
-        if left <= 0 or reading.probability < least:
+        if left <= 0 or reading.probability < least * readings[0].probability:
             break
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
@@ -184,19 +179,23 @@ def _answer(
     cited = {line.id: Citation.of(line) for line in context.lines}
     sentences = _sentences(reading, result, rows, cited, own)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, display.name)),
+        untrusted.one_line(to_words(reading.plan, _namer(display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
         tuple(rows),
         reading.probability,
         reading.ignored,
-        tuple(_others(display, rows, others, reading.probability)),
+        tuple(_others(display, rows, others)),
         result.truncated,
     )
     given = Answer.of(question, sentences, context, None, None)
     notice = UNCERTAIN if reading.probability < _CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
+
+
+def _namer(display: Display) -> Callable[[Term], str]:
+    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
 
 
 def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
@@ -218,19 +217,16 @@ def _others(
     display: Display,
     rows: Sequence[tuple[AnswerCell, ...]],
     others: Sequence[tuple[int, Reading, PlanResult]],
-    taken: float,
 ) -> list[OtherReading]:
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
-        if reading.probability < _PLAUSIBLE * taken:
-            continue
         theirs = _rows(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)
             brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
             more = " …" if len(theirs) > 3 else ""
-            words = untrusted.one_line(to_words(reading.plan, display.name))
+            words = untrusted.one_line(to_words(reading.plan, _namer(display)))
             found.append(OtherReading(number, words, brief + more))
     return found[:3]
 

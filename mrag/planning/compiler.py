@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import pyoxigraph as ox
+from collections.abc import Iterable
 
-from mrag.planning.compiling.blocks import BlockCompiler
-from mrag.planning.compiling.folds import FoldCompiler
-from mrag.planning.compiling.scopes import aggregates, bound, check, merged, unsure
-from mrag.planning.compiling.terms import Given, text
-from mrag.planning.compiling.values import Kind, ValueCompiler, bind, kind_of
-from mrag.planning.plan import Aggregate, Plan, Scalar, Unknown
+import pyoxigraph as ox
+from rdflib import URIRef
+
+from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.folds import FoldCompiler
+from mrag.planning.algebra.scopes import aggregates, all_patterns, bound, check, merged, unsure
+from mrag.planning.algebra.terms import DECIMAL, Given, text
+from mrag.planning.algebra.values import Kind, ValueCompiler, bind, kind_of
+from mrag.planning.plan import Aggregate, Block, Expression, Plan, Scalar, Unknown
 from mrag.planning.schema import Schema
 from mrag.rdf import patterns as sparql
 from mrag.rdf.printing import to_sparql as printed
+from mrag.rdf.terms import XSD
 
 SPARE = 100
 """Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
 
 
 def to_sparql(
-    plan: Plan, schema: Schema | None = None, *, spare: int | None = None, most: int | None = None
+    plan: Plan,
+    schema: Schema | None = None,
+    *,
+    spare: int | None = None,
+    most: int | None = None,
+    decimals: bool = False,
 ) -> str:
     """Print a plan as a query.
 
@@ -31,6 +40,8 @@ def to_sparql(
             `mrag.planning.run` to cut. By default the query has the limit and the offset of the plan,
             unless ties are wanted, which no SPARQL query can cut.
         most: Most rows that are wanted of a plan without a limit; one more is asked for.
+        decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
+            of the result then have the order of the plan's, but not all their names.
 
     Returns:
         An ASK query for a plan without columns, a SELECT query for others.
@@ -50,7 +61,7 @@ def to_sparql(
     if plan.ties and spare is None:
         spare = SPARE
     compiler = _Compiler(plan, schema)
-    return printed(compiler.ask() if plan.yes_or_no else compiler.select(spare, most))
+    return printed(compiler.ask() if plan.yes_or_no else compiler.select(spare, most, decimals=decimals))
 
 
 class _Compiler:
@@ -70,19 +81,29 @@ class _Compiler:
         folded = [a for c in plan.columns for a in aggregates(c.value)]
         blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
         partly = {u for block in blocks for u in unsure(block)}
-        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly)
+        clean = _numbers(blocks, schema) if schema is not None else set()
+        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, clean=clean)
         self._blocks = BlockCompiler(values, self._fresh, self._take_scalars)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
         return sparql.Ask(sparql.Group(tuple(self._solutions())))
 
-    def select(self, spare: int | None = None, most: int | None = None) -> sparql.Select:
+    def select(
+        self, spare: int | None = None, most: int | None = None, *, decimals: bool = False
+    ) -> sparql.Select:
         """Return the query of a plan with columns."""
         plan = self._plan
         kinds = {c.name: kind_of(c.value) for c in plan.columns}
         where = self._solutions()
         columns = tuple(sparql.var(c.name) for c in plan.columns)
+        shown = tuple(
+            (sparql.Cast(DECIMAL, v), self._fresh(c.name)) if decimals and _is_fraction(c.value) else v
+            for c, v in zip(plan.columns, columns, strict=True)
+        )
+        written = {
+            c.name: v[1] if isinstance(v, tuple) else v for c, v in zip(plan.columns, shown, strict=True)
+        }
         if plan.limit is not None:
             # A superlative is not won by what has no value.
             where += [
@@ -103,7 +124,7 @@ class _Compiler:
         if plan.order or limit is not None or offset:
             # What has been ordered by as a whole needs no second key.
             done = {o.column for o in plan.order if kinds[o.column] != "any"}
-            order += [text(c) for c in columns if c.value not in done]
+            order += [text(v) for name, v in written.items() if name not in done]
         group = sparql.Group(tuple(where))
         return sparql.Select(columns, group, distinct=True, order_by=tuple(order), limit=limit, offset=offset)
 
@@ -176,3 +197,24 @@ class _Compiler:
         found, self._pending = self._pending, []
         self._scalars.clear()
         return found
+
+
+def _is_fraction(value: Expression) -> bool:
+    """Return whether an expression is computed as an xsd:double."""
+    counts = isinstance(value, Aggregate) and value.function == "count"
+    return not isinstance(value, Unknown) and kind_of(value) == "number" and not counts
+
+
+def _numbers(blocks: Iterable[Block], schema: Schema) -> set[Unknown]:
+    """Return the unknowns that are only values of properties whose numbers are clean."""
+    found: set[Unknown] = set()
+    others: set[Unknown] = set()
+    for pattern in (p for b in blocks for p in all_patterns(b)):
+        named = isinstance(pattern.predicate, URIRef)
+        known = schema.properties.get(str(pattern.predicate)) if named else None
+        clean = known is not None and known.kind == "number" and not known.text_numbers
+        # Single precision shows as 3.0999999 when it is made longer; its text does not.
+        clean = clean and known is not None and known.datatype != XSD + "float"
+        (found if clean else others).update(u for u in (pattern.object,) if isinstance(u, Unknown))
+        others.update(u for u in (pattern.subject, pattern.predicate) if isinstance(u, Unknown))
+    return found - others

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 from rdflib import BNode, Literal, URIRef
 
 from mrag.errors import ConfigError, TermError
-from mrag.planning.compiling.scopes import check
+from mrag.planning.algebra.scopes import check
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

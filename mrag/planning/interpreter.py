@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from rdflib import Literal, URIRef
 
-from mrag.planning.cells import Cells, in_order, shown_as, tied
-from mrag.planning.comparing import (
+from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.comparing import (
     Value,
     calculated,
     compared,
@@ -24,8 +24,8 @@ from mrag.planning.comparing import (
     lower,
     number_in,
 )
-from mrag.planning.compiling.scopes import aggregates, check, keys, merged
-from mrag.planning.compiling.values import Kind, kind_of
+from mrag.planning.algebra.scopes import aggregates, check, keys, merged
+from mrag.planning.algebra.values import Kind, kind_of
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

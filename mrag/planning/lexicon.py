@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
@@ -17,7 +16,7 @@ from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMe
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
-from mrag.planning.lexical.schema_words import SchemaWords
+from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
 from mrag.planning.lexical.synonyms import DIMENSIONS, is_everyday, positive
 from mrag.planning.lexical.words import is_empty, is_title, root
 from mrag.planning.profile.keeping import keep, kept, schema_array
@@ -29,8 +28,10 @@ from mrag.text.tokens import TextToken
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
 _BEST: Final = 12
+_ASKED: Final = 10_000
+_EMBEDDED: Final = 1_000
 _CLEAR: Final = 0.45
-_NEAR: Final = 0.45
+_NEAR: Final = 0.5
 _KINDS: Final[tuple[Named, ...]] = ("class", "property")
 _QUOTES: Final = re.compile(
     r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]+[\"\u201d\u201c\u00bb]"
@@ -79,8 +80,8 @@ class Lexicon:
         self.matcher = NameMatcher(names)
         self.words = SchemaWords(schema)
         self._embedder = embedder
-        self._vectors: dict[Named, tuple[list[Candidate], Vectors]] = {}
-        self._near = lru_cache(4096)(self._similar)
+        self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
+        self._asked: dict[str, Vectors] = {}
 
     def match(self, tokens: Sequence[TextToken], question: str = "") -> list[NameMention]:
         """Return the spans of a question that may name something, in order of place.
@@ -104,11 +105,14 @@ class Lexicon:
             is_title(t.key) or (is_empty(t.key) and (shouted or len(t.raw) < 2 or not t.raw.isupper()))
             for t in tokens
         ]
+        # `Being There` may be a title, `being there` not.
+        capital = [at > 0 and t.raw[0].isupper() for at, t in enumerate(tokens)]
+        quoted = _quoted(tokens, question)
         spans = [
             (i, j)
             for i in range(len(tokens))
             for j in range(i + 1, min(len(tokens), i + SPAN) + 1)
-            if not all(dumb[i:j])
+            if not all(dumb[i:j]) or (i, j) in quoted or (j - i > 1 and not shouted and all(capital[i:j]))
         ]
         found: defaultdict[Span, list[Candidate]] = defaultdict(list)
         for i, j in spans:
@@ -117,7 +121,7 @@ class Lexicon:
             found[span].append(candidate)
         self._add_meanings(found, tokens)
         chosen = {span: best(candidates) for span, candidates in found.items() if candidates}
-        classed = self._with_classes(_quoted(chosen, tokens, question))
+        classed = self._with_classes(_uncut(chosen, quoted))
         return [NameMention(*span, classed[span]) for span in sorted(classed)]
 
     def similar(self, words: str, kind: Named, k: int = 5) -> list[Candidate]:
@@ -128,7 +132,7 @@ class Lexicon:
             kind: "property" or "class".
             k: Most candidates; their scores are cosines.
         """
-        return list(self._near(words, kind)[:k])
+        return list(self._similar(words, kind)[:k])
 
     def dimension(self, adjective: str) -> list[Dimension]:
         """Return the properties of numbers and dates that an adjective or a superlative is a measure of.
@@ -203,20 +207,27 @@ class Lexicon:
         if model is None:
             return ()
         if kind not in self._vectors:
-            mine = [n for n in self.words.names if n.kind == kind]
-            texts = [Candidate(kind, n.term, 0.0, n.name, "meaning", inverse=n.inverse) for n in mine]
-            self._vectors[kind] = texts, model.embed_documents([n.name for n in mine])
+            mine = [n for n in self._most_used() if n.kind == kind]
+            self._vectors[kind] = mine, model.embed_documents([n.name for n in mine])
         known, vectors = self._vectors[kind]
-        if not known:
-            return ()
-        cosines = (vectors @ model.embed_query(words)).tolist()
+        if words not in self._asked:
+            if len(self._asked) >= _ASKED:
+                self._asked = {}
+            self._asked[words] = model.embed_query(words)
+        cosines = (vectors @ self._asked[words]).tolist() if known else ()
         return best(
             (
-                Candidate(kind, c.term, round(max(0.0, min(1.0, s)), 4), c.name, "meaning", inverse=c.inverse)
-                for c, s in zip(known, cosines, strict=True)
+                Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
+                for n, s in zip(known, cosines, strict=True)
             ),
             50,
         )
+
+    def _most_used(self) -> list[SchemaName]:
+        """Return the names of the classes and properties with the most members and triples."""
+        sizes = {c: info.count for c, info in self.schema.classes.items()}
+        sizes |= {p: info.triples for p, info in self.schema.properties.items()}
+        return sorted(self.words.names, key=lambda n: (-sizes[n.term], n.term, n.name))[:_EMBEDDED]
 
 
 def _names(kg: KnowledgeGraph) -> NamedThings:
@@ -228,17 +239,21 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
     return things
 
 
-def _quoted(
-    found: Mapping[Span, tuple[Candidate, ...]], tokens: Sequence[TextToken], question: str
-) -> dict[Span, tuple[Candidate, ...]]:
-    """Return mentions without those that cut what stands in quotes and is a name as a whole."""
-    whole = []
+def _quoted(tokens: Sequence[TextToken], question: str) -> set[Span]:
+    """Return the spans that stand in quotes."""
+    found = set()
     for match in _QUOTES.finditer(question):
         inside = [at for at, t in enumerate(tokens) if match.start() < t.start and t.end < match.end()]
-        if inside and any(
-            c.way in ("exact", "inflected") for c in found.get((inside[0], inside[-1] + 1), ())
-        ):
-            whole.append((inside[0], inside[-1] + 1))
+        if inside:
+            found.add((inside[0], inside[-1] + 1))
+    return found
+
+
+def _uncut(
+    found: Mapping[Span, tuple[Candidate, ...]], quoted: Iterable[Span]
+) -> dict[Span, tuple[Candidate, ...]]:
+    """Return mentions without those that cut what stands in quotes and is a name as a whole."""
+    whole = [span for span in quoted if any(c.way in ("exact", "inflected") for c in found.get(span, ()))]
     return {
         (i, j): candidates
         for (i, j), candidates in found.items()

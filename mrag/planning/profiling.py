@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
+from urllib.parse import unquote
 
 from rdflib import URIRef
 
@@ -97,6 +98,7 @@ class _Reader:
     ) -> Schema:
         terms = sorted({*uses, *(c for c in counts if c)})
         names, comments = self._texts(terms)
+        names[""] = ("thing",)
         inverses = self._inverses(uses)
         self._declared(uses)
         parents = self._parents(counts)
@@ -197,7 +199,7 @@ def local_name(iri: str) -> str:
         >>> local_name("http://example.org/o#hasEyeColor"), local_name("http://example.org/part_of/")
         ('has eye color', 'part of')
     """
-    last = iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+    last = unquote(iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1])
     return split_identifier(last) or iri
 
 

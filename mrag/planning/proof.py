@@ -13,9 +13,9 @@ from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.cells import Cells
-from mrag.planning.compiling.scopes import aggregates, keys, merged, reached, sides, unknowns
-from mrag.planning.compiling.values import kind_of
+from mrag.planning.algebra.cells import Cells
+from mrag.planning.algebra.scopes import aggregates, keys, merged, reached, sides, unknowns
+from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass, replace
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.cells import Cells, in_order, shown_as, tied
+from mrag.planning.algebra.values import kind_of
 from mrag.planning.compiler import SPARE, to_sparql
-from mrag.planning.compiling.values import kind_of
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
 from mrag.stores.base import Limits, SelectResult
@@ -75,7 +75,8 @@ def run(
         >>> kg.close()
     """
     limits = limits or LIMITS
-    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows)
+    decimals = not kg.store.capabilities.doubles
+    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals)
     began = time.monotonic()
     found = kg.query(query, limits=replace(limits, rows=limits.rows + SPARE + 1))
     seconds = time.monotonic() - began

@@ -1,16 +1,18 @@
-"""Plans in plain words, so that a reader sees how a question was read."""
+"""Plans in plain English, so that a reader can see how a question was read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
-from rdflib import RDF, Literal, URIRef
+from rdflib import Literal, URIRef
+from rdflib.namespace import RDF
 
+from mrag.planning.algebra.roles import PlanRoles
+from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
     Block,
-    Comparison,
     Condition,
     Contains,
     DatePart,
@@ -18,145 +20,329 @@ from mrag.planning.plan import (
     Expression,
     Number,
     Pattern,
+    Place,
     Plan,
     Scalar,
     Unknown,
+    parts,
 )
-from mrag.text.grammar import join, plural
+from mrag.rdf.terms import Term
+from mrag.text.grammar import article, join, plural, relation
 
-Name = Callable[[str], str]
-_FOLDS = {
-    "count": "number of",
-    "sum": "total",
-    "average": "average",
-    "minimum": "least",
-    "maximum": "greatest",
-}
+Name = Callable[[Term], str]
+
 _RELATIONS = {
-    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
+    "=": "is",
+    "!=": "is not",
+    "<": "is less than",
+    "<=": "is at most",
+    ">": "is more than",
     ">=": "is at least",
-}  # fmt: skip
-_POSITIONS = {"anywhere": "contains", "start": "begins with", "end": "ends with", "whole": "is"}
-_OPERATIONS = {"/": "divided by", "*": "times", "+": "plus", "-": "minus"}
+}
+_FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
+_OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
+_POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
+_PARTS = {"year-month": "month and year", "weekday": "day of the week", "day": "day of the month"}
 
 
-def to_words(plan: Plan, name: Name) -> str:
-    """Return a plan in plain words.
+def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
+    """Return a plan in words.
 
     Args:
         plan: The plan.
-        name: Returns the name of an IRI.
+        name: Gives the name of an entity, a class, a property or a value.
 
     Example:
-        >>> from mrag.planning.plan import Column, Order
-        >>> film, year = Unknown("film"), Unknown("year")
-        >>> late = Comparison(year, ">", Literal(1990))
-        >>> where = Block((Pattern(film, URIRef("urn:released"), year),), (late,))
-        >>> count = Column(Aggregate("count", of=(film,)), "n")
-        >>> print(to_words(Plan(where, (count,)), lambda iri: iri[4:]))
-        the number of films, where film released year and year is more than 1990
-        >>> top = Plan(where, (Column(film, "film"),), order=(Order("film", True),), limit=1)
-        >>> print(to_words(top, lambda iri: iri[4:]))
-        film, where film released year and year is more than 1990, by film, greatest first, the first 1
+        >>> from mrag.planning.plan import Column, Comparison, Order
+        >>> def name(term):
+        ...     return str(term).rpartition(":")[2].replace("_", " ")
+        >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
+        >>> u = URIRef
+        >>> restaurants = Pattern(x, RDF.type, u("urn:restaurant"))
+        >>> has_rating = Pattern(x, u("urn:rating"), rating)
+        >>> in_city = Pattern(x, u("urn:city"), u("urn:New_York"))
+        >>> rated = Block((restaurants, in_city, has_rating), (Comparison(rating, ">", Literal(4)),))
+        >>> to_words(Plan(rated, (Column(x, "x"),)), name)
+        'each restaurant whose city is New York and whose rating is more than 4'
+        >>> food = Unknown("food")
+        >>> kinds = Block((*rated.patterns, Pattern(x, u("urn:food_type"), food)), rated.conditions)
+        >>> many = Aggregate("count", of=(x,))
+        >>> to_words(Plan(kinds, (Column(food, "food"), Column(many, "n")), order=(Order("n", True),)), name)
+        'the number of restaurants whose city is New York and whose rating is more than 4, for each food type,
+        greatest first'
+        >>> to_words(Plan(rated), name)
+        'whether there is a restaurant whose city is New York and whose rating is more than 4'
+        >>> shown = (Column(x, "x"), Column(Number(rating), "r"))
+        >>> best = (Order("r", True),)
+        >>> best = Plan(Block((restaurants, has_rating)), shown, order=best, limit=3, ties=True)
+        >>> to_words(best, name)
+        'each restaurant and its rating, by its rating, greatest first, only the first 3 with ties'
+        >>> unowned = Block((restaurants,), without=(Block((Pattern(x, u("urn:owner"), Unknown("o")),)),))
+        >>> to_words(Plan(unowned, (Column(many, "n"),)), name)
+        'the number of restaurants without any owner'
     """
-    text = _block(plan.where, name)
-    if plan.yes_or_no:
-        return f"whether {text or 'anything is there'}"
-    grouped = [c for c in plan.columns if plan.grouped and not _folds(c.value)]
-    shown = [c for c in plan.columns if c not in grouped]
-    head = join([_expression(c.value, name) for c in shown] or [_expression(c.value, name) for c in grouped])
-    parts = [f"the {head}" if grouped or all(_folds(c.value) for c in shown) else head]
-    keys = [_expression(c.value, name) for c in grouped if shown] + [u.name for u in plan.group_by]
-    if keys:
-        parts[0] += f" for each {join(keys)}"
-    if text:
-        parts.append(f"where {text}")
-    if plan.having:
-        parts.append("if " + join([_condition(h, name) for h in plan.having]))
-    values = {c.name: c.value for c in plan.columns}
-    for order in plan.order:
-        way = "greatest first" if order.descending else "least first"
-        parts.append(f"by {_expression(values[order.column], name)}, {way}")
-    if plan.limit is not None:
-        ties = " and those that tie" if plan.ties else ""
-        behind = f" behind the first {plan.offset}" if plan.offset else ""
-        parts.append(f"the first {plan.limit}{behind}{ties}")
-    return ", ".join(parts)
+    return _Words(plan, name).plan()
 
 
-def _folds(value: Expression) -> bool:
-    match value:
-        case Aggregate() | Scalar():
-            return True
-        case Arithmetic(left, _, right):
-            return _folds(left) or _folds(right)
-        case Number(inner):
-            return _folds(inner)
-    return False
+class _Words:
+    """Words of one plan."""
 
+    def __init__(self, plan: Plan, name: Name) -> None:
+        self._plan = plan
+        self._name = name
+        self._roles = PlanRoles(plan)
+        self._said: set[Pattern] = set()
 
-def _block(block: Block, name: Name) -> str:
-    parts = [_pattern(p, name) for p in block.patterns]
-    parts = [p for p in parts if p]
-    parts += [_condition(c, name) for c in block.conditions]
-    parts += [_either(blocks, name) for blocks in block.either]
-    parts += [f"there is no {_block(inner, name)}" for inner in block.without]
-    parts += [f"perhaps {_block(inner, name)}" for inner in block.optional]
-    return join(parts)
+    # -- plans -----------------------------------------------------------------------------------
 
+    def plan(self) -> str:
+        plan = self._plan
+        # What is only shown or grouped by need not be said of the thing as well.
+        shown = {e for c in plan.columns for e in parts(c.value)} | set(plan.group_by)
+        self._said = {
+            p
+            for p in plan.where.patterns
+            if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
+        }
+        main = self._roles.subject
+        if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
+            self._said |= {p for p in (self._roles.binding(main),) if p is not None}
+        if plan.yes_or_no:
+            if plan.having:
+                return f"whether {self._having()}{self._where(', where ')}"
+            one = f"there is {article(self._kind(main))} " if main is not None else ""
+            return f"whether {one}{self._where('')}".rstrip()
+        folded = [c.value for c in plan.columns if aggregates(c.value)]
+        listed = [c.value for c in plan.columns if not aggregates(c.value)]
+        if folded:
+            found = join([self._folded(v) for v in folded])
+            groups = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
+            found += f", for each {join(groups)}" if groups else ""
+        else:
+            found = self._rows(listed)
+        if plan.having:
+            found += f", where {self._having()}"
+        return found + self._shape()
 
-def _either(blocks: Iterable[Block], name: Name) -> str:
-    return "either " + " or ".join(_block(block, name) for block in blocks)
+    def _rows(self, listed: Sequence[Expression]) -> str:
+        """Return what is listed; the thing that all is about first."""
+        main = self._roles.subject
+        if main is None:
+            return join([self.value(v) for v in listed]) + self._where(" where ")
+        if main not in listed:
+            return f"{join([self.value(v) for v in listed])}{self._where(' ')}"
+        others = [self.value(v) for v in listed if v != main]
+        shown = f" and {join(others)}" if others else ""
+        return f"each {self._kind(main, of=True)}{self._where(' ')}{shown}"
 
+    def _folded(self, value: Expression) -> str:
+        return self.value(value) + self._where(" ")
 
-def _pattern(pattern: Pattern, name: Name) -> str:
-    if pattern.predicate == RDF.type and isinstance(pattern.object, URIRef):
-        kind = name(str(pattern.object))
-        words = _word(pattern.subject, name)
-        return "" if words.rstrip("0123456789 ") == kind.lower() else f"{words} is a {kind}"
-    verb = pattern.predicate.name if isinstance(pattern.predicate, Unknown) else name(str(pattern.predicate))
-    return f"{_word(pattern.subject, name)} {verb} {_word(pattern.object, name)}"
+    def _key(self, value: Expression) -> str:
+        """Return what is grouped by, without an article."""
+        if isinstance(value, Unknown):
+            pattern = self._roles.binding(value)
+            named = value == self._roles.subject or self._roles.type(value) is not None
+            if named or pattern is None or pattern.subject == self._roles.subject:
+                return self._kind(value)
+            return self._said_of(pattern)
+        return self.value(value).removeprefix("the ")
 
+    def _having(self) -> str:
+        return join([self.condition(c) for c in self._plan.having])
 
-def _word(place: Expression, name: Name) -> str:
-    if isinstance(place, Unknown):
-        return place.name.replace("_", " ")
-    return name(str(place)) if isinstance(place, URIRef) else str(place)
+    def _shape(self) -> str:
+        plan, found = self._plan, ""
+        for number, order in enumerate(plan.order):
+            value = next(c.value for c in plan.columns if c.name == order.column)
+            way = "greatest first" if order.descending else "least first"
+            alone = bool(aggregates(value)) and sum(bool(aggregates(c.value)) for c in plan.columns) == 1
+            found += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
+        if plan.limit is not None:
+            first, last = plan.offset + 1, plan.offset + plan.limit
+            if plan.offset:
+                found += f", number {first}" if first == last else f", numbers {first} to {last}"
+            else:
+                found += f", only the first {plan.limit if plan.limit != 1 else 'one'}"
+        elif plan.offset:
+            found += f", without the first {plan.offset}"
+        return found + (" with ties" if plan.ties and plan.limit is not None else "")
 
+    # -- blocks ----------------------------------------------------------------------------------
 
-def _condition(condition: Condition, name: Name) -> str:
-    if isinstance(condition, Comparison):
-        left, right = _expression(condition.left, name), _expression(condition.right, name)
+    def _where(self, before: str) -> str:
+        """Return what must hold, with a word before it if there is anything."""
+        found = self._block(self._plan.where, self._roles.subject)
+        return f"{before}{found}" if found else ""
+
+    def _block(self, block: Block, main: Unknown | None) -> str:
+        found = [self._pattern(p, block, main) for p in block.patterns]
+        found += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
+        for branches in block.either:
+            found.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
+        for optional in block.optional:
+            said = self._block(optional, main)
+            found.append(said and f"if there is one, {said}")
+        said = " and ".join(f for f in found if f)
+        for inner in block.without:
+            said += (" " if said else "") + self._without(inner, main)
+        return said
+
+    def _without(self, block: Block, main: Unknown | None) -> str:
+        pattern = block.patterns[0] if len(block.patterns) == 1 else None
+        simple = pattern is not None and block == Block(block.patterns) and pattern.subject == main
+        if pattern is not None and simple and isinstance(pattern.object, Unknown):
+            return f"without any {self._predicate(pattern)}"
+        few = block.patterns or block.either
+        return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
+
+    def _pattern(self, pattern: Pattern, block: Block, main: Unknown | None) -> str:
+        s, p, o = pattern.subject, pattern.predicate, pattern.object
+        if pattern in self._said or (p == RDF.type and self._roles.is_kind(pattern)):
+            return ""
+        which = "which" if s == main else self._thing(s)
+        if p == RDF.type:
+            return f"{which} is {article(self.value(o))}"
+        if not isinstance(o, Unknown):
+            return self._related(pattern, which, self.value(o))
+        if bounds := [self._bound(c, pattern) for c in block.conditions if self._roles.only(c, o)]:
+            return join(list(dict.fromkeys(f"{self._whose(which)} {bound}" for bound in bounds)))
+        if o == main:
+            return f"which is the {self._said_of(pattern)}"
+        if self._roles.mentions(o) <= 1 and not self._roles.is_shown(o):
+            return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
+        return self._related(pattern, which, self._object(o, pattern))
+
+    def _object(self, unknown: Unknown, pattern: Pattern) -> str:
+        """Return what a pattern leads to; what it alone names has no other name."""
+        if self._roles.type(unknown) is not None or self._roles.binding(unknown) != pattern:
+            return self._thing(unknown)
+        return "the " + unknown.name.replace("_", " ")
+
+    def _related(self, pattern: Pattern, which: str, other: str) -> str:
+        """Return that something is related to another thing, by a noun or by a verb."""
+        said = self._verb(pattern)
+        if not said:
+            return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
+        return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
+
+    def _verb(self, pattern: Pattern) -> str:
+        """Return a predicate as a verb with its preposition; "" for a noun, as single words mostly are."""
+        kind, said = relation(label := self._predicate(pattern), False)
+        return said if kind == "phrase" and " " in label and not said.startswith("has the ") else ""
+
+    def _whose(self, which: str) -> str:
+        return "whose" if which == "which" else f"for {which}, the"
+
+    def _is_said(self, condition: Condition, block: Block, main: Unknown | None) -> bool:
+        """Return whether a condition is said with the pattern that binds its unknown."""
+        return any(
+            isinstance(p.object, Unknown)
+            and p.predicate != RDF.type
+            and p not in self._said
+            and self._roles.only(condition, p.object)
+            for p in block.patterns
+        )
+
+    def _bound(self, condition: Condition, pattern: Pattern) -> str:
+        """Return what a property is bounded by, with its name."""
+        named = self._predicate(pattern)
+        value = condition.value if isinstance(condition, Contains) else condition.left
+        if isinstance(value, DatePart) and _PARTS.get(value.part, value.part) not in named.split():
+            named += f" has {article(_PARTS.get(value.part, value.part))} that"
+        if isinstance(condition, Contains):
+            return f"{named} {_POSITIONS[condition.position]} “{condition.text}”"
+        return f"{named} {_RELATIONS[condition.relation]} {self.value(condition.right)}"
+
+    # -- conditions and values -------------------------------------------------------------------
+
+    def condition(self, condition: Condition) -> str:
+        if isinstance(condition, Contains):
+            return f"{self.value(condition.value)} {_POSITIONS[condition.position]} “{condition.text}”"
+        left, right = self.value(condition.left), self.value(condition.right)
         return f"{left} {_RELATIONS[condition.relation]} {right}"
-    if isinstance(condition, Contains):
-        quoted = condition.text if condition.position == "whole" else f"“{condition.text}”"
-        return f"{_expression(condition.value, name)} {_POSITIONS[condition.position]} {quoted}"
-    raise AssertionError(condition)
 
+    def value(self, value: Expression) -> str:
+        """Return a value in words."""
+        match value:
+            case Unknown():
+                return self._unknown(value)
+            case URIRef() | Literal():
+                return self._name(value)
+            case Number(inner):
+                return self.value(inner)
+            case DatePart(part, inner):
+                said, named = self.value(inner), _PARTS.get(part, part)
+                return said if named in said.split() else f"the {named} of {said}"
+            case Days(start, end):
+                return f"the days from {self.value(start)} to {self.value(end)}"
+            case Arithmetic(left, operation, right):
+                a, b = (self._operand(e) for e in (left, right))
+                return f"{a} {_OPERATIONS[operation]} {b}"
+            case Scalar(plan):
+                return f"({_Words(plan, self._name).plan()})"
+            case Aggregate():
+                return self._aggregate(value)
 
-def _expression(value: Expression, name: Name) -> str:
-    match value:
-        case Unknown() | URIRef() | Literal():
-            return _word(value, name)
-        case Number(inner):
-            return _expression(inner, name)
-        case DatePart(part, inner):
-            return _expression(inner, name) if part == "date" else f"{part} of {_expression(inner, name)}"
-        case Days(start, end):
-            return f"days from {_expression(start, name)} to {_expression(end, name)}"
-        case Arithmetic(left, operation, right):
-            return f"{_expression(left, name)} {_OPERATIONS[operation]} {_expression(right, name)}"
-        case Scalar(plan):
-            return to_words(plan, name)
-        case Aggregate():
-            return _aggregate(value, name)
+    def _operand(self, value: Expression) -> str:
+        said = self.value(value)
+        return f"({said})" if isinstance(value, Arithmetic) else said
 
+    def _aggregate(self, aggregate: Aggregate) -> str:
+        fold = _FOLDS[aggregate.function]
+        if aggregate.value is not None:
+            found = f"the {fold} {self._bare(aggregate.value)}"
+            found += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
+        else:
+            found = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
+        if not aggregate.where.empty:
+            main = aggregate.of[0] if aggregate.of else self._roles.subject
+            found += f" {self._block(aggregate.where, main)}"
+        return found
 
-def _aggregate(value: Aggregate, name: Name) -> str:
-    if value.value is not None:
-        inner = _expression(value.value, name)
-    else:
-        inner = join([plural(_word(u, name)) for u in value.of])
-    text = f"{_FOLDS[value.function]} {inner}"
-    condition = _block(value.where, name)
-    return f"{text} (where {condition})" if condition else text
+    def _bare(self, value: Expression) -> str:
+        """Return what a property of something is called, without saying of what."""
+        if isinstance(value, Number):
+            return self._bare(value.value)
+        if isinstance(value, Unknown):
+            pattern = self._roles.binding(value)
+            return self._predicate(pattern) if pattern is not None else self._kind(value)
+        return f"of {self.value(value)}"
+
+    def _unknown(self, unknown: Unknown) -> str:
+        pattern = self._roles.binding(unknown)
+        if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
+            return f"the {self._kind(unknown)}"
+        shown = [c.value for c in self._plan.columns]
+        if self._verb(pattern):
+            return self._said_of(pattern)
+        if pattern.subject == self._roles.subject and pattern.subject in shown:
+            return f"its {self._predicate(pattern)}"
+        return f"the {self._said_of(pattern)}"
+
+    def _said_of(self, pattern: Pattern) -> str:
+        """Return the value of a property by what it belongs to: `director of the film`."""
+        if said := self._verb(pattern):
+            return f"what {self._thing(pattern.subject)} {said}"
+        return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
+
+    def _thing(self, place: Place) -> str:
+        return self._unknown(place) if isinstance(place, Unknown) else self._name(place)
+
+    def _plural(self, unknown: Unknown) -> str:
+        return plural(self._kind(unknown))
+
+    def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
+        """Return what an unknown is called: its class, or the property that has it as a value."""
+        if (cls := self._roles.type(unknown)) is not None:
+            return self._name(cls)
+        pattern = self._roles.binding(unknown)
+        if pattern is None:
+            return "thing"
+        if self._verb(pattern):
+            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
+        return self._said_of(pattern) if of else self._predicate(pattern)
+
+    def _predicate(self, pattern: Pattern) -> str:
+        p = pattern.predicate
+        return self._name(p) if isinstance(p, URIRef) else "property"

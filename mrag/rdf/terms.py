@@ -15,35 +15,19 @@ from rdflib import BNode, Literal, URIRef
 from rdflib.term import Node
 
 from mrag.errors import TermError
+from mrag.rdf.namespaces import DEFAULT_PREFIXES as DEFAULT_PREFIXES
+from mrag.rdf.namespaces import MRAG as MRAG
+from mrag.rdf.namespaces import OWL as OWL
+from mrag.rdf.namespaces import RDF as RDF
+from mrag.rdf.namespaces import RDFS as RDFS
+from mrag.rdf.namespaces import SKOLEM as SKOLEM
+from mrag.rdf.namespaces import XSD as XSD
 
 Term: TypeAlias = URIRef | Literal | BNode
 """A subject, predicate or object as users see it."""
 
 OxTerm: TypeAlias = ox.NamedNode | ox.Literal | ox.BlankNode
 """The same, as the embedded store holds it."""
-
-MRAG = "https://w3id.org/mrag#"
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
-SKOLEM = "urn:mrag:genid:"
-"""Start of the IRIs that stand for blank nodes after loading (RDF 1.1 Concepts, section 3.5)."""
-
-DEFAULT_PREFIXES: Mapping[str, str] = {
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "dcterms": "http://purl.org/dc/terms/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "mrag": MRAG,
-    "owl": OWL,
-    "prov": "http://www.w3.org/ns/prov#",
-    "rdf": RDF,
-    "rdfs": RDFS,
-    "schema": "http://schema.org/",
-    "sh": "http://www.w3.org/ns/shacl#",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "xsd": XSD,
-}
 
 _LOCAL = re.compile(r"[A-Za-z_0-9](?:[\w.\-]*[\w\-])?\Z")
 

@@ -57,6 +57,7 @@ class Capabilities:
         reasoning: Whether the server reasons by its own rules and tells inferred triples from asserted.
         similarity: Whether the server keeps similarity indexes itself.
         atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
+        doubles: Whether a computed xsd:double comes with all its digits.
     """
 
     edges: bool = False
@@ -64,6 +65,7 @@ class Capabilities:
     reasoning: bool = False
     similarity: bool = False
     atomic: bool = False
+    doubles: bool = True
 
 
 @dataclass(frozen=True)

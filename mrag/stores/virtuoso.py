@@ -17,7 +17,7 @@ from mrag.rdf.guard import paths_in_negation, query_form
 from mrag.rdf.patterns import Group, Select, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
@@ -58,6 +58,7 @@ class VirtuosoStore(SparqlStore):
         access: How it is reached; Virtuoso asks for digest authentication.
     """
 
+    capabilities = Capabilities(doubles=False)
     digest = True
     _most: int | None = None
 

@@ -91,11 +91,11 @@ def _conjugated(verb: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return a noun in the plural, if it is not there yet.
+    """Return the plural of a noun; one that is plural already stays as it is.
 
     Example:
-        >>> plural("city"), plural("state of matter"), plural("boxes")
-        ('cities', 'states of matter', 'boxes')
+        >>> plural("city"), plural("branch of a bank"), plural("triple stores")
+        ('cities', 'branches of a bank', 'triple stores')
     """
     head, of, tail = noun.partition(" of ")
     last = head.rsplit(" ", 1)[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +12,7 @@ from mrag.stores.conformance import StoreConformance
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
 from tests.fuseki_server import fuseki_server
-from tests.servers import free_port, oxigraph_server, running, virtuoso_server
+from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 
 class TestEmbeddedInMemory(StoreConformance):
@@ -70,11 +69,7 @@ class TestGraphDBProtocol(StoreConformance):
     @pytest.fixture(scope="class")
     @classmethod
     def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
-        folder = tmp_path_factory.mktemp("served")
-        port = free_port()
-        command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
-        command += ["--port", str(port), "--reason"]
-        with running(command, f"http://127.0.0.1:{port}/sparql", folder / "log"):
-            store, _ = open_store(f"graphdb:http://127.0.0.1:{port}/repositories/main")
+        with graphdb_protocol(tmp_path_factory.mktemp("served"), "--reason") as url:
+            store, _ = open_store(url)
             yield store
             store.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -18,16 +16,7 @@ from mrag.rdf import queries
 from mrag.retrieval.rankers import Question
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
-from tests.servers import free_port, oxigraph_server, running
-
-
-@contextmanager
-def graphdb_protocol(folder: Path) -> Iterator[str]:
-    """Serve an empty store over GraphDB's protocol, as `mrag serve` speaks it."""
-    port = free_port()
-    command = [sys.executable, "-m", "mrag", "serve", "--store", str(folder / "data"), "--update"]
-    with running([*command, "--port", str(port)], f"http://127.0.0.1:{port}/sparql", folder / "log"):
-        yield f"graphdb:http://127.0.0.1:{port}/repositories/main"
+from tests.servers import graphdb_protocol, oxigraph_server
 
 
 def store(kind: str, folder: Path) -> AbstractContextManager[str]:

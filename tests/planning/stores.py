@@ -11,12 +11,18 @@ from rdflib.namespace import XSD
 
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.cells import Cell, Cells
+from mrag.planning.algebra.cells import Cell, Cells
 from mrag.planning.interpreter import evaluate
 from mrag.planning.plan import Plan
 from mrag.planning.run import run
-from tests.planning.graphs import GRAPHS
+from mrag.planning.schema import PropertyInfo, Schema
+from tests.planning.graphs import GRAPHS, SIZE
 from tests.servers import oxigraph_server, virtuoso_server
+
+SCHEMA = Schema(
+    {}, {str(SIZE): PropertyInfo(str(SIZE), ("size",), kind="number", datatype=str(XSD.integer))}, ()
+)
+"""What is known of the clean graph."""
 
 _NUMERIC = {XSD.integer, XSD.decimal, XSD.double, XSD.float}
 
@@ -51,7 +57,7 @@ def value(cell: Cell) -> object:
 def agree(kg: KnowledgeGraph, name: str, plan: Plan) -> None:
     """Hold a store to the interpreter."""
     wanted = evaluate(plan, GRAPHS[name])
-    found = run(kg, plan)
+    found = run(kg, plan, schema=SCHEMA if name == "clean" else None)
     if plan.yes_or_no:
         assert found.holds == bool(wanted), found.query
         return

@@ -12,7 +12,7 @@ from rdflib import Literal
 from rdflib.namespace import RDF, XSD
 
 from mrag.errors import ConfigError
-from mrag.planning.compiling.scopes import bound, check
+from mrag.planning.algebra.scopes import bound, check
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

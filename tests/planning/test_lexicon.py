@@ -121,6 +121,12 @@ def test_function_words_name_nothing(lexicon: Lexicon, question: str) -> None:
     assert "who" not in found(lexicon, question) and "the" not in found(lexicon, question)
 
 
+def test_titles_of_function_words_need_capitals_or_quotes(lexicon: Lexicon) -> None:
+    assert best(lexicon, "who sang with The Who?", "The Who").term == e("f1")
+    assert best(lexicon, 'who sang with "the who"?', "the who").term == e("f1")
+    assert "the who" not in found(lexicon, "who sang with the who?")
+
+
 def test_a_quoted_name_is_one_mention(lexicon: Lexicon) -> None:
     mentions = found(lexicon, 'who stars in "Seven Samurai"?')
     assert "Seven Samurai" in mentions and "Samurai" not in mentions and "Seven" not in mentions

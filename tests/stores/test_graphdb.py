@@ -7,7 +7,6 @@ to GraphDB's documentation by a server that records requests.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,7 +27,7 @@ from mrag.stores.base import Dataset
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.graphdb_similarity import GraphDBSimilarity
 from tests.conftest import PRODUCTS
-from tests.servers import free_port, running
+from tests.servers import graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
@@ -36,20 +35,8 @@ QUESTION = "What database products are linked to RDF?"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("served")
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "mrag",
-        "serve",
-        "--store",
-        str(folder / "data"),
-        "--update",
-        "--reason",
-    ]
-    with running([*command, "--port", str(port)], f"http://127.0.0.1:{port}/sparql", folder / "log"):
-        yield f"graphdb:http://127.0.0.1:{port}/repositories/main"
+    with graphdb_protocol(tmp_path_factory.mktemp("served"), "--reason") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +67,9 @@ def test_the_whole_way_with_the_servers_index(served: mrag.KnowledgeGraph) -> No
     assert len(near) == 3 and EX + "GraphDB" not in {m.doc_id for m in near}
     only = indexes.get("main").search("RDF database", 5, allowed=[EX + "Virtuoso"])
     assert [m.doc_id for m in only] == [EX + "Virtuoso"]
-    answer = mrag.ask(served, QUESTION, model="none")
+    computed = mrag.ask(served, "How many triple stores are there?", model="none").computed
+    assert computed is not None and computed.rows[0][0].label == "11"
+    answer = mrag.ask(served, QUESTION, model="none", how="read")
     assert any(c.inferred for c in answer.citations) and not all(c.inferred for c in answer.citations)
     rows = served.query(queries.get("similarity/text").text)
     assert len(rows.rows) == 10  # type: ignore[union-attr]

@@ -62,6 +62,11 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "ask": [
         ["Which gizmo is made by Maker?", "--store", "{store}", "--context", "--model", "none"],
+        ["How many gadgets are there?", "--store", "{store}", "--how", "plan", "--sparql"],
+        ["List the gadgets", "--store", "{store}", "--how", "plan", "--context"],
+        ["List the gadgets", "--store", "{store}", "--how", "plan", "--reading", "2"],
+        ["x", "--store", "{store}", "--how", TEXT],
+        ["x", "--store", "{store}", "--reading", TEXT],
         ["Which gizmo is made by Maker?", "--store", "{store}", "--model", "ollama:asker"],
         ["a coat", "--store", "{store}", "--media", "{photos}", "--model", "none"],
         ["x", "--store", "{store}", "--model", TEXT],
@@ -172,6 +177,7 @@ DATA = {
     "query": [SELECT, "--store", "{store}", "--json"],
     "query construct": [CONSTRUCT, "--store", "{store}"],
     "ask": ["Which gizmo is made by Maker?", "--store", "{store}", "--model", "none", "--json"],
+    "ask plan": ["How many gadgets are there?", "--store", "{store}", "--how", "plan", "--json"],
     "search": ["gizmo", "--store", "{store}", "--json"],
     "explain": ["urn:x:a1", "--store", "{store}", "--json"],
     "codes show": ["urn:x:a1", "--store", "{store}", "--path", "{codes}", "--json"],
@@ -294,7 +300,13 @@ def printed(files: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
             host = seeing.url if name == "describe" else front.url
             cases += [(name, [*name.split(), *map(filled, argv)], tty, host) for tty in (True, False)]
     for name, argv in DATA.items():
-        command = name.removesuffix(" construct").removesuffix(" query").removesuffix(" turtle").split()
+        command = (
+            name.removesuffix(" construct")
+            .removesuffix(" plan")
+            .removesuffix(" query")
+            .removesuffix(" turtle")
+            .split()
+        )
         cases += [
             (f"{name} as data", [*command, *map(filled, argv)], tty, front.url) for tty in (True, False)
         ]

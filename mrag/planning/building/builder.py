@@ -83,7 +83,7 @@ class Builder(PlanConditions):
         )
 
     def _chained(self) -> None:
-        """Refuse a relation that is walked twice between things of one class, which one unknown cannot say."""
+        """Refuse a relation that is walked twice between things of one class: one unknown cannot say it."""
         for iri, info in self.schema.properties.items():
             if info.kind != "entity" or not set(info.domains) & set(info.ranges):
                 continue

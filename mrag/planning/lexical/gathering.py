@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ _NAME: Final = 200
 _VALUE: Final = 80
 _SMALL: Final = 300_000
 _SAMPLE: Final = 300
+_NO_NAME: Final = re.compile(
+    r"\A(?:https?|ftp)://[^/#?]*/?\Z|\A(?:mailto|tel|data):|\.(?:jpe?g|png|gif|svg|tiff?|webp|pdf|html?)\Z",
+    re.IGNORECASE,
+)
+"""Pages, pictures and addresses: their IRIs say where they are, not what they are called."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +99,12 @@ def named_things(kg: KnowledgeGraph, schema: Schema) -> NamedThings:
         kg: The knowledge graph.
         schema: Its schema.
     """
-    pairs = sorted(set(_named(kg, schema)))
-    known = {thing for thing, _ in pairs}
-    pairs += sorted((thing, local_name(thing)) for thing in _nameless(kg, schema, known))
-    del known
+    rows = kg.select(queries.get("planning/vocabulary").text) if schema.triples else ()
+    skip = {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+    pairs = sorted(set(_named(kg, schema, skip)))
+    skip.update(thing for thing, _ in pairs)
+    pairs += sorted((thing, local_name(thing)) for thing in _nameless(kg, schema, skip))
+    del skip
     terms: list[str] = []
     for thing, _ in pairs:
         if not terms or terms[-1] != thing:
@@ -128,8 +136,7 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
         yield at, terms[at]
 
 
-def _named(kg: KnowledgeGraph, schema: Schema) -> Iterator[tuple[str, str]]:
-    skip = {*schema.classes, *schema.properties}
+def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
     for thing, _, text in _texts(kg, schema.label_properties):
         name = " ".join(text.split())
         if name and len(name) <= _NAME and thing not in skip and not thing.startswith(SKOLEM):
@@ -150,15 +157,14 @@ def _texts(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[tuple[str,
                     yield quad.subject.value, p, quad.object.value
 
 
-def _nameless(kg: KnowledgeGraph, schema: Schema, known: Container[str]) -> set[str]:
+def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> set[str]:
     """Return the things that only their IRIs name."""
-    skip = {*schema.classes, *schema.properties}
     if not kg.store.capabilities.edges:
         rows = kg.select(queries.get("planning/unnamed").bind(property=schema.label_properties))
         things: Iterable[str] = (str(thing) for (thing,) in rows)
     else:
         things = _things(kg, schema)
-    return {t for t in things if t not in known and t not in skip and is_asked(t)}
+    return {t for t in things if t not in skip and is_asked(t) and not _NO_NAME.search(t)}
 
 
 def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:

@@ -26,7 +26,9 @@ SPAN: Final = 8
 
 _PLACE: Final = 6
 _CROWD: Final = 60
-_CORRECTIONS: Final = 5
+_HALF: Final = 0.5
+_CORRECTIONS: Final = 8
+_LEAST: Final = 3
 
 
 class NameMatcher:
@@ -121,7 +123,7 @@ class NameMatcher:
             for number, away in self._corrections(word, numbers[i] is not None):
                 rows = self.table.with_stem(number)
                 spans = list(self._around(words, numbers, i, rows))
-                if numbers[i] is None and len(rows) <= _CROWD:
+                if numbers[i] is None and len(word.key) > _LEAST and len(rows) <= _CROWD:
                     spans.append(((i, i + 1), rows))
                 for span, some in spans:
                     said = {*stems[span[0] : i], *stems[i + 1 : span[1]]}
@@ -150,7 +152,9 @@ class NameMatcher:
     def _corrections(self, word: TextToken, known: bool) -> list[tuple[int, int]]:
         """Return stems of words spelt nearly so, with the edits between, fewest first."""
         written = bare(word.raw)
-        for most in range(1, 1 + (min(1, edits_allowed(written)) if known else edits_allowed(written))):
+        # A word of four letters may have lost one.
+        edits = 1 if len(written) == _LEAST else edits_allowed(written)
+        for most in range(1, 1 + (min(1, edits) if known else edits)):
             # Two edits and another first letter are seldom the same word.
             if found := self._within(written, most, "" if most == 1 else written[0]):
                 return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))[:_CORRECTIONS]
@@ -188,6 +192,8 @@ class NameMatcher:
             weights = self.table.weights(row)
             whole = sum(weight for _, _, weight in weights) or 1.0
             share = sum(weight for s, number, weight in weights if s in said or number == corrected) / whole
+            if share < _HALF and int(self.table.owners[row]) >= self.things.entities:
+                continue  # a few words of a text are not its value
             rest = [s for s, _, _ in weights if s not in said]
             # What few names have in common tells them apart, what many have does not.
             score = (0.55 if crowd == 1 or share > 0.99 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share

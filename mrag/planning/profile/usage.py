@@ -146,7 +146,7 @@ class _Counting:
             share = min(1.0, _count(n) / looked_at)
             _add(use.domains, _text(source), max(1, round(share * use.subjects)))
             _add(use.datatypes, _text(datatype), _count(n))
-            if datatype is None:
+            if not _text(datatype):
                 _add(use.ranges, _text(target), max(1, round(share * use.triples)))
                 self.edges[_text(source), use.iri, _text(target)] += max(1, round(share * use.triples))
         use.domains = {c: min(n, use.subjects) for c, n in use.domains.items()}
@@ -166,7 +166,7 @@ class _Counting:
                 having = min(use.subjects, max(1, round(_count(subjects) * grown)))
                 use.domains[c] = max(use.domains.get(c, 0), having)
                 triples = max(1, round(_count(n) * grown))
-                if datatype is None:
+                if not _text(datatype):
                     use.ranges.setdefault(_text(target), triples)
                     edge = c, p, _text(target)
                     self.edges[edge] = max(self.edges[edge], min(use.triples, triples))
@@ -189,9 +189,10 @@ class _Counting:
             self._look_at_texts(use)
 
     def _look_at_texts(self, use: PropertyUsage) -> None:
-        texts = self._sample("text", use, _TEXTS)
+        large = use.iri in self.large
+        texts = self._sample("text", use, _TEXTS if large else use.triples)
         # A store that sorts values shows those that begin with a digit first.
-        worded = self._sample("words", use, _WORDS) if use.triples > _TEXTS else []
+        worded = self._sample("words", use, _WORDS) if large else []
         if len(worded) * 20 > min(len(texts), _WORDS):
             use.kind = "text"
             return

@@ -16,7 +16,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError, QueryRefused
 from mrag.loaders._bounds import Lines, TooMuch
 from mrag.loaders.checks import Checked, too_long
-from mrag.rdf.terms import SKOLEM
+from mrag.rdf.namespaces import SKOLEM
 from mrag.stores.operations import Operation
 from mrag.stores.process.limited import Bounds, perform, stream
 from mrag.stores.process.parsing import PART

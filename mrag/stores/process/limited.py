@@ -133,7 +133,7 @@ atexit.register(close_all)
 
 def warm(bounds: Bounds) -> None:
     """Start a child, so that the first piece of work need not wait for one."""
-    perform("mrag.rdf.terms:iri", "urn:a", bounds=bounds)
+    perform("mrag.stores.process.parsing:read_prefixes", (), bounds=bounds)
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:

@@ -12,7 +12,6 @@ import pickle
 import signal
 import struct
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -106,6 +105,8 @@ class _Answers:
     def writable(self) -> ox.Store:
         """Return a copy that only this process has; of a folder it is made of links when first needed."""
         if self._writable is None:
+            import tempfile
+
             private = Path(tempfile.mkdtemp(prefix="worker-", dir=self._snapshot.parent)) / "store"
             self._store.backup(str(private))
             self._store = self._writable = ox.Store(str(private))

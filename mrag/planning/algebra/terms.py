@@ -11,6 +11,7 @@ from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import XSD
 
 DOUBLE = ox.NamedNode(XSD + "double")
+DECIMAL = ox.NamedNode(XSD + "decimal")
 INTEGER = ox.NamedNode(XSD + "integer")
 BEGINS_WITH_NUMBER = (
     r"^[ \t\r\n]*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?([eE][-+]?[0-9]{1,2})?)[\s\S]*$"

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from rdflib import Literal
 from rdflib.namespace import XSD
 
-from mrag.planning.compiling.values import Kind
+from mrag.planning.algebra.values import Kind
 from mrag.planning.plan import Plan
 from mrag.rdf.terms import Term
 

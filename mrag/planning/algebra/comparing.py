@@ -12,7 +12,7 @@ from mrag.planning.plan import Comparison, DatePart, Expression, Part
 from mrag.rdf.terms import Term
 
 if TYPE_CHECKING:
-    from mrag.planning.compiling.values import Kind
+    from mrag.planning.algebra.values import Kind
 
 Value: TypeAlias = Term | float | str | None
 """A term, or what was computed: a number, the text of a date, or nothing."""

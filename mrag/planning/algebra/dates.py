@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.planning.comparing import date_part, moment, stamp
-from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, matches
+from mrag.planning.algebra.comparing import date_part, moment, stamp
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, matches
 from mrag.planning.plan import Part
 from mrag.rdf.patterns import Calculation, Call, Cast, Compare, Expression
 

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.planning.compiling import dates
-from mrag.planning.compiling.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
+from mrag.planning.algebra import dates
+from mrag.planning.algebra.terms import DOUBLE, INTEGER, NOTHING, Given, number_of, text, whole
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -68,6 +68,7 @@ class ValueCompiler:
         scalar: The variable of a scalar, whose sub-select is put beside the pattern.
         kinds: What columns are, by name, where conditions speak of columns.
         unsure: Unknowns that not every solution binds; some engines take what is unbound for a literal.
+        clean: Unknowns whose values are numbers by their datatype, if they are numbers at all.
     """
 
     variable: Callable[[Unknown], ox.Variable]
@@ -75,6 +76,7 @@ class ValueCompiler:
     scalar: Callable[[Scalar], Given]
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     unsure: Collection[Unknown] = ()
+    clean: Collection[Unknown] = ()
 
     def kind(self, expression: Expression) -> Kind:
         """Return what an expression is known to be."""
@@ -108,6 +110,10 @@ class ValueCompiler:
             return number_of(str(expression))
         if self.kind(expression) == "number":
             return self.raw(expression)
+        if isinstance(expression, Unknown) and expression in self.clean:
+            given = self.raw(expression)
+            numeric = sparql.Call("isNumeric", (given.value,))
+            return Given(sparql.Cast(DOUBLE, given.value), (*given.guards, numeric))
         given = self.text(expression)
         return number_of(given.value).when(*given.guards)
 

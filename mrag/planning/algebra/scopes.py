@@ -16,6 +16,7 @@ from mrag.planning.plan import (
     Condition,
     Contains,
     Expression,
+    Pattern,
     Plan,
     Scalar,
     Unknown,
@@ -76,6 +77,13 @@ def unsure(block: Block) -> set[Unknown]:
     for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
         found |= unsure(inner)
     return found
+
+
+def all_patterns(block: Block) -> Iterator[Pattern]:
+    """Yield the patterns of a block and of all within it."""
+    yield from block.patterns
+    for inner in (*(b for branches in block.either for b in branches), *block.optional, *block.without):
+        yield from all_patterns(inner)
 
 
 def mentioned(block: Block) -> set[Unknown]:

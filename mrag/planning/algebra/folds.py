@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pyoxigraph as ox
 
-from mrag.planning.compiling.blocks import BlockCompiler
-from mrag.planning.compiling.scopes import aggregates, bound, keys, merged, sides
-from mrag.planning.compiling.terms import Given
-from mrag.planning.compiling.values import FoldedAs, folded_as
+from mrag.planning.algebra.blocks import BlockCompiler
+from mrag.planning.algebra.scopes import aggregates, bound, keys, merged, sides
+from mrag.planning.algebra.terms import Given
+from mrag.planning.algebra.values import FoldedAs, folded_as
 from mrag.planning.plan import Aggregate, Block, Expression, Fold, Plan, Unknown
 from mrag.rdf import patterns as sparql
 

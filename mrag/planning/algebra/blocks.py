@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.planning.compiling.scopes import borrowed, bound, mentioned, merged, positive, reached
-from mrag.planning.compiling.values import ValueCompiler
+from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
+from mrag.planning.algebra.values import ValueCompiler
 from mrag.planning.plan import Block, Condition, Place, Unknown
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
@@ -95,7 +95,13 @@ class BlockCompiler:
         if not shared:
             return self._none(block, around)
         if _is_condition(block):
-            denied = sparql.Negation(_all([self.values.condition(c) for c in block.conditions]))
+            stated = _all([self.values.condition(c) for c in block.conditions])
+            denied: sparql.Expression = sparql.Negation(stated)
+            if not shared <= bound(around):
+                # Engines differ in what the negation of what has no value is.
+                denied = sparql.Compare(
+                    sparql.Call("if", (stated, ox.Literal(1), ox.Literal(0))), "=", ox.Literal(0)
+                )
             return [*self.scalars(), sparql.Filter(denied)]
         # MINUS takes nothing away where no variable is bound on both sides.
         clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)

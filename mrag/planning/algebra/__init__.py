@@ -1,0 +1,1 @@
+"""What the modules of plans share: names and blocks, values in SPARQL, and values in Python."""

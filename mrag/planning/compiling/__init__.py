@@ -1,1 +1,0 @@
-"""How a plan becomes SPARQL: names, values and blocks."""

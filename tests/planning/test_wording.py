@@ -1,0 +1,137 @@
+"""Plans read as plain English."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rdflib import Literal, URIRef
+from rdflib.namespace import RDF
+
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Comparison,
+    Contains,
+    DatePart,
+    Days,
+    Number,
+    Order,
+    Pattern,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.plan import Block as B
+from mrag.planning.plan import Column as C
+from mrag.planning.wording import to_words
+from mrag.rdf.terms import Term
+from tests.planning.strategies import plans
+
+
+def u(name: str) -> URIRef:
+    return URIRef(f"urn:{name}")
+
+
+def name(term: Term) -> str:
+    return str(term).rpartition(":")[2].replace("_", " ")
+
+
+X, WHO, Y, P, G = map(Unknown, ("x", "who", "y", "p", "g"))
+FILM = Pattern(X, RDF.type, u("film"))
+DIRECTOR, YEAR = Pattern(X, u("directed_by"), WHO), Pattern(X, u("year"), Y)
+PRICE, GENRE = Pattern(X, u("price"), P), Pattern(X, u("genre"), G)
+COUNT, MEAN = Aggregate("count", of=(X,)), Aggregate("average", Number(P), (X,))
+
+
+def colour(value: str) -> Pattern:
+    return Pattern(X, u("colour"), Literal(value))
+
+
+CASES = [
+    (Plan(B((FILM, DIRECTOR)), (C(WHO, "who"),)), "what the film is directed by"),
+    (Plan(B((FILM, Pattern(X, u("directed_by"), u("Ann")))), (C(X, "x"),)), "each film directed by Ann"),
+    (Plan(B((Pattern(u("Alien"), u("director"), WHO),)), (C(WHO, "w"),)), "each director of Alien"),
+    (
+        Plan(
+            B((Pattern(u("Alien"), u("director"), WHO), Pattern(WHO, u("birth_place"), Y))), (C(Y, "place"),)
+        ),
+        "the birth place of the director which is the director of Alien",
+    ),
+    (
+        Plan(
+            B(
+                (FILM, YEAR),
+                (
+                    Comparison(DatePart("year", Y), ">=", Literal(1990)),
+                    Comparison(DatePart("year", Y), "<", Literal(2000)),
+                ),
+            ),
+            (C(COUNT, "n"),),
+        ),
+        "the number of films whose year is at least 1990 and whose year is less than 2000",
+    ),
+    (
+        Plan(B((FILM, PRICE, GENRE)), (C(G, "g"), C(MEAN, "a")), order=(Order("a", True),), limit=1),
+        "the average price of films, for each genre, greatest first, only the first one",
+    ),
+    (
+        Plan(B((FILM, DIRECTOR)), (C(WHO, "w"),), having=(Comparison(COUNT, ">", Literal(3)),)),
+        "what the film is directed by, where the number of films is more than 3",
+    ),
+    (
+        Plan(B((FILM, PRICE)), (C(X, "x"), C(P, "p")), order=(Order("p"),), limit=5, offset=3),
+        "each film and its price, by its price, least first, numbers 4 to 8",
+    ),
+    (
+        Plan(
+            B((FILM, PRICE), (Comparison(P, ">", Scalar(Plan(B((FILM, PRICE)), (C(MEAN, "a"),)))),)),
+            (C(X, "x"),),
+        ),
+        "each film whose price is more than (the average price of films)",
+    ),
+    (
+        Plan(B((FILM,), either=((B((colour("red"),)), B((colour("green"),))),)), (C(COUNT, "n"),)),
+        "the number of films either whose colour is red or whose colour is green",
+    ),
+    (
+        Plan(B((FILM, Pattern(X, u("title"), G)), (Contains(G, "star"),)), (C(X, "x"),)),
+        "each film whose title contains “star”",
+    ),
+    (
+        Plan(B((FILM,), without=(B((Pattern(X, u("directed_by"), u("Ann")),)),)), (C(X, "x"),)),
+        "each film but none directed by Ann",
+    ),
+    (
+        Plan(
+            B((FILM, Pattern(X, u("start"), P), Pattern(X, u("end"), Y))),
+            (C(X, "x"), C(Days(P, Y), "days")),
+            order=(Order("days", True),),
+            limit=1,
+        ),
+        "each film and the days from its start to its end, by the days from its start to its end, "
+        "greatest first, only the first one",
+    ),
+    (
+        Plan(
+            B((FILM,)),
+            (C(Arithmetic(Aggregate("count", of=(X,), where=B((colour("red"),))), "/", COUNT), "share"),),
+        ),
+        "the number of films whose colour is red divided by the number of films",
+    ),
+    (
+        Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))),
+        "whether for Alien, the director is Ridley",
+    ),
+]
+
+
+@pytest.mark.parametrize(("plan", "words"), CASES)
+def test_plans_in_words(plan: Plan, words: str) -> None:
+    assert to_words(plan, name) == words
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(plans())
+def test_every_plan_has_words(plan: Plan) -> None:
+    words = to_words(plan, name)
+    assert words.strip() == words and "  " not in words
