@@ -17,8 +17,8 @@ from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.cells import Cells
 from mrag.planning.building.parser import Parser, Reading
-from mrag.planning.cells import Cells
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.plan import Aggregate, Plan, Unknown
