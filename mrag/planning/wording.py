@@ -27,6 +27,7 @@ from mrag.planning.plan import (
     parts,
 )
 from mrag.rdf.terms import Term
+from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, join, plural, relation
 
 Name = Callable[[Term], str]
@@ -72,14 +73,6 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         greatest first'
         >>> to_words(Plan(rated), name)
         'whether there is a restaurant whose city is New York and whose rating is more than 4'
-        >>> shown = (Column(x, "x"), Column(Number(rating), "r"))
-        >>> best = (Order("r", True),)
-        >>> best = Plan(Block((restaurants, has_rating)), shown, order=best, limit=3, ties=True)
-        >>> to_words(best, name)
-        'each restaurant and its rating, by its rating, greatest first, only the first 3 with ties'
-        >>> unowned = Block((restaurants,), without=(Block((Pattern(x, u("urn:owner"), Unknown("o")),)),))
-        >>> to_words(Plan(unowned, (Column(many, "n"),)), name)
-        'the number of restaurants without any owner'
     """
     return _Words(plan, name).plan()
 
@@ -92,6 +85,7 @@ class _Words:
         self._name = name
         self._roles = PlanRoles(plan)
         self._said: set[Pattern] = set()
+        self._open: set[Unknown] = set()
 
     # -- plans -----------------------------------------------------------------------------------
 
@@ -208,7 +202,8 @@ class _Words:
         if bounds := [self._bound(c, pattern) for c in block.conditions if self._roles.only(c, o)]:
             return join(list(dict.fromkeys(f"{self._whose(which)} {bound}" for bound in bounds)))
         if o == main:
-            return f"which is the {self._said_of(pattern)}"
+            said = self._said_of(pattern)
+            return f"which {said[5:]}" if self._verb(pattern) else f"which is the {said}"
         if self._roles.mentions(o) <= 1 and not self._roles.is_shown(o):
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
@@ -227,9 +222,13 @@ class _Words:
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
     def _verb(self, pattern: Pattern) -> str:
-        """Return a predicate as a verb with its preposition; "" for a noun, as single words mostly are."""
+        """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
         kind, said = relation(label := self._predicate(pattern), False)
-        return said if kind == "phrase" and " " in label and not said.startswith("has the ") else ""
+        first, _, rest = label.partition(" ")
+        if first.endswith("ed") and rest.split(" ")[0] in PREPOSITIONS:
+            return f"is {label}"  # "located in state"
+        verb = kind == "phrase" and (" " in label or label.endswith("s"))
+        return said if verb and not said.startswith("has the ") else ""
 
     def _whose(self, which: str) -> str:
         return "whose" if which == "which" else f"for {which}, the"
@@ -327,7 +326,14 @@ class _Words:
         return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
 
     def _thing(self, place: Place) -> str:
-        return self._unknown(place) if isinstance(place, Unknown) else self._name(place)
+        if not isinstance(place, Unknown):
+            return self._name(place)
+        if place in self._open:
+            return "it"  # what is said of things in a circle ends where it began
+        self._open.add(place)
+        said = self._unknown(place)
+        self._open.discard(place)
+        return said
 
     def _plural(self, unknown: Unknown) -> str:
         return plural(self._kind(unknown))
@@ -345,4 +351,7 @@ class _Words:
 
     def _predicate(self, pattern: Pattern) -> str:
         p = pattern.predicate
-        return self._name(p) if isinstance(p, URIRef) else "property"
+        if not isinstance(p, URIRef):
+            return "property"
+        name = self._name(p)
+        return name[4:] if name.lower().startswith("has ") else name
