@@ -25,7 +25,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
     parts,
-)
+)  # fmt: skip
 from mrag.rdf.terms import Term
 from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, join, plural, relation
@@ -33,13 +33,9 @@ from mrag.text.grammar import article, join, plural, relation
 Name = Callable[[Term], str]
 
 _RELATIONS = {
-    "=": "is",
-    "!=": "is not",
-    "<": "is less than",
-    "<=": "is at most",
-    ">": "is more than",
+    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
     ">=": "is at least",
-}
+}  # fmt: skip
 _FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
 _OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
