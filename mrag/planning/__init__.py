@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.planning.answering import Attempt, compute
     from mrag.planning.compiler import to_sparql
     from mrag.planning.interchange import plan_from_json, plan_to_json
     from mrag.planning.interpreter import evaluate
@@ -26,52 +27,30 @@ if TYPE_CHECKING:
         Scalar,
         Unknown,
     )
-    from mrag.planning.proof import Proof, prove
+    from mrag.planning.proof import RowProof, prove
     from mrag.planning.run import PlanResult
     from mrag.planning.wording import to_words
 
 __all__ = [
-    "Aggregate",
-    "Arithmetic",
-    "Block",
-    "Column",
-    "Comparison",
-    "Contains",
-    "DatePart",
-    "Days",
-    "Number",
-    "Order",
-    "Pattern",
-    "Plan",
-    "PlanResult",
-    "Proof",
-    "Scalar",
-    "Unknown",
+    "Aggregate", "Arithmetic", "Attempt", "Block", "Column", "Comparison", "Contains", "DatePart", "Days",
+    "Number", "Order", "Pattern", "Plan", "PlanResult", "RowProof", "Scalar", "Unknown", "compute",
     "evaluate",
-    "plan_from_json",
-    "plan_to_json",
-    "prove",
-    "to_sparql",
-    "to_words",
-]
+    "plan_from_json", "plan_to_json", "prove", "to_sparql", "to_words",
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        **dict.fromkeys(
-            (
-                "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern "
-                "Plan Scalar Unknown"
-            ).split(),
-            "plan",
+        "answering": "Attempt compute",
+        "compiler": "to_sparql",
+        "interchange": "plan_from_json plan_to_json",
+        "interpreter": "evaluate",
+        "plan": (
+            "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern Plan "
+            "Scalar Unknown"
         ),
-        "PlanResult": "run",
-        "Proof": "proof",
-        "evaluate": "interpreter",
-        "plan_from_json": "interchange",
-        "plan_to_json": "interchange",
-        "prove": "proof",
-        "to_sparql": "compiler",
-        "to_words": "wording",
+        "proof": "RowProof prove",
+        "run": "PlanResult",
+        "wording": "to_words",
     },
 )

@@ -47,9 +47,8 @@ _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
 _SHOWN = 20
 """Rows that the words of an answer hold; `rows` holds all."""
-_CITED = 60
-_CITED_OF_ROW = 5
-"""Lines that an answer cites at most, and those of one row of several."""
+_CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
+"""Lines that an answer cites at most: in all, for its only row, and for one row of several."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,8 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
     if not set(shown) <= {c.name for c in plan.columns}:
         raise ConfigError("The columns of the answer are not in its plan.")
     reading = Reading(plan, shown, 1.0, (), {})
-    return _answer(kg, str(value["question"]), reading, run(kg, plan), (), time.monotonic() + _SECONDS)
+    result = run(kg, plan, schema=schema_of(kg))
+    return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
 
 
 def _run(
@@ -236,7 +236,7 @@ def _proved(
 ) -> tuple[list[Line], list[list[str]]]:
     """Return the lines that the first rows rest on, each once, and for each row the ids of its own."""
     rows: list[Cells] = [()] if reading.plan.yes_or_no else list(result.rows[:_SHOWN])
-    most = _CITED if len(rows) == 1 else _CITED_OF_ROW
+    most = _CITED_OF_ONE if len(rows) == 1 else _CITED_OF_ROW
     lines: dict[Triple, Line] = {}
     own: list[list[str]] = []
     for row in rows if result.holds or not reading.plan.yes_or_no else []:

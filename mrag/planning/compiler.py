@@ -29,6 +29,7 @@ def to_sparql(
     spare: int | None = None,
     most: int | None = None,
     decimals: bool = False,
+    total: bool = True,
 ) -> str:
     """Print a plan as a query.
 
@@ -42,6 +43,7 @@ def to_sparql(
         most: Most rows that are wanted of a plan without a limit; one more is asked for.
         decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
             of the result then have the order of the plan's, but not all their names.
+        total: Break ties by the terms of the rows, which takes some engines long.
 
     Returns:
         An ASK query for a plan without columns, a SELECT query for others.
@@ -61,7 +63,9 @@ def to_sparql(
     if plan.ties and spare is None:
         spare = SPARE
     compiler = _Compiler(plan, schema)
-    return printed(compiler.ask() if plan.yes_or_no else compiler.select(spare, most, decimals=decimals))
+    if plan.yes_or_no:
+        return printed(compiler.ask())
+    return printed(compiler.select(spare, most, decimals=decimals, total=total))
 
 
 class _Compiler:
@@ -90,7 +94,7 @@ class _Compiler:
         return sparql.Ask(sparql.Group(tuple(self._solutions())))
 
     def select(
-        self, spare: int | None = None, most: int | None = None, *, decimals: bool = False
+        self, spare: int | None = None, most: int | None = None, *, decimals: bool = False, total: bool = True
     ) -> sparql.Select:
         """Return the query of a plan with columns."""
         plan = self._plan
@@ -121,12 +125,12 @@ class _Compiler:
             limit, offset = offset + most + 1, 0
         elif spare is not None and limit is not None:
             limit, offset = offset + limit + spare, 0
-        if plan.order or limit is not None or offset:
+        if total and (plan.order or limit is not None or offset):
             # What has been ordered by as a whole needs no second key.
             done = {o.column for o in plan.order if kinds[o.column] != "any"}
             order += [text(v) for name, v in written.items() if name not in done]
         group = sparql.Group(tuple(where))
-        return sparql.Select(columns, group, distinct=True, order_by=tuple(order), limit=limit, offset=offset)
+        return sparql.Select(shown, group, distinct=True, order_by=tuple(order), limit=limit, offset=offset)
 
     def _solutions(self) -> list[sparql.Pattern]:
         """Return the patterns whose solutions bind the columns."""

@@ -63,7 +63,7 @@ class Pattern:
 class Number:
     """The number in a literal, whatever its datatype: `"12"`, `"12 kg"` and `12.0` are all 12.
 
-    A literal without a number at its beginning has no value.
+    `"1,250.5 m"` is 1250.5. A literal without a number at its beginning has no value.
     """
 
     value: Expression
@@ -71,7 +71,11 @@ class Number:
 
 @dataclass(frozen=True)
 class DatePart:
-    """A part of a date or of a date with a time: `date` is without the time, `year-month` is like 2023-04."""
+    """A part of a date or of a date with a time: `date` is without the time, `year-month` is like 2023-04.
+
+    Dates are read from what is written, whatever the datatype: `2023-04-01`, `2023-04-01 10:00:00`, `2023-04`
+    and for the year also 2023 or -44. Monday is the first weekday. Time zones are not looked at.
+    """
 
     part: Part
     value: Expression
@@ -87,7 +91,7 @@ class Days:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """A calculation; dividing by zero has no value."""
+    """A calculation with what its sides are as a `Number`; dividing by zero has no value."""
 
     left: Expression
     operation: Operation
@@ -97,6 +101,10 @@ class Arithmetic:
 @dataclass(frozen=True)
 class Aggregate:
     """A fold over the distinct solutions of each group.
+
+    What is summed or averaged is read as a `Number`. The least and the greatest of an unknown are those of
+    its text, which is right for dates; of a `Number` they are those of the numbers. Solutions without a value
+    are left out. Over nothing a count is 0 and other folds have no value.
 
     Attributes:
         function: What is computed.
@@ -126,7 +134,13 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison by value: of numbers, dates, truth values and text, and of terms for `=` and `!=`."""
+    """A comparison by value: of numbers, dates, truth values and text, and of terms for `=` and `!=`.
+
+    If one side is a number, both are read as numbers; if one is a date (or a part of one), both as such
+    dates; if one is plain text, both as text without case. Of two unknowns, values that are nothing but
+    numbers compare as numbers, and other literals as text. Where a side has no value, the comparison does
+    not hold.
+    """
 
     left: Expression
     relation: Relation
@@ -152,9 +166,10 @@ class Block:
     Attributes:
         patterns: Triples that exist, in one join.
         conditions: What holds of their values.
-        without: Blocks that have no solution for the values of the unknowns that they share with this one.
+        without: Blocks that have no solution for the values of the unknowns that they share with this one;
+            they speak of no unknown that only some alternatives or optional blocks bind.
         either: Alternatives: of each group of blocks one holds at least.
-        optional: Blocks that bind further unknowns where they hold.
+        optional: Blocks that bind further unknowns where they hold; only the block of a plan has them.
     """
 
     patterns: tuple[Pattern, ...] = ()
@@ -190,8 +205,12 @@ class Plan:
     """What a question asks for.
 
     Without columns it is a yes or no question: has the block a solution? With an aggregate in a column or
-    in `having`, the solutions are grouped by `group_by` and by the columns that hold no aggregate. Rows are
-    distinct; ties of the order break by the terms of the row, so the order is total.
+    in `having`, the solutions are grouped by `group_by` and by the columns that hold no aggregate; a solution
+    in which one of these has no value is in no group. Rows are distinct, and one without any value is no row.
+
+    Rows are ordered with numbers before text, without case, and what has no value last; with a limit, rows
+    without a value in a key of the order are left out, because they win no superlative. Ties break by the
+    terms of the row, so the order is total.
 
     Attributes:
         where: What must hold.

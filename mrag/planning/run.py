@@ -75,18 +75,18 @@ def run(
         >>> kg.close()
     """
     limits = limits or LIMITS
-    decimals = not kg.store.capabilities.doubles
-    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals)
     began = time.monotonic()
-    found = kg.query(query, limits=replace(limits, rows=limits.rows + SPARE + 1))
-    seconds = time.monotonic() - began
+    query, found = _fetched(kg, plan, schema, limits, total=False)
     if isinstance(found, bool):
-        return PlanResult(query, holds=found, seconds=seconds)
-    assert isinstance(found, SelectResult)
-    kinds = [kind_of(c.value) for c in plan.columns]
-    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
-    # Values that a store prints in two ways are one here.
-    rows = in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
+        return PlanResult(query, holds=found, seconds=time.monotonic() - began)
+    rows = _rows(found, plan)
+    if _is_open(rows, plan, limits.rows, len(found)):
+        # Which of many equal rows come first has to be decided by the store.
+        left = replace(limits, seconds=max(0.001, limits.seconds - (time.monotonic() - began)))
+        query, again = _fetched(kg, plan, schema, left, total=True)
+        assert isinstance(again, SelectResult)
+        found, rows = again, _rows(again, plan)
+    seconds = time.monotonic() - began
     shown, behind, truncated = _cut(rows, plan, limits.rows, len(found.rows))
     return PlanResult(
         query,
@@ -99,6 +99,35 @@ def run(
     )
 
 
+def _fetched(
+    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, limits: Limits, *, total: bool
+) -> tuple[str, SelectResult | bool]:
+    decimals = not kg.store.capabilities.doubles
+    query = to_sparql(plan, schema, spare=SPARE, most=limits.rows, decimals=decimals, total=total)
+    found = kg.query(query, limits=replace(limits, rows=plan.offset + limits.rows + SPARE + 1))
+    assert not isinstance(found, list)
+    return query, found
+
+
+def _rows(found: SelectResult, plan: Plan) -> list[Cells]:
+    kinds = [kind_of(c.value) for c in plan.columns]
+    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows)
+    # Values that a store prints in two ways are one here.
+    return in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
+
+
+def _keys(plan: Plan) -> list[int]:
+    return [next(i for i, c in enumerate(plan.columns) if c.name == o.column) for o in plan.order]
+
+
+def _is_open(rows: list[Cells], plan: Plan, most: int, asked: int) -> bool:
+    """Return whether there may be rows that were not asked for and are equal to the last that is shown."""
+    wanted = plan.offset + (most if plan.limit is None else min(plan.limit, most))
+    if asked < wanted + (1 if plan.limit is None else SPARE) or not rows:
+        return False
+    return tied(rows[-1], rows[max(0, min(wanted, len(rows)) - 1)], _keys(plan))
+
+
 def _cut(rows: list[Cells], plan: Plan, most: int, asked: int) -> tuple[list[Cells], list[Cells], bool]:
     """Return the rows of a plan, some that come next, and whether rows may be missing."""
     if plan.limit is None:
@@ -106,7 +135,7 @@ def _cut(rows: list[Cells], plan: Plan, most: int, asked: int) -> tuple[list[Cel
         return rows[plan.offset : end], [], asked > plan.offset + most
     end = min(len(rows), plan.offset + min(plan.limit, most))
     if plan.ties and plan.limit:
-        keys = [next(i for i, c in enumerate(plan.columns) if c.name == o.column) for o in plan.order]
+        keys = _keys(plan)
         while plan.offset < end < len(rows) and tied(rows[end], rows[end - 1], keys):
             end += 1
     full = asked >= plan.offset + min(plan.limit, most) + SPARE

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from random import Random
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.lexical.name_table import NameTable
 from mrag.planning.lexical.places import other_names
@@ -18,8 +20,10 @@ from mrag.planning.lexical.spelling import SpellingIndex, distance, edits_allowe
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.wire.access import Access
 from mrag.text.tokens import tokens
-from tests.planning.test_schema import e, graph
+from tests.planning.test_schema import PREFIXES, e, graph
+from tests.servers import oxigraph_server, virtuoso_server
 
 COMPANY = """
 :Supplier a owl:Class ; rdfs:label "vendor" ; rdfs:comment "A firm that the warehouse deals with." .
@@ -292,6 +296,36 @@ def test_the_order_of_loading_changes_nothing(tmp_path: Path) -> None:
             lexicon = lexicon_of(kg, None)
             answers.append([lexicon.match(tokens(question), question) for question in questions])
     assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize("server", [oxigraph_server, virtuoso_server])
+def test_servers_give_the_same(
+    tmp_path: Path, lexicon: Lexicon, server: Callable[[Path], AbstractContextManager[str]]
+) -> None:
+    file = tmp_path / "company.ttl"
+    file.write_text(PREFIXES + COMPANY + ":s1 :near :unlabelled .", encoding="utf-8")
+    questions = [
+        "the X20 pump of Ms. Lopez in spain",
+        "where is the unlabelled thing",
+        "dark red hamer drills",
+    ]
+    answers = []
+    place = tmp_path / "server"
+    place.mkdir()
+    with server(place) as url:
+        for address in ("oxigraph:", url):
+            store, _ = open_store(address, Access(user="dba", password="dba"))
+            with KnowledgeGraph(store, "lexicon") as kg:
+                kg.load([file])
+                lexicon = lexicon_of(kg, None)
+                answers.append((lexicon.schema, [lexicon.match(tokens(q), q) for q in questions]))
+    (mine, ours), (theirs, others) = answers
+    assert ours == others
+    assert mine.classes == theirs.classes
+    assert mine.edges == theirs.edges
+    assert {p: (i.kind, i.domains, i.ranges, i.text_numbers) for p, i in mine.properties.items()} == {
+        p: (i.kind, i.domains, i.ranges, i.text_numbers) for p, i in theirs.properties.items()
+    }
 
 
 def segment(tmp_path: Path) -> Path:

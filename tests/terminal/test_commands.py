@@ -149,7 +149,13 @@ CASES: dict[str, list[list[str]]] = {
         [TEXT, "--store", "{store}", "--path", "{codes}"],
     ],
     "codes compare": [["urn:x:a1", "urn:x:a2", "--store", "{store}", "--path", "{codes}"]],
-    "eval": [
+    "eval questions": [
+        ["{questions}", "--store", "{store}", "--how", "plan", "--resamples", "100"],
+        ["{questions}", "--only", TEXT, "--store", "{store}"],
+        ["{questions}", "--how", TEXT],
+        ["{missing}"],
+    ],
+    "eval rankers": [
         ["{collection}", "--embedder", "none", "--resamples", "100", "--run", "{run}"],
         ["--ranks", "{missing}"],
         ["{collection}", "-r", TEXT],
@@ -246,7 +252,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
         for word, ending in {
             "store": "", "turtle": ".ttl", "broken": ".ttl", "lines": ".nt", "missing": ".ttl", "photos": "",
             "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "", "policy": ".npz",
-            "codes": "", "collection": "", "run": ".trec", "out": "", "model": ".gguf",
+            "codes": "", "collection": "", "questions": ".jsonl", "run": ".trec", "out": "", "model": ".gguf",
         }.items()
     }  # fmt: skip
     Path(names["turtle"]).write_text(turtle(), encoding="utf-8")
@@ -273,6 +279,8 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
     (collection / "qrels" / "test.tsv").write_text(
         "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td\x1b[31m\t1\n"
     )
+    asked = {"id": TEXT, "question": "How many gadgets are there?", "answers": [5], "category": TEXT}
+    Path(names["questions"]).write_text(json.dumps(asked) + "\n")
     Path(names["run"]).write_text("q1 Q0 d1 1 0.5 evil\x1b]0;PWN\x07\u202e\n", encoding="utf-8")
     Path(names["model"]).symlink_to(gguf)
     return names

@@ -240,26 +240,14 @@ class QueryGraph:
     # -- the whole ---------------------------------------------------------------------------------
 
     def block(self, extra: Iterable[Pattern] = ()) -> Block:
-        """Return the block, with the classes of its unknowns where the properties do not tell them."""
+        """Return the block, with the classes that the question names."""
         patterns = [*self.patterns, *extra]
         for node in self.nodes:
             if not isinstance(node.place, Unknown) or not node.classes[0]:
                 continue
-            if node.typed and not self._told(node):
+            if node.typed:
                 patterns.append(Pattern(node.place, RDF.type, URIRef(node.classes[0])))
         return Block(tuple(patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
-
-    def _told(self, node: PlanNode) -> bool:
-        cls = node.classes[0]
-        for p in self.patterns:
-            info = self.schema.properties.get(str(p.predicate))
-            if info is None:
-                continue
-            if p.subject == node.place and set(info.domains) == {cls}:
-                return True
-            if p.object == node.place and set(info.ranges) == {cls}:
-                return True
-        return False
 
 
 def compare_period(

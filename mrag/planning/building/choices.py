@@ -121,9 +121,9 @@ class PlanChoices:
         context = self.context if context is None else context
         best = 4.0 if context else 0.0
         for cls, where in context:
-            way = self.joins.path([cls], classes, max_cost=3.5)
-            if way is not None:
-                best = min(best, way[0] + 0.04 * min(10, abs(where - at)))
+            cost = self.joins.distance(cls, classes, 3.5)
+            if cost is not None:
+                best = min(best, cost + 0.04 * min(10, abs(where - at)))
         return best
 
     def pick(

@@ -23,6 +23,7 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.schema import PropertyInfo
+from mrag.text.english import PERSON_WORDS
 
 _OF = frozenset("of the a an all each every its their this that".split())
 
@@ -158,8 +159,29 @@ class PlanExpressions(PlanChoices):
             raise Unbuildable("an entity is not counted")
         return node.place
 
+    def _person(self) -> PlanNode:
+        """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
+        kinds = [
+            c for c, info in sorted(self.schema.classes.items())
+            if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
+        ]  # fmt: skip
+        named = [c for n in self.graph.nodes for c in n.classes]
+        for node in self.graph.nodes:
+            if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
+                return node
+        ways = [(w[0], c) for c in kinds if (w := self.joins.path(named, [c], max_cost=2.5)) is not None]
+        if not ways:
+            raise Unbuildable("nobody is in this graph")
+        least = min(ways)[0]
+        # Of kinds that are as near, the largest holds the others.
+        near = [c for cost, c in ways if cost < least + 0.3]
+        best = max(near, key=lambda c: (self.schema.classes[c].count, c))
+        return self.graph.node_of(best, typed=True)
+
     def _focus(self) -> PlanNode:
         self.guesses += 1
+        if self.frame.asks == "who":
+            return self._person()
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown):
                 return node

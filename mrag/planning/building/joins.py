@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.schema import Schema
@@ -36,6 +36,7 @@ class JoinGraph:
     """
 
     def __init__(self, schema: Schema) -> None:
+        self._distances: dict[tuple[str, tuple[str, ...], Cost], Cost | None] = {}
         self._steps: dict[str, list[tuple[JoinStep, float]]] = {}
         largest = max((e.count for e in schema.edges), default=1)
         for edge in schema.edges:
@@ -91,6 +92,14 @@ class JoinGraph:
                     more = max(0.2, 1.0 + rare - discount(step) - liked.get(step.target, 0.0))
                     heapq.heappush(queue, (cost + more, size + 1, step.target, (*walk, step)))
         return None
+
+    def distance(self, source: str, targets: Sequence[str], max_cost: Cost) -> Cost | None:
+        """Return what the cheapest walk between classes costs when no word makes a step likelier."""
+        key = (source, tuple(targets), max_cost)
+        if key not in self._distances:
+            way = self.path([source], targets, max_cost=max_cost)
+            self._distances[key] = None if way is None else way[0]
+        return self._distances[key]
 
     def walk_to_other(
         self, cls: str, *, discount: Callable[[JoinStep], Cost] = lambda step: 0.0, max_cost: Cost = 5.0
