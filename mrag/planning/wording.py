@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF
+from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates
@@ -51,11 +50,9 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
 
     Example:
         >>> from mrag.planning.plan import Column, Comparison, Order
-        >>> def name(term):
-        ...     return str(term).rpartition(":")[2].replace("_", " ")
+        >>> name = lambda term: str(term).rpartition(":")[2].replace("_", " ")
         >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
-        >>> u = URIRef
-        >>> restaurants = Pattern(x, RDF.type, u("urn:restaurant"))
+        >>> restaurants = Pattern(x, RDF.type, (u := URIRef)("urn:restaurant"))
         >>> has_rating = Pattern(x, u("urn:rating"), rating)
         >>> in_city = Pattern(x, u("urn:city"), u("urn:New_York"))
         >>> rated = Block((restaurants, in_city, has_rating), (Comparison(rating, ">", Literal(4)),))
