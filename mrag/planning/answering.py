@@ -30,7 +30,7 @@ from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 from mrag.text.grammar import plural
 
-SURE = 0.7
+SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
 
 _CERTAIN = 0.9
