@@ -21,7 +21,7 @@ from mrag.planning.algebra.cells import Cells
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.plan import Aggregate, Plan, Unknown
+from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import PlanResult, run
@@ -30,7 +30,7 @@ from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 from mrag.text.grammar import plural
 
-SURE = 0.6
+SURE = 0.7
 """Probability from which on a reading is taken without being asked for."""
 
 _CERTAIN = 0.9
@@ -151,16 +151,20 @@ def _run(
         except (StoreError, ConfigError):
             continue
         # A reading that finds something is likelier than one that finds nothing.
-        if _found(reading.plan, result):
+        if _found(reading, result):
             found.append((reading, result))
             if len(found) == wanted:
                 ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
     return found
 
 
-def _found(plan: Plan, result: PlanResult) -> bool:
+def _found(reading: Reading, result: PlanResult) -> bool:
+    plan = reading.plan
     if plan.yes_or_no:
         return True
+    if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
+        # Nothing to count is mostly a name that was misread.
+        return reading.probability >= _CERTAIN
     return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
 
 

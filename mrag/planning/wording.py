@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rdflib import Literal, URIRef
-from rdflib.namespace import RDF
+from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates
@@ -25,20 +24,17 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
     parts,
-)
+)  # fmt: skip
 from mrag.rdf.terms import Term
+from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, join, plural, relation
 
 Name = Callable[[Term], str]
 
 _RELATIONS = {
-    "=": "is",
-    "!=": "is not",
-    "<": "is less than",
-    "<=": "is at most",
-    ">": "is more than",
+    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
     ">=": "is at least",
-}
+}  # fmt: skip
 _FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
 _OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
@@ -54,11 +50,9 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
 
     Example:
         >>> from mrag.planning.plan import Column, Comparison, Order
-        >>> def name(term):
-        ...     return str(term).rpartition(":")[2].replace("_", " ")
+        >>> name = lambda term: str(term).rpartition(":")[2].replace("_", " ")
         >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
-        >>> u = URIRef
-        >>> restaurants = Pattern(x, RDF.type, u("urn:restaurant"))
+        >>> restaurants = Pattern(x, RDF.type, (u := URIRef)("urn:restaurant"))
         >>> has_rating = Pattern(x, u("urn:rating"), rating)
         >>> in_city = Pattern(x, u("urn:city"), u("urn:New_York"))
         >>> rated = Block((restaurants, in_city, has_rating), (Comparison(rating, ">", Literal(4)),))
@@ -72,14 +66,6 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         greatest first'
         >>> to_words(Plan(rated), name)
         'whether there is a restaurant whose city is New York and whose rating is more than 4'
-        >>> shown = (Column(x, "x"), Column(Number(rating), "r"))
-        >>> best = (Order("r", True),)
-        >>> best = Plan(Block((restaurants, has_rating)), shown, order=best, limit=3, ties=True)
-        >>> to_words(best, name)
-        'each restaurant and its rating, by its rating, greatest first, only the first 3 with ties'
-        >>> unowned = Block((restaurants,), without=(Block((Pattern(x, u("urn:owner"), Unknown("o")),)),))
-        >>> to_words(Plan(unowned, (Column(many, "n"),)), name)
-        'the number of restaurants without any owner'
     """
     return _Words(plan, name).plan()
 
@@ -92,6 +78,7 @@ class _Words:
         self._name = name
         self._roles = PlanRoles(plan)
         self._said: set[Pattern] = set()
+        self._open: set[Unknown] = set()
 
     # -- plans -----------------------------------------------------------------------------------
 
@@ -208,7 +195,8 @@ class _Words:
         if bounds := [self._bound(c, pattern) for c in block.conditions if self._roles.only(c, o)]:
             return join(list(dict.fromkeys(f"{self._whose(which)} {bound}" for bound in bounds)))
         if o == main:
-            return f"which is the {self._said_of(pattern)}"
+            said = self._said_of(pattern)
+            return f"which {said[5:]}" if self._verb(pattern) else f"which is the {said}"
         if self._roles.mentions(o) <= 1 and not self._roles.is_shown(o):
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
@@ -227,9 +215,13 @@ class _Words:
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
     def _verb(self, pattern: Pattern) -> str:
-        """Return a predicate as a verb with its preposition; "" for a noun, as single words mostly are."""
+        """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
         kind, said = relation(label := self._predicate(pattern), False)
-        return said if kind == "phrase" and " " in label and not said.startswith("has the ") else ""
+        first, _, rest = label.partition(" ")
+        if first.endswith("ed") and rest.split(" ")[0] in PREPOSITIONS:
+            return f"is {label}"  # "located in state"
+        verb = kind == "phrase" and (" " in label or label.endswith("s"))
+        return said if verb and not said.startswith("has the ") else ""
 
     def _whose(self, which: str) -> str:
         return "whose" if which == "which" else f"for {which}, the"
@@ -327,7 +319,14 @@ class _Words:
         return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
 
     def _thing(self, place: Place) -> str:
-        return self._unknown(place) if isinstance(place, Unknown) else self._name(place)
+        if not isinstance(place, Unknown):
+            return self._name(place)
+        if place in self._open:
+            return "it"  # what is said of things in a circle ends where it began
+        self._open.add(place)
+        said = self._unknown(place)
+        self._open.discard(place)
+        return said
 
     def _plural(self, unknown: Unknown) -> str:
         return plural(self._kind(unknown))
@@ -345,4 +344,7 @@ class _Words:
 
     def _predicate(self, pattern: Pattern) -> str:
         p = pattern.predicate
-        return self._name(p) if isinstance(p, URIRef) else "property"
+        if not isinstance(p, URIRef):
+            return "property"
+        name = self._name(p)
+        return name[4:] if name.lower().startswith("has ") else name

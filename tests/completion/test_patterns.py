@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from rdflib import Literal, URIRef
 
+from mrag.completion.graph import complete_from_graph
 from mrag.completion.plan.patterns import (
     GroundedPlan,
     IncompleteTriple,
@@ -12,7 +13,12 @@ from mrag.completion.plan.patterns import (
     with_slots,
     with_terms,
 )
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
+from mrag.planning.run import run
+from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
 
 X, Y = Unknown("x"), Unknown("y")
 ALIEN, BY = URIRef("urn:alien"), URIRef("urn:by")
@@ -75,3 +81,24 @@ def test_a_grounded_plan_gives_the_terms_of_any_slot() -> None:
 @pytest.mark.parametrize("slot", [X, "text", ALIEN])
 def test_triples_can_be_kept_in_sets(slot: object) -> None:
     assert len({IncompleteTriple(slot, BY, X), IncompleteTriple(slot, BY, X)}) == 1  # type: ignore[arg-type]
+
+
+def test_a_grounded_plan_is_a_query_plan() -> None:
+    kg = KnowledgeGraph(OxigraphStore())
+    maker, sold = URIRef("urn:maker"), URIRef("urn:sold")
+    kg.insert(
+        [
+            Triple(URIRef("urn:a"), maker, URIRef("urn:acme")),
+            Triple(URIRef("urn:b"), maker, URIRef("urn:acme")),
+            Triple(URIRef("urn:a"), sold, URIRef("urn:shop")),
+            Triple(URIRef("urn:b"), sold, URIRef("urn:stall")),
+        ]
+    )
+    x, y = Unknown("x"), Unknown("y")
+    triples = (IncompleteTriple(x, maker, URIRef("urn:acme")), IncompleteTriple(x, sold, y))
+    plan = TriplePlan("Where else?", (), triples, y, "hand", excluded=(URIRef("urn:shop"),))
+    assert run(kg, plan.query_plan()).rows == ((URIRef("urn:stall"),),)
+    assert complete_from_graph(kg, GroundedPlan(plan)).answers == [URIRef("urn:stall")]
+    with pytest.raises(ConfigError, match="no query yet"):
+        TriplePlan("?", (), (IncompleteTriple("Alien", maker, x),), x, "hand").query_plan()
+    kg.close()

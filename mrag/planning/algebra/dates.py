@@ -95,7 +95,9 @@ def _seconds(text: Expression) -> Expression:
 def _day_number(text: Expression) -> Expression:
     """Return the days since the last of the year 0: those of whole years, of whole months, and leap days."""
     year, month, day = _digits(1, 4, text), _digits(6, 2, text), _digits(9, 2, text)
-    at = Calculation(Calculation(month, "*", _number(3)), "-", _number(2))
+    # Some engines cut texts that are no dates as well, and end the query where they cannot.
+    some = Call("coalesce", (month, _number(1)))
+    at = Calculation(Calculation(some, "*", _number(3)), "-", _number(2))
     before = Cast(INTEGER, Call("substr", (ox.Literal(_BEFORE), at, _number(3))))
     # Years whose February is over.
     full = Calculation(year, "-", Call("if", (Compare(month, "<", _number(3)), _number(1), _number(0))))

@@ -92,7 +92,7 @@ class QueryGraph:
                     node.typed |= typed
                     return node
         info = self.schema.classes.get(cls)
-        node = PlanNode(self.fresh(info.names[0] if info else "thing"), (cls,), typed)
+        node = PlanNode(self.fresh(info.names[0] if info and info.names else "thing"), (cls,), typed)
         self.nodes.append(node)
         return node
 

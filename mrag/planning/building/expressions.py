@@ -136,7 +136,10 @@ class PlanExpressions(PlanChoices):
                 and cls in info.domains
                 and cls in info.ranges
             ):
-                node, other = self.graph.node_of(cls, typed=True), self.graph.node_of(cls, new=True)
+                node, other = (
+                    self.graph.node_of(cls, typed=True),
+                    self.graph.node_of(cls, typed=True, new=True),
+                )
                 self.graph.add(node.place, info.iri, other.place)
                 return other
         return None
