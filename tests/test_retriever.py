@@ -142,9 +142,10 @@ def test_what_can_be_computed_is_computed_cited_and_verified() -> None:
 
 
 def test_the_way_and_the_reading_are_arguments() -> None:
-    kg, question = demo(), "How many triple stores are there?"
+    kg, question = demo(), "How many vendors are there per country?"
     first = kg.ask(question, model="none")
     assert first.computed is not None and kg.ask(question, model="none", how="read").computed is None
+    assert first.computed.readings
     for other in first.computed.readings:
         given = kg.ask(question, model="none", reading=other.number)
         assert given.computed is not None and given.computed.reading == other.reading

@@ -162,9 +162,8 @@ def test_another_reading_is_asked_for_by_a_click_and_has_an_address(
     browser: Browser, base: str, size: tuple[int, int]
 ) -> None:
     with watched(browser, base, size) as seen:
-        page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F")
+        page = seen.open("/#/ask?q=How+many+vendors+are+there+per+country%3F")
         page.wait_for_selector("#answer .cite")
-        assert page.locator("#answer").inner_text().startswith("11 triple stores")
         first = page.locator("#computed .reading").inner_text()
         button = page.locator("#computed [data-reading]").first
         other, number = button.inner_text(), button.get_attribute("data-reading")
