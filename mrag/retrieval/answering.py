@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +13,7 @@ from rdflib import Literal, URIRef
 
 from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.errors import ConfigError, StoreError
+from mrag.errors import ConfigError, MragError, StoreError
 from mrag.generation.answering import answer, stream_answer
 from mrag.generation.models.resolve import resolve
 from mrag.generation.result import Answer
@@ -21,7 +22,7 @@ from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
-from mrag.planning.answering import abstained, compute, replay
+from mrag.planning.answering import Attempt, abstained, compute, replay
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -31,7 +32,11 @@ from mrag.stores.base import Dataset
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+logger = logging.getLogger(__name__)
 How: TypeAlias = OneOf["auto", "plan", "read"]
+
+MAX_TRIPLES = 20_000_000
+"""Triples up to which a graph's names are indexed for a question without being asked to."""
 
 # Answers with pictures call an image by its file.
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
@@ -116,12 +121,20 @@ def computed(
         return None, ""
     if isinstance(question, Question) and question.image is not None:
         return None, "the question has a picture"
+    if how == "auto" and kg.profile().triples > MAX_TRIPLES:
+        return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
     try:
         attempt = compute(kg, text, reading=reading)
     except StoreError as error:
         if how == "plan":
             raise
         return None, error.message
+    except MragError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # A question that trips the planner up can still be read.
+        logger.exception("The question could not be planned: %r", text)
+        attempt = Attempt(None, False, "the question could not be made into a plan")
     if attempt.answer is not None and reading > 1:
         return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
     if attempt.answer is not None and attempt.sure:

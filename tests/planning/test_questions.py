@@ -107,7 +107,25 @@ COMPANY = [
     ("Which product has the highest reliability index?", ["S7 Heat Sensor"]),
 ]
 
+DEMO = [
+    ("Who develops GraphDB?", ["Ontotext"]),
+    ("How many triple stores are there?", ["11"]),
+    ("How many databases?", ["33"]),
+    ("Which vendor has the most products?", ["Apache Software Foundation"]),
+    ("Is Virtuoso a database?", ["yes"]),
+    ("Is Ontotext a database?", ["no"]),
+    ("Does GraphDB support SHACL?", ["yes"]),
+    ("What share of the products is open source?", ["0.68253968254"]),
+    ("Which products were released before 2005?", ["MySQL", "SQLite"]),
+]
+
 REFUSED = {
+    "demo": [
+        "Which European vendors develop a triple store?",
+        "How many more graph databases than vector databases are there?",
+        "What is the average number of products per vendor?",
+        "What is the capital of France?",
+    ],
     "states": [
         "what states border states that border louisiana",
         "who is the president of texas",
@@ -137,6 +155,7 @@ def opened(name: str) -> KnowledgeGraph:
 @pytest.fixture(scope="module")
 def graphs() -> Iterator[dict[str, KnowledgeGraph]]:
     found = {name: opened(name) for name in ("states", "company")}
+    found["demo"] = mrag.demo(model="none")
     yield found
     for kg in found.values():
         kg.close()
@@ -144,7 +163,7 @@ def graphs() -> Iterator[dict[str, KnowledgeGraph]]:
 
 @pytest.mark.parametrize(
     ("name", "question", "rows"),
-    [("states", *q) for q in STATES] + [("company", *q) for q in COMPANY],
+    [("states", *q) for q in STATES] + [("company", *q) for q in COMPANY] + [("demo", *q) for q in DEMO],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_question_is_computed_and_proved(

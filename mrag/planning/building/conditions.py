@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdflib import XSD, Literal, URIRef
+from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.planning.building.assembly import compare_period
 from mrag.planning.building.choices import Unbuildable
@@ -256,7 +256,15 @@ class PlanConditions(PlanColumns):
                 return
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
-        graph.without.append(Block(self._reach([found.term])))
+        patterns = self._reach([found.term])
+        ends = {p for pattern in patterns for p in (pattern.subject, pattern.object)}
+        last = max(
+            (e for e in ends if isinstance(e, Unknown) and e not in self._places()), key=lambda e: e.name
+        )
+        graph.without.append(Block((*patterns, Pattern(last, RDF.type, URIRef(found.term)))))
+
+    def _places(self) -> set[Unknown | URIRef]:
+        return {node.place for node in self.graph.nodes}
 
 
 def _number(value: float) -> Literal:

@@ -57,7 +57,8 @@ class PlanExpressions(PlanChoices):
             target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
             target = target or self.graph.node_of(ranges[0] if ranges else "")
             self.graph.add(owner.place, info.iri, target.place)
-            return owner.place
+            # What is named is known: the other end is asked for.
+            return target.place if isinstance(owner.place, URIRef) else owner.place
         target = next(
             (
                 n
@@ -162,6 +163,27 @@ class PlanExpressions(PlanChoices):
             raise Unbuildable("an entity is not counted")
         return node.place
 
+    def _other_end(self) -> PlanNode | None:
+        """Return what a verb relates to the only thing that is named: "who develops GraphDB"."""
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        if len(named) != 1 or len(self.graph.nodes) != 1:
+            return None
+        for verb in self.frame.nouns:
+            found = self.noun(verb)
+            info = self.schema.properties.get(found.term) if found.kind == "property" else None
+            if info is None or info.kind != "entity":
+                continue
+            classes, place = set(named[0].classes), named[0].place
+            forward = bool(classes & set(info.domains))
+            if not forward and not classes & set(info.ranges):
+                continue
+            ends = info.ranges if forward else info.domains
+            best = max(ends, key=lambda c: (ends[c], c), default="")
+            other = self.graph.node_of(best, new=True)
+            self.graph.add(*((place, info.iri, other.place) if forward else (other.place, info.iri, place)))
+            return other
+        return None
+
     def _person(self) -> PlanNode:
         """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
         kinds = [
@@ -183,6 +205,8 @@ class PlanExpressions(PlanChoices):
 
     def _focus(self) -> PlanNode:
         self.guesses += 1
+        if (end := self._other_end()) is not None:
+            return end
         if self.frame.asks == "who":
             return self._person()
         for node in self.graph.nodes:

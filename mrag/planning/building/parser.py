@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
@@ -23,6 +23,7 @@ from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import Segmentation, segmentations
 from mrag.planning.schema import Schema
+from mrag.text.tokens import stem
 
 FEATURES = ("bias", "mean match", "worst match", "joins", "guesses", "ignored", "cut")
 """What is measured of a reading, in this order."""
@@ -56,6 +57,16 @@ class Reading:
     probability: float
     ignored: tuple[str, ...]
     features: Mapping[str, float]
+
+
+def _headed(mention: NameMention, question: QuestionText) -> NameMention | None:
+    """Return a mention without classes whose head noun is not said: "European" is no European product."""
+    said = {w.stem for w in question.words[mention.start : mention.end]}
+    kept = tuple(
+        c for c in mention.candidates
+        if c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said
+    )  # fmt: skip
+    return replace(mention, candidates=kept) if kept else None
 
 
 class Parser:
@@ -93,9 +104,14 @@ class Parser:
         self.refusals = []
         if not question.words:
             return []
-        mentions = self.lexicon.match([word.token for word in question.words])
+        matched = self.lexicon.match([word.token for word in question.words])
+        mentions = [kept for mention in matched if (kept := _headed(mention, question)) is not None]
         mentions += self._joined(question, {(m.start, m.end) for m in mentions})
         ways = segmentations(question, mentions, self.schema)
+        kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
+        if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
+            # No other way of cutting the question may lose what it asks to compute.
+            return []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
         for number, way in enumerate(ways[:4]):
             for draft in self._drafts(question, way, flips=number < 2):

@@ -23,7 +23,10 @@ from mrag.planning.reading.segmentation import QuestionItem
 
 Build = Callable[[Frame], Draft]
 Read = Callable[[Sequence[QuestionItem]], FrameReader]
-_RELATIVE = frozenset("that which who with whose without where having in from on at for of by not no".split())
+_RELATIVE = frozenset(
+    "that which who with whose without where having in from on at for of by not no "
+    "is are was were do does have has".split()
+)
 
 
 def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:

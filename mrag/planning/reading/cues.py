@@ -148,7 +148,8 @@ _TABLE: dict[CueKind, dict[str, str]] = {
     "same": {"": "the same|same|share the same|shares the same|in common with|at the same"},
     "out of": {"": "out of|out of all|out of the total number of|over all|to the total number of|among all"},
     "unsupported": {
-        "": "median|standard deviation|variance|percentile|cumulative sum|running total|moving average|"
+        "": "how many more|how many fewer|how much more|how much less|"
+        "median|standard deviation|variance|percentile|cumulative sum|running total|moving average|"
         "month over month|year over year|correlation|growth rate|forecast|predict|why|how do|how does|"
         "how can|how should|how did|how to|previous month|rolling",
     },

@@ -39,7 +39,7 @@ class NounReader(QuantityReader):
             self.open = None
         if waiting.order is not None:
             self._ordered(noun)
-        elif waiting.negated and not self._name_follows(noun.end):
+        elif waiting.negated and not self._name_follows(noun):
             noun.role, waiting.negated = "missing", False
             frame.missing.append(noun)
         elif waiting.each:
@@ -88,13 +88,15 @@ class NounReader(QuantityReader):
                 return (replace(earlier.candidates[0], score=1.0), *noun.candidates)
         return noun.candidates
 
-    def _name_follows(self, at: int) -> bool:
-        """Return whether an entity or a value is named next, so that a "not" is meant of it."""
+    def _name_follows(self, noun: Noun) -> bool:
+        """Return whether a "not" is meant of what is named next: an entity, or the object of a verb."""
+        at, info = noun.end, self.schema.properties.get(noun.candidates[0].term)
+        meant = {"entity", "value"} | ({"class"} if info is not None and info.kind == "entity" else set())
         for item in self.items:
             if item.start < at:
                 continue
             if item.mention is not None:
-                return item.start - at <= 2 and item.mention.candidates[0].kind in ("entity", "value")
+                return item.start - at <= 2 and item.mention.candidates[0].kind in meant
             if not item.unread or meaningful(self.question.words[item.start]):
                 return False
         return False
@@ -138,6 +140,8 @@ class NounReader(QuantityReader):
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
         function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
+        if waiting.count and waiting.fold == "average":
+            self.frame.unsupported = True  # "the average number of rooms per house" counts, then folds
         behind = set(self.question.low[noun.end : noun.end + 1])
         measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
