@@ -21,6 +21,10 @@ from mrag.planning.schema import Schema
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 
 _PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
+_NOUNS_IN_EST = frozenset(
+    "interest request forest harvest conquest invest suggest protest honest modest guest contest arrest priest "
+    "northwest southwest everest budapest digest manifest".split()
+)
 
 
 @dataclass
@@ -124,30 +128,4 @@ def is_superlative(word: str) -> bool:
         >>> [is_superlative(word) for word in ("longest", "forest", "best")]
         [True, False, False]
     """
-    return (
-        len(word) > 5
-        and word.endswith("est")
-        and word
-        not in (
-            "interest",
-            "request",
-            "forest",
-            "harvest",
-            "conquest",
-            "invest",
-            "suggest",
-            "protest",
-            "honest",
-            "modest",
-            "guest",
-            "contest",
-            "arrest",
-            "priest",
-            "northwest",
-            "southwest",
-            "everest",
-            "budapest",
-            "digest",
-            "manifest",
-        )
-    )
+    return len(word) > 5 and word.endswith("est") and word not in _NOUNS_IN_EST
