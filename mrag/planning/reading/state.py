@@ -22,8 +22,8 @@ Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 
 _PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
 _NOUNS_IN_EST = frozenset(
-    "interest request forest harvest conquest invest suggest protest honest modest guest contest arrest priest "
-    "northwest southwest everest budapest digest manifest".split()
+    "interest request forest harvest conquest invest suggest protest honest modest guest contest arrest "
+    "priest northwest southwest everest budapest digest manifest".split()
 )
 
 
