@@ -40,7 +40,7 @@ UNCERTAIN = "This reading of the question is likely, not certain: check what it 
 
 _SECONDS = 10.0
 _TRIED = 5
-_LIKELY = 0.25
+_LIKELY = 0.8
 _OFFERED = 0.8
 """How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 _OFFERED_SECONDS = 0.4
@@ -151,6 +151,10 @@ def _run(
         except (StoreError, ConfigError):
             continue
         # A reading that finds something is likelier than one that finds nothing.
+        meant = reading is readings[0] and reading.probability >= _CERTAIN and not reading.plan.yes_or_no
+        if meant and not result.rows:
+            # What was surely meant is not in the graph: another reading would answer another question.
+            break
         if _found(reading, result):
             found.append((reading, result))
             if len(found) == wanted:

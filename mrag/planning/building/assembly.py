@@ -49,6 +49,7 @@ class QueryGraph:
         schema: The schema.
         joins: Its joins.
         hints: Stems of words that make a property likelier, with what they take off its cost.
+        asks_relation: Whether the question is whether things are related, in whatever way.
     """
 
     schema: Schema
@@ -68,6 +69,7 @@ class QueryGraph:
     broken: bool = False
     names: set[str] = field(default_factory=set)
     near: tuple[str, ...] = ()
+    asks_relation: bool = False
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -174,6 +176,17 @@ class QueryGraph:
 
     def _way(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         self.near = node.hints
+        if (
+            not self.asks_relation
+            and isinstance(node.place, URIRef)
+            and all(isinstance(n.place, URIRef) for n in self.tree)
+        ):
+            # Two things that are named are not related unless the question says how.
+            way = self._path(node)
+            return way if way is not None and all(self.discount(step) > 0 for step in way[1]) else None
+        return self._path(node)
+
+    def _path(self, node: PlanNode) -> tuple[float, tuple[JoinStep, ...]] | None:
         joined = {(p.subject, p.object) for p in self.patterns} | {
             (p.object, p.subject) for p in self.patterns
         }

@@ -43,7 +43,7 @@ class Builder(PlanConditions):
         frame = self.frame
         if frame.unsupported:
             raise Unbuildable("unsupported")
-        self.graph = QueryGraph(self.schema, self.joins, self._hints())
+        self.graph = QueryGraph(self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no)
         self.context = self._context()
         self.picked: dict[int, Candidate] = {}
         self.having: list[Condition] = []
@@ -96,7 +96,12 @@ class Builder(PlanConditions):
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
         graph, low = self.graph, self.question.low
-        if not self.frame.yes_or_no or low[0] not in ("is", "are", "was", "were") or graph.patterns:
+        if (
+            not self.frame.yes_or_no
+            or low[0] not in ("is", "are", "was", "were")
+            or graph.patterns
+            or "there" in low
+        ):
             return
         named = [n for n in graph.nodes if isinstance(n.place, URIRef)]
         typed = [n for n in graph.nodes if n.typed]

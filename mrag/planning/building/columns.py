@@ -41,6 +41,10 @@ class PlanColumns(PlanNames):
         columns: list[Column] = []
         shown: list[str] = []
         names: set[str] = set()
+        typed = [n for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
+        if frame.named and typed and not frame.groups:
+            columns.append(Column(typed[0].place, self._name(typed[0].place, None, names)))
+            shown.append(columns[0].name)
         for output in [*frame.groups, *frame.outputs]:
             expression = self.expression(output)
             if self._repeats(output, expression, columns):

@@ -169,9 +169,19 @@ class PlanConditions(PlanColumns):
 
     def _compare_things(self, compared: Compared, mention: NameMention, noun: Noun | None) -> None:
         """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
-        found = self.noun(noun, "number") if noun is not None else self._measured(compared)
         entities = [c for c in mention.candidates if c.kind == "entity"]
-        if not entities or found.kind != "property":
+        if not entities:
+            raise Unbuildable("compared with a thing")
+        classes = set(entities[0].classes)
+        if noun is not None:
+            found = self.noun(noun, "number")
+        else:
+            options = [o[0] for o in self.dimension(compared.adjective) if classes & set(self._domains(o[0]))]
+            if not options:
+                raise Unbuildable(compared.adjective or "compared with a thing")
+            found = options[0]
+            self.matches.append(found.score)
+        if found.kind != "property":
             raise Unbuildable("compared with a thing")
         info = self.info(found)
         owner = self._node_of(compared.left) if noun is None else None

@@ -79,7 +79,18 @@ class PlanExpressions(PlanChoices):
                 node = self._node_of(other)
                 if node is not None and set(node.classes) & set(self._domains(found)):
                     return node
+            if other.start >= noun.end and other.role == "" and self._named_behind(other):
+                kind = self.noun(other)
+                if kind.kind == "property" and set(self.info(kind).ranges) & set(self._domains(found)):
+                    return self._node_of(other)
         return None
+
+    def _named_behind(self, noun: Noun) -> bool:
+        """Return whether a noun is said of a thing: "the capital of Texas"."""
+        low = self.question.low
+        return any(
+            low[noun.end : r.mention.start] in (["of"], ["of", "the"]) for r in self.frame.restrictions
+        )
 
     def _node_of(self, noun: Noun | None) -> PlanNode | None:
         """Return the node that a noun stands for, if it stands for things."""

@@ -165,6 +165,7 @@ class Frame:
     asks: str = ""
     unsupported: bool = False
     dangling: bool = False
+    named: bool = False
     read: set[int] = field(default_factory=set)
 
     @property

@@ -83,7 +83,7 @@ class NameReader(WordReader):
             return None
         terms = {t for c in mention.candidates for t in (*c.classes, *c.properties)}
         kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
-        if not kept or kept[0].kind != "property":
+        if not kept:
             return None
         self.skipped.add(following.start)
         noun = Noun(following.start, following.end, kept, "beside")
@@ -97,6 +97,10 @@ class NameReader(WordReader):
             return False
         assert item.mention is not None
         own, behind = item.mention.candidates[0], following[0].mention.candidates
+        word = self.question.words[item.end - 1]
+        plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
+        if plural:
+            return False  # "products cost" is no compound, "customer state" is
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False
         kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]

@@ -125,6 +125,9 @@ class NounReader(QuantityReader):
         behind = set(self.question.low[noun.end : noun.end + 1])
         top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
+        behind_class = next((i for i in self.items if i.start == noun.end and i.mention is not None), None)
+        if behind_class and behind_class.mention and behind_class.mention.candidates[0].kind == "class":
+            return  # "the most reliable product": the product is asked for
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.
             waiting.show = False

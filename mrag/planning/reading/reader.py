@@ -70,13 +70,7 @@ class FrameReader(NameReader):
             frame.outputs.clear()
             self.listing = False
         if kind == "show":
-            waiting.show, self.listing = True, False
-            if (
-                self.boundary is None
-                and frame.outputs
-                and set(self.question.words[cue.start].before) & set("?.!;")
-            ):
-                self.boundary = len(frame.outputs)
+            self._show(cue)
         elif kind == "count":
             self._count(cue)
         elif kind == "fold":
@@ -100,6 +94,24 @@ class FrameReader(NameReader):
             self._order(cue)
         else:
             self._other(cue)
+
+    def _show(self, cue: Cue) -> None:
+        waiting, frame = self.waiting, self.frame
+        if self._plain_name(cue):
+            frame.named, waiting.show, self.listing, self.last_at = True, False, True, cue.end
+            return
+        waiting.show, self.listing = True, False
+        if (
+            self.boundary is None
+            and frame.outputs
+            and set(self.question.words[cue.start].before) & set("?.!;")
+        ):
+            self.boundary = len(frame.outputs)
+
+    def _plain_name(self, cue: Cue) -> bool:
+        """Return whether a "name" is what is shown rather than a request: "show me name and price"."""
+        asked = self.waiting.show and not self.implicit
+        return self.question.low[cue.start : cue.end] == ["name"] and (asked or self.listing)
 
     def _other(self, cue: Cue) -> None:
         if cue.kind == "not":
@@ -138,6 +150,8 @@ class FrameReader(NameReader):
     def _most(self, cue: Cue, number: int) -> None:
         waiting = self.waiting
         waiting.most, self.most_word = cue.value, self.question.low[cue.end - 1]
+        if self.frame.superlative is not None and self.frame.superlative.adjective:
+            self.frame.unsupported = self.frame.superlative.adjective not in _JUDGED
         if "number of" in " ".join(self.question.low[cue.start : cue.end]):
             waiting.count = True
         if self.frame.superlative is None or waiting.top is None:

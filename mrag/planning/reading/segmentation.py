@@ -20,7 +20,7 @@ _NOISE = frozenset(
     "detail details value values result results please overall entire whole individual specific particular "
     "certain involved include includes included including contain belong belongs belonging have has had "
     "having be is are was were been being do does did done make makes made take takes taken took get gets "
-    "people thing things one ones total totals kind kinds sort sorts type types list lists listed also only "
+    "thing things one ones total totals kind kinds sort sorts type types list lists listed also only "
     "just ever currently current present presented shown show shows together want wanted know need "
     "found find "
     "use uses used using based come comes came located locate lie lies situated belonged called named name "

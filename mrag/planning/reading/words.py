@@ -64,6 +64,9 @@ class WordReader(NounReader):
             frame.groups.append(unit)
             frame.read.add(item.start)
             waiting.each = waiting.by = False
+        elif low in ("name", "names") and (waiting.show or self.listing):
+            frame.named, waiting.show, self.listing = True, False, True
+            self.last_at = item.end
         elif is_superlative(low):
             self._adjective(low, item.start)
         elif (
@@ -109,6 +112,8 @@ class WordReader(NounReader):
         frame = self.frame
         if frame.superlative is None:
             frame.superlative = Superlative("greatest")
+        elif frame.superlative.adjective or frame.superlative.measure is not None:
+            frame.unsupported = True  # "the longest river of the largest state" is two questions in one
         frame.superlative.adjective = low
         frame.read.add(at)
         following = next((i for i in self.items if i.start == at + 1 and i.mention is not None), None)
