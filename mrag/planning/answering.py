@@ -151,9 +151,9 @@ def _run(
         except (StoreError, ConfigError):
             continue
         # A reading that finds something is likelier than one that finds nothing.
-        meant = reading is readings[0] and reading.probability >= _CERTAIN and not reading.plan.yes_or_no
-        if meant and not result.rows:
-            # What was surely meant is not in the graph: another reading would answer another question.
+        sure = reading is readings[0] and reading.probability >= _CERTAIN
+        if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
+            # Nothing lacks what was asked for: another reading would answer another question.
             break
         if _found(reading, result):
             found.append((reading, result))

@@ -23,6 +23,8 @@ class NameReader(WordReader):
         best = mention.candidates[0].score
         nouns = tuple(c for c in mention.candidates if c.kind in ("class", "property"))
         names = tuple(c for c in mention.candidates if c.kind in ("entity", "value"))
+        if self.waiting.text == "anywhere" and kinds == {"class"}:
+            self.waiting.text = None  # "states that contain mountains" is not about text
         if self.waiting.text is not None:
             self._text(self.question.text[self._chars(item)], item)
             return
