@@ -43,6 +43,8 @@ _TRIED = 5
 _LIKELY = 0.8
 _OFFERED = 0.8
 """How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
+_FURTHER = 0.3
+"""How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
 _SHOWN = 20
@@ -90,6 +92,9 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     readings = parser_of(kg).readings(question)
     if not readings:
         return Attempt(None, False, "no part of the question names anything in this graph")
+    if readings[0].probability < SURE and reading == 1:
+        # It will not be given unasked, so it may not hold up what is given instead.
+        ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
     kept = _run(kg, readings, reading, ends)
     if not kept:
         return Attempt(None, False, "nothing in this graph fits the question")
@@ -144,6 +149,8 @@ def _run(
         left = ends - time.monotonic()
         if left <= 0 or reading.probability < least * readings[0].probability:
             break
+        if len(found) >= wanted and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
+            continue
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
