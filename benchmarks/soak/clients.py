@@ -189,12 +189,17 @@ async def asker(client: Client) -> None:
     for _ in soak.each():
         number = rng.randrange(TOWNS)
         if rng.random() < 0.5:
-            question = {"question": f"Where is {town(number)} located in?", "model": "none"}
+            way = rng.choice(("auto", "read"))
+            question = {"question": f"Where is {town(number)} located in?", "model": "none", "how": way}
             reply = await client.send("question", "POST", "/api/ask", json=question)
             if reply is not None:
                 events = [json.loads(line) for line in reply.text.splitlines()]
-                best = events[0]["hits"][0]["iri"] if events[0]["event"] == "found" else ""
-                said = events[-1]["answer"]["text"] if events[-1]["event"] == "answer" else str(events[-1])
+                answered = events[-1]["answer"] if events[-1]["event"] == "answer" else {}
+                said = answered.get("text", str(events[-1]))
+                if events[0]["event"] == "found":
+                    best = events[0]["hits"][0]["iri"]
+                else:  # A computed answer has no hits: what it cites must be said of the town.
+                    best = next((c["triple"]["s"]["value"] for c in answered.get("citations", ())), "")
                 if best != f"{EX}t{number}" or country(number) not in said:
                     client.judge("question", f"{question['question']} got {best}, {said[:200]}")
         else:
