@@ -149,7 +149,8 @@ def _run(
         left = ends - time.monotonic()
         if left <= 0 or reading.probability < least * readings[0].probability:
             break
-        if len(found) >= wanted and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
+        # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
+        if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
             continue
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))

@@ -46,7 +46,7 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
 
     Args:
         plan: The plan.
-        name: Gives the name of an entity, a class, a property or a value.
+        name: Returns the name of an entity, a class, a property or a value.
 
     Example:
         >>> from mrag.planning.plan import Column, Comparison, Order

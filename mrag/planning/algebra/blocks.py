@@ -24,7 +24,7 @@ class BlockCompiler:
     Attributes:
         values: Compiles their expressions.
         fresh: Makes a variable that nothing else is called.
-        scalars: Gives the sub-selects of the scalars that were compiled since it was last asked.
+        scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
     """
 
     values: ValueCompiler

@@ -57,7 +57,8 @@ class Builder(PlanConditions):
             self._compare(compared)
         for text in frame.texts:
             self._text(text)
-        self._start()
+        if not self.graph.nodes:
+            raise Unbuildable("nothing is named")
         self._chained()
         self._membership()
         self.graph.connect()
@@ -118,11 +119,6 @@ class Builder(PlanConditions):
             for other in named:
                 if set(node.classes) & set(other.classes) and isinstance(node.place, Unknown):
                     self.graph.conditions.append(Comparison(node.place, "!=", other.place))
-
-    def _start(self) -> None:
-        nodes = self.graph.nodes
-        if not nodes:
-            raise Unbuildable("nothing is named")
 
     def _plan(self, where: Block, columns: list[Column], order: list[Order]) -> Plan:
         top = self.frame.superlative

@@ -36,8 +36,6 @@ class PlanNames(PlanExpressions):
             measures = [m for m in self._measures() if m.noun is noun]
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
-            elif measures and measures[0].function == "count":
-                want = "count"
             found = self.noun(noun, want)
             if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
                 self.graph.node_of(found.term, typed=True)
