@@ -124,7 +124,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 def test_the_command_says_what_it_needs(tmp_path: Path) -> None:
     done = run("train", "generative", cwd=tmp_path)
-    assert done.returncode == 1 and "--questions" in done.stderr
+    assert done.returncode == 2 and "--questions" in done.stderr
     (tmp_path / "asked.jsonl").write_text('{"question": "What?", "document": "urn:a", "picture": "a.png"}')
     done = run("train", "generative", "--questions", "asked.jsonl", "--model", "local:x.gguf", cwd=tmp_path)
     assert done.returncode == 1 and "pictures" in done.stderr
