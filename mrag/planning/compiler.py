@@ -87,7 +87,7 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         clean = _numbers(blocks, schema) if schema is not None else set()
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, clean=clean)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -144,7 +144,7 @@ class _Compiler:
             where = self._blocks.block(plan.where)
             values = ValueCompiler(self._column_variable, self._no_fold, self._scalar, self._column_kinds())
             shown = list(plan.columns)
-        outer = BlockCompiler(values, self._fresh, self._take_scalars)
+        outer = BlockCompiler(values, self._fresh, self._take_scalars, self._joined)
         for column in shown:
             maker = values if plan.grouped else self._blocks.values
             given = maker.raw(column.value)
@@ -197,6 +197,24 @@ class _Compiler:
         variable = self._scalars[scalar]
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
+    def _joined(self, plan: Plan) -> sparql.Pattern:
+        """Return the rows of another plan, under the variables of the unknowns that they bind."""
+        outside = [self._variable(Unknown(c.name)) for c in plan.columns]
+        inner = _Compiler(plan, self._schema, self._taken)
+        rows = sparql.SubSelect(inner.select())
+        names = [sparql.var(c.name) for c in plan.columns]
+        present = tuple(
+            sparql.Filter(sparql.Call("bound", (sparql.var(c.name),)))
+            for c in plan.columns
+            if not inner._always_bound(c.name)
+        )
+        if names == outside and not present:
+            return rows
+        shown = tuple(
+            name if name == seen else (name, seen) for name, seen in zip(names, outside, strict=True)
+        )
+        return sparql.SubSelect(sparql.Select(shown, sparql.Group((rows, *present))))
+
     def _take_scalars(self) -> list[sparql.Pattern]:
         found, self._pending = self._pending, []
         self._scalars.clear()
@@ -213,6 +231,10 @@ def _numbers(blocks: Iterable[Block], schema: Schema) -> set[Unknown]:
     """Return the unknowns that are only values of properties whose numbers are clean."""
     found: set[Unknown] = set()
     others: set[Unknown] = set()
+    for column in (c for b in blocks for plan in b.plans for c in plan.columns):
+        # What is computed is a number; what is read is text first.
+        computed = kind_of(column.value) == "number"
+        (found if computed else others).add(Unknown(column.name))
     for pattern in (p for b in blocks for p in all_patterns(b)):
         named = isinstance(pattern.predicate, URIRef)
         known = schema.properties.get(str(pattern.predicate)) if named else None

@@ -93,6 +93,7 @@ def _block(block: Block) -> dict[str, Any]:
         "without": [_block(b) for b in block.without],
         "either": [[_block(b) for b in branches] for branches in block.either],
         "optional": [_block(b) for b in block.optional],
+        "plans": [plan_to_json(p) for p in block.plans],
     }
     return {name: value for name, value in found.items() if value}
 
@@ -158,13 +159,14 @@ class _Reader:
         )
 
     def _block(self, value: object, at: str, depth: int) -> Block:
-        found = self._object(value, at, depth, "patterns conditions without either optional".split())
+        found = self._object(value, at, depth, "patterns conditions without either optional plans".split())
         return Block(
             self._each(found, f"{at}.patterns", depth, self._pattern),
             self._each(found, f"{at}.conditions", depth, self._condition),
             self._each(found, f"{at}.without", depth, self._block),
             self._each(found, f"{at}.either", depth, self._blocks),
             self._each(found, f"{at}.optional", depth, self._block),
+            self._each(found, f"{at}.plans", depth, self.plan),
         )
 
     def _blocks(self, value: object, at: str, depth: int) -> tuple[Block, ...]:

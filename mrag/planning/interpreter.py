@@ -165,14 +165,28 @@ class _Evaluation:
     def _solutions(self, block: Block, outer: Binding) -> list[Binding]:
         """Return the distinct solutions of a block that agree with a binding."""
         found: dict[frozenset[tuple[Unknown, Term]], Binding] = {}
-        for chosen in _choices(block):
-            for solution in self._matches(chosen.patterns, dict(outer)):
+        for chosen, joined in product(_choices(block), self._joins(block.plans)):
+            for solution in self._matches(chosen.patterns, {**outer, **joined}):
                 if any(self._solutions(w, solution) for w in chosen.without):
                     continue
                 for extended in self._extended(block.optional, solution):
                     if all(self._holds(c, extended, {}, {}) for c in chosen.conditions):
                         found[frozenset(extended.items())] = extended
         return list(found.values())
+
+    def _joins(self, plans: tuple[Plan, ...]) -> list[Binding]:
+        """Return what the rows of plans bind together."""
+        found: list[Binding] = [{}]
+        for plan in plans:
+            names = [Unknown(c.name) for c in plan.columns]
+            rows = [dict(zip(names, row, strict=True)) for row in evaluate(plan, self._triples)]
+            full = [r for r in rows if None not in r.values()]
+            found = [
+                {**f, **r}  # type: ignore[dict-item]  # none is None
+                for f, r in product(found, full)
+                if all(f[u] == r[u] for u in f.keys() & r.keys())
+            ]
+        return found
 
     def _extended(self, optional: tuple[Block, ...], solution: Binding) -> list[Binding]:
         found = [solution]

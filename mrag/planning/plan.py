@@ -170,6 +170,9 @@ class Block:
             they speak of no unknown that only some alternatives or optional blocks bind.
         either: Alternatives: of each group of blocks one holds at least.
         optional: Blocks that bind further unknowns where they hold; only the block of a plan has them.
+        plans: Plans whose rows it is joined with: each row binds the unknowns that are called like the
+            columns, and one without a value in a column is left out. Only the block of a plan has them,
+            and they have no ties.
     """
 
     patterns: tuple[Pattern, ...] = ()
@@ -177,11 +180,14 @@ class Block:
     without: tuple[Block, ...] = ()
     either: tuple[tuple[Block, ...], ...] = ()
     optional: tuple[Block, ...] = ()
+    plans: tuple[Plan, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Return whether it says nothing."""
-        return not (self.patterns or self.conditions or self.without or self.either or self.optional)
+        return not (
+            self.patterns or self.conditions or self.without or self.either or self.optional or self.plans
+        )
 
 
 @dataclass(frozen=True)

@@ -14,20 +14,16 @@ from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
+from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import aggregates, keys, merged, reached, sides, unknowns
 from mrag.planning.algebra.values import kind_of
 from mrag.planning.plan import (
     Aggregate,
-    Arithmetic,
     Block,
     Column,
     Comparison,
     Condition,
-    Contains,
-    DatePart,
-    Days,
     Expression,
-    Number,
     Pattern,
     Place,
     Plan,
@@ -39,6 +35,8 @@ from mrag.rdf.terms import Term, Triple, to_ox
 from mrag.stores.base import Dataset, Limits
 
 _MOST = 50
+_JOINED = 3
+"""Rows of a plan within a plan that are proved."""
 _BATCH = 500
 """Most triples; no server takes more values in one query."""
 _Binding = Mapping[Unknown, Term]
@@ -94,6 +92,14 @@ def prove(
         >>> kg.close()
     """
     limits, most = limits or LIMITS, min(most, _BATCH)
+    found, truncated = _evidence(kg, plan, row, most, limits)
+    return RowProof(_lines(kg, list(found), most), truncated)
+
+
+def _evidence(
+    kg: KnowledgeGraph, plan: Plan, row: Cells, most: int, limits: Limits
+) -> tuple[dict[Triple, None], bool]:
+    """Return the triples that a row rests on, and whether there are more."""
     found: dict[Triple, None] = {}
     witnesses = list(_witnesses(plan, row))
     truncated = False
@@ -102,8 +108,20 @@ def prove(
         triples, more = _supporting(kg, block, wanted, max(room, 1), limits)
         found.update(dict.fromkeys(triples))
         truncated = truncated or more
-    lines = _lines(kg, list(found), most)
-    return RowProof(lines, truncated)
+    shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)} if row else {}
+    for inner in plan.where.plans if found or not plan.where.patterns else ():
+        names = [Unknown(c.name) for c in inner.columns]
+        rows = [
+            r
+            for r in run(kg, inner, limits=limits).rows
+            if all(shown.get(n, cell) == cell for n, cell in zip(names, r, strict=True))
+        ]
+        for one in rows[:_JOINED]:
+            triples_of_one, more = _evidence(kg, inner, one, max(1, most // 2), limits)
+            found.update(triples_of_one)
+            truncated = truncated or more
+        truncated = truncated or len(rows) > _JOINED
+    return found, truncated
 
 
 def _witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
@@ -162,45 +180,14 @@ def _equal(expression: Expression, cell: Term) -> list[Condition]:
 
 def _bound(block: Block, binding: _Binding) -> Block:
     """Return a block with terms in the place of unknowns."""
-
-    def place(value: Place) -> Place:
-        found = binding.get(value) if isinstance(value, Unknown) else None
-        return found if isinstance(found, URIRef | Literal) else value
-
-    def pattern(p: Pattern) -> Pattern:
-        s, r = place(p.subject), place(p.predicate)
-        return Pattern(
-            p.subject if isinstance(s, Literal) else s,
-            p.predicate if isinstance(r, Literal) else r,
-            place(p.object),
-        )
-
-    def value(e: Expression) -> Expression:
-        match e:
-            case Unknown():
-                return place(e)
-            case Number(inner):
-                return Number(value(inner))
-            case DatePart(part, inner):
-                return DatePart(part, value(inner))
-            case Days(start, end):
-                return Days(value(start), value(end))
-            case Arithmetic(left, operation, right):
-                return Arithmetic(value(left), operation, value(right))
-            case _:
-                return e
-
-    def condition(c: Condition) -> Condition:
-        if isinstance(c, Contains):
-            return replace(c, value=value(c.value))
-        return Comparison(value(c.left), c.relation, value(c.right))
-
-    return Block(
-        tuple(map(pattern, block.patterns)),
-        tuple(map(condition, block.conditions)),
-        tuple(_bound(b, binding) for b in block.without),
-        tuple(tuple(_bound(b, binding) for b in branches) for branches in block.either),
-        tuple(_bound(b, binding) for b in block.optional),
+    given: dict[Place, Place] = {u: t for u, t in binding.items() if isinstance(t, URIRef | Literal)}
+    # A row of a plan that is given whole has been met.
+    open_ = tuple(p for p in block.plans if not {Unknown(c.name) for c in p.columns} <= binding.keys())
+    partly = [Unknown(c.name) for p in open_ for c in p.columns if Unknown(c.name) in binding]
+    found = substituted(replace(block, plans=open_), given)
+    return replace(
+        found,
+        conditions=(*found.conditions, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
     )
 
 

@@ -8,6 +8,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -30,15 +31,6 @@ from mrag.text.english import PREPOSITIONS
 from mrag.text.grammar import article, join, plural, relation
 
 Name = Callable[[Term], str]
-
-_RELATIONS = {
-    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
-    ">=": "is at least",
-}  # fmt: skip
-_FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
-_OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
-_POSITIONS = {"anywhere": "contains", "start": "starts with", "end": "ends with", "whole": "is"}
-_PARTS = {"year-month": "month and year", "weekday": "day of the week", "day": "day of the month"}
 
 
 def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
@@ -80,8 +72,6 @@ class _Words:
         self._said: set[Pattern] = set()
         self._open: set[Unknown] = set()
 
-    # -- plans -----------------------------------------------------------------------------------
-
     def plan(self) -> str:
         plan = self._plan
         # What is only shown or grouped by need not be said of the thing as well.
@@ -102,7 +92,7 @@ class _Words:
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:
-            found = join([self._folded(v) for v in folded])
+            found = join([self.value(v) + self._where(" ") for v in folded])
             groups = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
             found += f", for each {join(groups)}" if groups else ""
         else:
@@ -110,6 +100,17 @@ class _Words:
         if plan.having:
             found += f", where {self._having()}"
         return found + self._shape()
+
+    def single(self) -> str:
+        """Return the one value of a plan in words."""
+        plan = self._plan
+        if plan.limit != 1 or plan.offset or [o.column for o in plan.order] != [c.name for c in plan.columns]:
+            return f"({self.plan()})"
+        value, best = plan.columns[0].value, "greatest" if plan.order[0].descending else "least"
+        said = self.value(value).removeprefix("the ")
+        self._said = {p for p in plan.where.patterns if p.object in parts(value)}
+        groups = f" of any {join([self._key(u) for u in plan.group_by])}" if plan.group_by else ""
+        return f"the {best} {said}{groups}{self._where(' ')}"
 
     def _rows(self, listed: Sequence[Expression]) -> str:
         """Return what is listed; the thing that all is about first."""
@@ -121,9 +122,6 @@ class _Words:
         others = [self.value(v) for v in listed if v != main]
         shown = f" and {join(others)}" if others else ""
         return f"each {self._kind(main, of=True)}{self._where(' ')}{shown}"
-
-    def _folded(self, value: Expression) -> str:
-        return self.value(value) + self._where(" ")
 
     def _key(self, value: Expression) -> str:
         """Return what is grouped by, without an article."""
@@ -167,6 +165,7 @@ class _Words:
         found += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
         for branches in block.either:
             found.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
+        found += [self._joined(plan) for plan in block.plans]
         for optional in block.optional:
             said = self._block(optional, main)
             found.append(said and f"if there is one, {said}")
@@ -174,6 +173,12 @@ class _Words:
         for inner in block.without:
             said += (" " if said else "") + self._without(inner, main)
         return said
+
+    def _joined(self, plan: Plan) -> str:
+        """Return which rows of another plan there are."""
+        things = [Unknown(c.name) for c in plan.columns if isinstance(c.value, Unknown)]
+        named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
+        return f"where {named} is ({_Words(plan, self._name).plan()})"
 
     def _without(self, block: Block, main: Unknown | None) -> str:
         pattern = block.patterns[0] if len(block.patterns) == 1 else None
@@ -197,7 +202,7 @@ class _Words:
         if o == main:
             said = self._said_of(pattern)
             return f"which {said[5:]}" if self._verb(pattern) else f"which is the {said}"
-        if self._roles.mentions(o) <= 1 and not self._roles.is_shown(o):
+        if self._roles.mentions(o) <= 1 and not (self._roles.is_shown(o) or self._roles.is_joined(o)):
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
 
@@ -240,19 +245,19 @@ class _Words:
         """Return what a property is bounded by, with its name."""
         named = self._predicate(pattern)
         value = condition.value if isinstance(condition, Contains) else condition.left
-        if isinstance(value, DatePart) and _PARTS.get(value.part, value.part) not in named.split():
-            named += f" has {article(_PARTS.get(value.part, value.part))} that"
+        if isinstance(value, DatePart) and PARTS.get(value.part, value.part) not in named.split():
+            named += f" has {article(PARTS.get(value.part, value.part))} that"
         if isinstance(condition, Contains):
-            return f"{named} {_POSITIONS[condition.position]} “{condition.text}”"
-        return f"{named} {_RELATIONS[condition.relation]} {self.value(condition.right)}"
+            return f"{named} {POSITIONS[condition.position]} “{condition.text}”"
+        return f"{named} {RELATIONS[condition.relation]} {self.value(condition.right)}"
 
     # -- conditions and values -------------------------------------------------------------------
 
     def condition(self, condition: Condition) -> str:
         if isinstance(condition, Contains):
-            return f"{self.value(condition.value)} {_POSITIONS[condition.position]} “{condition.text}”"
+            return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
         left, right = self.value(condition.left), self.value(condition.right)
-        return f"{left} {_RELATIONS[condition.relation]} {right}"
+        return f"{left} {RELATIONS[condition.relation]} {right}"
 
     def value(self, value: Expression) -> str:
         """Return a value in words."""
@@ -264,29 +269,26 @@ class _Words:
             case Number(inner):
                 return self.value(inner)
             case DatePart(part, inner):
-                said, named = self.value(inner), _PARTS.get(part, part)
+                said, named = self.value(inner), PARTS.get(part, part)
                 return said if named in said.split() else f"the {named} of {said}"
             case Days(start, end):
                 return f"the days from {self.value(start)} to {self.value(end)}"
             case Arithmetic(left, operation, right):
-                a, b = (self._operand(e) for e in (left, right))
-                return f"{a} {_OPERATIONS[operation]} {b}"
+                both = (left, right)
+                a, b = (f"({self.value(e)})" if isinstance(e, Arithmetic) else self.value(e) for e in both)
+                return f"{a} {OPERATIONS[operation]} {b}"
             case Scalar(plan):
-                return f"({_Words(plan, self._name).plan()})"
+                return _Words(plan, self._name).single()
             case Aggregate():
                 return self._aggregate(value)
 
-    def _operand(self, value: Expression) -> str:
-        said = self.value(value)
-        return f"({said})" if isinstance(value, Arithmetic) else said
-
     def _aggregate(self, aggregate: Aggregate) -> str:
-        fold = _FOLDS[aggregate.function]
+        fold = FOLDS[aggregate.function]
         if aggregate.value is not None:
             found = f"the {fold} {self._bare(aggregate.value)}"
-            found += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
+            found += f" of {join([plural(self._kind(u)) for u in aggregate.of])}" if aggregate.of else ""
         else:
-            found = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
+            found = f"the {fold} of {join([plural(self._kind(u)) for u in aggregate.of])}"
         if not aggregate.where.empty:
             main = aggregate.of[0] if aggregate.of else self._roles.subject
             found += f" {self._block(aggregate.where, main)}"
@@ -328,16 +330,13 @@ class _Words:
         self._open.discard(place)
         return said
 
-    def _plural(self, unknown: Unknown) -> str:
-        return plural(self._kind(unknown))
-
     def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
         """Return what an unknown is called: its class, or the property that has it as a value."""
         if (cls := self._roles.type(unknown)) is not None:
             return self._name(cls)
         pattern = self._roles.binding(unknown)
         if pattern is None:
-            return "thing"
+            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else "thing"
         if self._verb(pattern):
             return f"thing that {self._said_of(pattern).removeprefix('what ')}"
         return self._said_of(pattern) if of else self._predicate(pattern)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from hypothesis import reject
@@ -253,9 +253,24 @@ class _Maker:
 
     # -- plans ---------------------------------------------------------------------------------
 
+    def joined(self, known: _Known) -> Plan:
+        """A plan to be joined with a block, which binds a thing, or a thing with a number."""
+        inner = _Known()
+        where = self.block(inner, 1)
+        thing = self.pick(inner.things)
+        columns = [Column(thing, self.fresh("t", known.things).name)]
+        if self.chance(2):
+            self._count += 1
+            name = Unknown(f"n{self._count}")
+            known.sizes.append(name)
+            columns.append(Column(Aggregate("count", of=(self.pick(inner.things),)), name.name))
+        order = tuple(Order(c.name, self.chance(2)) for c in reversed(columns))
+        return Plan(where, tuple(columns), order=order, limit=self.pick((None, 1, 2)))
+
     def plan(self) -> Plan:
         known = _Known()
-        where = self.block(known, 2)
+        plans = (self.joined(known),) if self.chance(5) else ()
+        where = replace(self.block(known, 2), plans=plans)
         kind = self.number(0, 9)
         if kind == 0:
             return Plan(where)

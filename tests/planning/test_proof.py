@@ -51,7 +51,9 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
         # What is compared with a value over everything, or grouped by what is not shown, rests on more.
         if proof.truncated or not result.holds or "Scalar(" in repr(plan) or plan.group_by:
             return
-        free = replace(plan, order=(), limit=None, offset=0, ties=False)
+        inner = tuple(replace(p, order=(), limit=None) for p in plan.where.plans)
+        where = replace(plan.where, plans=inner)
+        free = replace(plan, where=where, order=(), limit=None, offset=0, ties=False)
         again = evaluate(free, proof.triples)
         assert tuple(map(value, row)) in [tuple(map(value, r)) for r in again], (row, again, proof.triples)
 

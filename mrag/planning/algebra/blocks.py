@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Condition, Place, Unknown
+from mrag.planning.plan import Block, Condition, Place, Plan, Unknown
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
@@ -25,11 +25,13 @@ class BlockCompiler:
         values: Compiles their expressions.
         fresh: Makes a variable that nothing else is called.
         scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
+        plan: Compiles a plan that a block is joined with.
     """
 
     values: ValueCompiler
     fresh: Callable[[str], ox.Variable]
     scalars: Callable[[], list[sparql.Pattern]]
+    plan: Callable[[Plan], sparql.Pattern]
 
     def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -38,7 +40,8 @@ class BlockCompiler:
             block: The block.
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
-        found: list[sparql.Pattern] = [
+        found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
+        found += [
             sparql.TriplePattern(self.node(p.subject), self.node(p.predicate), self.node(p.object))
             for p in block.patterns
         ]
@@ -124,7 +127,7 @@ class BlockCompiler:
 
 def _is_condition(block: Block) -> bool:
     """Return whether a block only has conditions."""
-    return not (block.patterns or block.either or block.without or block.optional)
+    return not (block.patterns or block.either or block.without or block.optional or block.plans)
 
 
 def _shared(blocks: tuple[Block, ...], known: set[Unknown]) -> bool:
@@ -137,10 +140,10 @@ def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
 
 def _but(block: Block, branches: tuple[Block, ...]) -> Block:
     """Return a block without one choice, which is being compiled and must not be said in itself."""
-    return Block(patterns=block.patterns, either=tuple(e for e in block.either if e != branches))
+    return replace(block, either=tuple(e for e in block.either if e != branches))
 
 
 def _lent(wanted: set[Unknown], around: Block) -> Block:
     """Return as much of what stands around a block as binds some unknowns."""
-    patterns = Block(patterns=around.patterns)
+    patterns = Block(patterns=around.patterns, plans=around.plans)
     return patterns if wanted & reached(around) <= bound(patterns) else around

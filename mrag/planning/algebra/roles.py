@@ -7,6 +7,7 @@ from rdflib.namespace import RDF
 
 from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
+    Column,
     Condition,
     Contains,
     DatePart,
@@ -52,7 +53,17 @@ class PlanRoles:
         for p in self._patterns:
             if p.subject == unknown and p.predicate == RDF.type and isinstance(p.object, URIRef):
                 return p.object
+        for column, inner in self._joined():
+            if column.name == unknown.name and isinstance(column.value, Unknown):
+                return PlanRoles(inner).type(column.value)
         return None
+
+    def is_joined(self, unknown: Unknown) -> bool:
+        """Return whether an unknown is a column of a plan that is joined with this one."""
+        return any(column.name == unknown.name for column, _ in self._joined())
+
+    def _joined(self) -> list[tuple[Column, Plan]]:
+        return [(c, plan) for plan in self._plan.where.plans for c in plan.columns]
 
     def is_kind(self, pattern: Pattern) -> bool:
         """Return whether a pattern says the class that an unknown is called by."""

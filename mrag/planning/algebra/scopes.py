@@ -57,6 +57,7 @@ def _outside(expression: Expression) -> Iterator[Expression]:
 def bound(block: Block) -> set[Unknown]:
     """Return the unknowns that every solution of a block binds."""
     found = {u for p in block.patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
+    found |= {Unknown(c.name) for plan in block.plans for c in plan.columns}
     for branches in block.either:
         if branches:
             found |= set.intersection(*(bound(b) for b in branches))
@@ -112,12 +113,13 @@ def merged(*blocks: Block) -> Block:
         tuple(dict.fromkeys(w for b in blocks for w in b.without)),
         tuple(dict.fromkeys(e for b in blocks for e in b.either)),
         tuple(dict.fromkeys(o for b in blocks for o in b.optional)),
+        tuple(dict.fromkeys(p for b in blocks for p in b.plans)),
     )
 
 
 def positive(block: Block) -> Block:
     """Return what must exist for a block to hold."""
-    return Block(patterns=block.patterns, either=block.either)
+    return Block(patterns=block.patterns, either=block.either, plans=block.plans)
 
 
 def keys(plan: Plan) -> tuple[Column, ...]:
@@ -180,6 +182,8 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
         for place in (pattern.subject, pattern.predicate, pattern.object):
             if isinstance(place, Unknown):
                 _check_name(place.name)
+    for plan in block.plans:
+        _check_joined(plan, block, depth)
     here = outer | reached(block)
     for condition in block.conditions:
         if isinstance(condition, Contains):
@@ -191,14 +195,23 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
             raise ConfigError("There is nothing to choose from among no alternatives.")
     certain = outer | reached(positive(block))
     for inner in (*(b for branches in block.either for b in branches), *block.without, *block.optional):
-        if inner.optional:
-            raise ConfigError("Only the block of a plan has optional parts.")
+        if inner.optional or inner.plans:
+            raise ConfigError("Only the block of a plan has optional parts and plans.")
         _check_block(inner, certain, sure | bound(positive(block)), depth - 1)
     known = sure | bound(block)
     for inner in (*block.without, *block.optional):
         if inner.patterns or inner.either:
             # Whether it holds would depend on which alternative has been chosen.
             _require(mentioned(inner) & certain, known, "Not every alternative binds")
+
+
+def _check_joined(plan: Plan, block: Block, depth: int) -> None:
+    _check(plan, depth - 1)
+    if plan.yes_or_no or plan.ties:
+        raise ConfigError("A plan that is joined with others has columns and no ties.")
+    computed = {Unknown(c.name) for c in plan.columns if not isinstance(c.value, Unknown)}
+    if computed & {u for p in all_patterns(block) for u in (p.subject, p.predicate, p.object)}:
+        raise ConfigError("A value that is computed is in no triple.")
 
 
 def _check_value(value: Expression, block: Block, known: set[Unknown], depth: int, *, folds: bool) -> None:

@@ -23,6 +23,9 @@ from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
 from mrag.text.tokens import stem
 
+DESCRIBED = "urn:x-described:"
+"""Beginning of names that stand for things which a question describes."""
+
 
 @dataclass(eq=False)
 class PlanNode:
@@ -39,6 +42,11 @@ class PlanNode:
     classes: tuple[str, ...]
     typed: bool = False
     hints: tuple[str, ...] = ()
+
+    @property
+    def fixed(self) -> bool:
+        """Return whether it is one entity, rather than any thing or one that the question describes."""
+        return isinstance(self.place, URIRef) and not self.place.startswith(DESCRIBED)
 
 
 @dataclass

@@ -55,7 +55,7 @@ class Draft:
     shown: tuple[str, ...]
     matches: tuple[float, ...]
     joins: float
-    guesses: int
+    guesses: float
     ignored: tuple[str, ...]
     choices: Mapping[int, tuple[Candidate, ...]]
 

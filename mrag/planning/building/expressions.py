@@ -129,9 +129,9 @@ class PlanExpressions(PlanChoices):
             if info.kind != "number":
                 return Aggregate("count", None, (value,) if isinstance(value, Unknown) else ())
             function = "sum"
-        if isinstance(owner.place, URIRef):
+        if owner.fixed:
             return value
-        return Aggregate(function, value, (owner.place,))
+        return Aggregate(function, value, (owner.place,) if isinstance(owner.place, Unknown) else ())
 
     def _related(self, cls: str, noun: Noun) -> PlanNode | None:
         """Return the other things of a class that a verb relates those shown to: "borders most states"."""

@@ -8,12 +8,24 @@ meaning is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al.,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rdflib import URIRef
+
+from mrag.planning.building.assembly import DESCRIBED
 from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
+from mrag.planning.building.nested import (
+    described,
+    descriptions,
+    folded,
+    inner_text,
+    joined,
+    outer_text,
+    without_fold,
+)
 from mrag.planning.building.ratios import combined
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexicon import Lexicon
@@ -38,6 +50,12 @@ WEIGHTS: Mapping[str, float] = {
     "cut": 0.25,
 }
 """Weights that no graph was fitted for."""
+
+
+_DEEPEST = 2
+"""How deep questions are nested."""
+_WORD = "xqthing"
+"""A word that no graph has, with a number behind it, for what is described elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -100,27 +118,86 @@ class Parser:
             text: The question.
             k: Maximum number of readings.
         """
-        question = cut(text)
         self.refusals = []
+        found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
+        for draft, cost in self._read(text, {}, _DEEPEST):
+            reading = self._scored(draft, cost)
+            key = (reading.plan, reading.shown)
+            if key not in found or found[key].probability < reading.probability:
+                found[key] = reading
+        return sorted(found.values(), key=lambda r: -r.probability)[:k]
+
+    def _read(self, text: str, given: Mapping[str, Candidate], depth: int) -> list[tuple[Draft, float]]:
+        """Return drafts of a question, with what the way of cutting it costs.
+
+        Args:
+            text: The question.
+            given: What words of it stand for things that are described elsewhere.
+            depth: How deep questions may still be nested.
+        """
+        question = cut(text)
         if not question.words:
             return []
-        matched = self.lexicon.match([word.token for word in question.words])
-        mentions = [kept for mention in matched if (kept := _headed(mention, question)) is not None]
-        mentions += self._joined(question, {(m.start, m.end) for m in mentions})
+        mentions = self._mentions(question, given)
         ways = segmentations(question, mentions, self.schema)
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
             return []
-        found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        for number, way in enumerate(ways[:4]):
-            for draft in self._drafts(question, way, flips=number < 2):
-                reading = self._scored(draft, way, ways[0])
-                key = (reading.plan, reading.shown)
-                if key not in found or found[key].probability < reading.probability:
-                    found[key] = reading
-        ranked = sorted(found.values(), key=lambda r: -r.probability)
-        return ranked[:k]
+        flat = [
+            (draft, way.score - ways[0].score)
+            for number, way in enumerate(ways[:4])
+            for draft in self._drafts(question, way, flips=number < 2)
+        ]
+        fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None
+        if fold is not None:
+            numbers = self._read(fold[1], given, depth - 1)
+            return flat + [(whole, cost) for draft, cost in numbers if (whole := folded(draft, fold[0]))]
+        nested = list(self._nested(question, mentions, given, depth)) if depth else []
+        if any(superlative for _, _, superlative in nested):
+            # Where a superlative says which thing is meant, it does not say which of the groups is.
+            flat = [(replace(d, guesses=d.guesses + 2) if d.plan.grouped else d, cost) for d, cost in flat]
+        elif any(not draft.ignored for draft, _, _ in nested):
+            # What is said in a clause of its own is said of the thing before it.
+            flat = [(replace(d, guesses=d.guesses + 1), cost) for d, cost in flat]
+        return flat + [(draft, cost) for draft, cost, _ in nested]
+
+    def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
+        found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]
+        taken = {m.start for m in found}
+        matched = self.lexicon.match([word.token for word in question.words])
+        for mention in matched:
+            kept = _headed(mention, question)
+            if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
+                found.append(kept)
+        return found + list(self._joined(question, {(m.start, m.end) for m in found}))
+
+    def _nested(
+        self,
+        question: QuestionText,
+        mentions: Sequence[NameMention],
+        given: Mapping[str, Candidate],
+        depth: int,
+    ) -> Iterator[tuple[Draft, float, bool]]:
+        """Yield drafts of a question that holds another one, and whether a superlative makes it one."""
+        for inner in descriptions(question, mentions):
+            things = self._read(inner_text(question, inner), given, depth - 1)
+            for thing, cost in sorted(things, key=lambda t: -self._scored(*t).probability)[:1]:
+                cls = described(thing, self.schema)
+                if cls is None or thing.ignored or inner.superlative != (thing.plan.limit == 1):
+                    continue
+                word = f"{_WORD}{len(given)}"
+                name = Candidate("entity", DESCRIBED + word, 1.0, word, classes=(cls,))
+                outside = self._read(outer_text(question, inner, word), {**given, word: name}, 0)
+                for outer, further in outside:
+                    whole = joined(outer, thing, URIRef(name.term))
+                    if whole is not None:
+                        simple = 0.5 if inner.superlative else 0.0
+                        yield (
+                            replace(whole, guesses=whole.guesses + simple),
+                            cost + further,
+                            inner.superlative,
+                        )
 
     def _joined(self, question: QuestionText, taken: set[tuple[int, int]]) -> Iterator[NameMention]:
         """Yield mentions of names that the question writes as one word: "firstname"."""
@@ -168,7 +245,7 @@ class Parser:
             self.refusals.append(str(error))
             return None
 
-    def _scored(self, draft: Draft, way: Segmentation, best: Segmentation) -> Reading:
+    def _scored(self, draft: Draft, cost: float) -> Reading:
         matches = draft.matches or (0.5,)
         features = {
             "bias": 1.0,
@@ -177,7 +254,7 @@ class Parser:
             "joins": max(0.0, draft.joins),
             "guesses": float(draft.guesses),
             "ignored": float(len(draft.ignored)),
-            "cut": way.score - best.score,
+            "cut": cost,
         }
         logit = sum(self.weights[name] * value for name, value in features.items())
         return Reading(draft.plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.plan import (
     Aggregate,
@@ -152,10 +153,10 @@ def _joined(
         raise Unbuildable("groups of a ratio")
     where = _common(one.where, other.where)
     if grouped is not None:
-        where = _both(where, grouped.plan.where)
+        where = merged(where, grouped.plan.where)
     if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
         ratio: Expression = Arithmetic(value, operation, divisor)
-        where = _both(one.where, other.where)
+        where = merged(one.where, other.where)
         if averaged:
             owners = [
                 p.subject for p in where.patterns if p.object == value and isinstance(p.subject, Unknown)
@@ -196,15 +197,7 @@ def _common(one: Block, other: Block) -> Block:
         tuple(c for c in one.conditions if c in other.conditions),
         tuple(w for w in one.without if w in other.without),
         tuple(e for e in one.either if e in other.either),
-    )
-
-
-def _both(one: Block, other: Block) -> Block:
-    return Block(
-        tuple(dict.fromkeys((*one.patterns, *other.patterns))),
-        tuple(dict.fromkeys((*one.conditions, *other.conditions))),
-        tuple(dict.fromkeys((*one.without, *other.without))),
-        tuple(dict.fromkeys((*one.either, *other.either))),
+        plans=tuple(p for p in one.plans if p in other.plans),
     )
 
 
@@ -214,4 +207,5 @@ def _less(block: Block, common: Block) -> Block:
         tuple(c for c in block.conditions if c not in common.conditions),
         tuple(w for w in block.without if w not in common.without),
         tuple(e for e in block.either if e not in common.either),
+        plans=tuple(p for p in block.plans if p not in common.plans),
     )

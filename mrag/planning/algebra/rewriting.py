@@ -1,0 +1,145 @@
+"""Plans with other terms or unknowns in some places, and superlatives without ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from rdflib import Literal, URIRef
+
+from mrag.planning.algebra.scopes import keys
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Contains,
+    DatePart,
+    Days,
+    Expression,
+    Number,
+    Order,
+    Pattern,
+    Place,
+    Plan,
+    Scalar,
+    Unknown,
+)
+
+Replacement: TypeAlias = Mapping[Place, Place]
+
+
+def substituted(block: Block, by: Replacement) -> Block:
+    """Return a block with other places; what is within scalars and joined plans stays as it is.
+
+    A literal in the place of a subject or a predicate is left out, for there are no such triples.
+
+    Example:
+        >>> x, likes = Unknown("x"), URIRef("urn:likes")
+        >>> print(substituted(Block((Pattern(x, likes, Unknown("y")),)), {x: URIRef("urn:Tom")}).patterns[0])
+        (urn:Tom, urn:likes, ?y)
+    """
+
+    def pattern(p: Pattern) -> Pattern:
+        s, r = by.get(p.subject, p.subject), by.get(p.predicate, p.predicate)
+        return Pattern(
+            p.subject if isinstance(s, Literal) else s,
+            p.predicate if isinstance(r, Literal) else r,
+            by.get(p.object, p.object),
+        )
+
+    def inner(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        return tuple(substituted(b, by) for b in blocks)
+
+    return Block(
+        tuple(map(pattern, block.patterns)),
+        tuple(_condition(c, by) for c in block.conditions),
+        inner(block.without),
+        tuple(map(inner, block.either)),
+        inner(block.optional),
+        block.plans,
+    )
+
+
+def with_unknowns(plan: Plan, by: Mapping[Place, Unknown]) -> Plan:
+    """Return a plan with unknowns in some places; its columns keep their names.
+
+    Args:
+        plan: The plan.
+        by: The unknowns by what stands in their places now.
+    """
+
+    def unknown(u: Unknown) -> Unknown:
+        return by.get(u, u)
+
+    return replace(
+        plan,
+        where=substituted(plan.where, by),
+        columns=tuple(Column(_value(c.value, by), c.name) for c in plan.columns),
+        group_by=tuple(map(unknown, plan.group_by)),
+        having=tuple(_condition(c, by) for c in plan.having),
+    )
+
+
+def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """Return a plan with other names for its columns."""
+    by: dict[Place, Place] = {Unknown(old): Unknown(new) for old, new in names.items()}
+    return replace(
+        plan,
+        columns=tuple(Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
+        having=tuple(_condition(c, by) for c in plan.having),
+        order=tuple(Order(names.get(o.column, o.column), o.descending) for o in plan.order),
+    )
+
+
+def without_ties(plan: Plan) -> Plan:
+    """Return a plan for the same rows whose limit knows no ties, so that it can be joined with others.
+
+    The rows that tie for the first place are those with the best value. Sums and averages of one group may
+    differ in their last digit from query to query, so of several groups that tie in these only the first is
+    kept, and so it is for other limits.
+    """
+    key = next((c for c in plan.columns if plan.order and c.name == plan.order[0].column), None)
+    grouped_by = [k.value for k in keys(plan)]
+    exact = key is not None and not (
+        isinstance(key.value, Aggregate) and key.value.function in ("sum", "average")
+    )
+    plain = all(isinstance(k, Unknown) for k in grouped_by) or not plan.grouped
+    if key is None or not exact or not plain or (plan.limit, plan.offset, len(plan.order)) != (1, 0, 1):
+        return replace(plan, ties=False)
+    groups = tuple(k for k in grouped_by if isinstance(k, Unknown)) if plan.grouped else ()
+    best = Plan(plan.where, (key,), groups, plan.having, plan.order, 1)
+    equal = Comparison(key.value, "=", Scalar(best))
+    kept = tuple(c for c in plan.columns if c is not key or key.value in groups)
+    if plan.grouped:
+        return Plan(plan.where, kept, groups, (*plan.having, equal))
+    return Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
+
+
+def _value(value: Expression, by: Mapping[Place, Place]) -> Expression:
+    match value:
+        case Unknown() | URIRef() | Literal():
+            return by.get(value, value)
+        case Number(inner):
+            return Number(_value(inner, by))
+        case DatePart(part, inner):
+            return DatePart(part, _value(inner, by))
+        case Days(start, end):
+            return Days(_value(start, by), _value(end, by))
+        case Arithmetic(left, operation, right):
+            return Arithmetic(_value(left, by), operation, _value(right, by))
+        case Aggregate(function, inner, of, where):
+            folded = None if inner is None else _value(inner, by)
+            named = tuple(u for o in of if isinstance(u := by.get(o, o), Unknown))
+            return Aggregate(function, folded, named, substituted(where, by))
+        case Scalar():
+            return value
+
+
+def _condition(condition: Condition, by: Mapping[Place, Place]) -> Condition:
+    if isinstance(condition, Contains):
+        return replace(condition, value=_value(condition.value, by))
+    return Comparison(_value(condition.left, by), condition.relation, _value(condition.right, by))

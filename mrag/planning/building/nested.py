@@ -1,0 +1,239 @@
+"""Questions within questions: a thing that is described rather than named is found by a plan of its own.
+
+In "How many rivers run through the largest state?" the words "the largest state" are a question. They are
+read first; then the question around them is read as if they were a name, and the two plans are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import cast
+
+from rdflib import URIRef
+
+from mrag.errors import ConfigError
+from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns, without_ties
+from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged, reached
+from mrag.planning.building.choices import Draft
+from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Expression,
+    Fold,
+    Number,
+    Place,
+    Plan,
+    Unknown,
+    parts,
+)
+from mrag.planning.reading.cues import Cue, cues
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.state import is_superlative
+from mrag.planning.schema import Schema
+
+_RELATIVE = frozenset("that which who whose with having where".split())
+_ARTICLES = frozenset("the a an any all".split())
+_TRIED = 6
+"""Spans of a question that are read as questions of their own."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Words of a question that describe a thing.
+
+    Attributes:
+        start: Index of the first.
+        end: Index behind the last.
+        superlative: Whether they say which of several things by a superlative.
+    """
+
+    start: int
+    end: int
+    superlative: bool
+
+
+def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> list[Inner]:
+    """Return the words of a question that may describe a thing that the rest of it speaks of, the last first.
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+    """
+    low, found = question.low, list(cues(question.low))
+    classes = sorted({m.start: m for m in mentions if _is_class(m)}.values(), key=lambda m: m.start)
+    best = [c for c in found if _is_superlative(c, low)]
+    best += [Cue(i, i + 1, "top") for i, w in enumerate(low) if is_superlative(w)]
+    starts: dict[int, tuple[bool, set[int]]] = {}
+    last = len(low) if any(m.end > len(low) - 1 for m in mentions) else len(low) - 1
+    for cue in best:
+        ends = {m.end for m in classes if m.start == cue.end}
+        if ends:
+            starts[_before(low, cue.start)] = True, {len(low), last, *ends}
+    for mention in classes:
+        if mention.end < len(low) and _goes_on(low[mention.end]):
+            superlative = any(c.start >= mention.end for c in best)
+            starts[_before(low, mention.start)] = superlative, {len(low), last}
+    named = [m.start for m in mentions if m.candidates[0].kind in ("class", "property")]
+    spans = [
+        Inner(start, end, superlative)
+        for start, (superlative, ends) in sorted(starts.items(), reverse=True)
+        for end in sorted(ends, reverse=True)
+        if any(at < start for at in named) and end > start + 1
+    ]
+    return spans[:_TRIED]
+
+
+def _is_class(mention: NameMention) -> bool:
+    return mention.candidates[0].kind == "class" and mention.candidates[0].score > 0.8
+
+
+def _is_superlative(cue: Cue, low: Sequence[str]) -> bool:
+    return cue.kind in ("most", "top") and low[cue.end - 1] not in ("maximum", "minimum", "max", "min")
+
+
+def _before(low: Sequence[str], start: int) -> int:
+    while start and low[start - 1] in _ARTICLES:
+        start -= 1
+    return start
+
+
+def _goes_on(word: str) -> bool:
+    """Return whether a word behind a noun begins to say which things are meant."""
+    return word in _RELATIVE or word.endswith("ing")
+
+
+def outer_text(question: QuestionText, inner: Inner, word: str) -> str:
+    """Return a question with a word in the place of a description."""
+    words = question.words
+    start, end = words[inner.start].token.start, words[inner.end - 1].token.end
+    return f"{question.text[:start]}{word}{question.text[end:]}"
+
+
+def inner_text(question: QuestionText, inner: Inner) -> str:
+    """Return the words of a description."""
+    words = question.words
+    return question.text[words[inner.start].token.start : words[inner.end - 1].token.end]
+
+
+def described(draft: Draft, schema: Schema) -> str | None:
+    """Return the class of the things that a plan finds, if that is all that it shows."""
+    if len(draft.shown) != 1 or draft.plan.yes_or_no:
+        return None
+    value = next(c.value for c in draft.plan.columns if c.name == draft.shown[0])
+    if not isinstance(value, Unknown):
+        return None
+    patterns = list(all_patterns(draft.plan.where))
+    typed = [str(p.object) for p in patterns if p.subject == value and str(p.object) in schema.classes]
+    return typed[0] if typed else None
+
+
+def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
+    """Return the plan of a question with what was described in the place of a name.
+
+    Args:
+        outer: The plan of the question, in which the name stands.
+        inner: The plan of the description.
+        thing: The name.
+    """
+    plan = outer.plan
+    taken = {u.name for u in _unknowns(plan)} | {c.name for c in plan.columns}
+    fresh = (name for n in count(1) if (name := f"described_{n}") not in taken)
+    value = next(c.value for c in inner.plan.columns if c.name == inner.shown[0])
+    assert isinstance(value, Unknown)
+    named = value.name if value.name not in taken else next(fresh)
+    found = _of_each(with_unknowns(plan, {thing: Unknown(named)}), Unknown(named))
+    single = without_ties(inner.plan)
+    if single.limit is None and not single.grouped and not single.where.plans:
+        by: dict[Place, Place] = {
+            u: Unknown(named) if u == value else Unknown(next(fresh) if u.name in taken else u.name)
+            for u in sorted(mentioned(single.where))
+        }
+        found = replace(found, where=merged(found.where, substituted(single.where, by)))
+    else:
+        names = {c.name: named if c.name == inner.shown[0] else next(fresh) for c in single.columns}
+        found = replace(found, where=merged(found.where, Block(plans=(renamed(single, names),))))
+    if str(thing) in repr(found):
+        return None  # it is compared with a value of its own, which no unknown can stand for
+    try:
+        check(found)
+    except ConfigError:
+        return None
+    return replace(
+        outer,
+        plan=found,
+        matches=(*outer.matches, *inner.matches),
+        joins=outer.joins + inner.joins,
+        guesses=outer.guesses + inner.guesses,
+        ignored=(*outer.ignored, *inner.ignored),
+    )
+
+
+def _of_each(plan: Plan, thing: Unknown) -> Plan:
+    """Return a plan whose folds of a value of a thing fold the value of each such thing."""
+    owned = {p.object for p in plan.where.patterns if p.subject == thing}
+
+    def each(value: Expression) -> Expression:
+        match value:
+            case Aggregate(_, inner, of) if inner is not None and owned & {*parts(inner)} and thing not in of:
+                return replace(value, of=(*of, thing))
+            case Arithmetic(left, operation, right):
+                return Arithmetic(each(left), operation, each(right))
+            case _:
+                return value
+
+    return replace(plan, columns=tuple(Column(each(c.value), c.name) for c in plan.columns))
+
+
+def folded(draft: Draft, fold: Fold) -> Draft | None:
+    """Return the plan that folds the numbers of groups: "the average number of rivers per state".
+
+    Args:
+        draft: The plan of the numbers, one for each group.
+        fold: What is made of them.
+    """
+    numbers = [c for c in draft.plan.columns if c.name in draft.shown and aggregates(c.value)]
+    groups = [c for c in draft.plan.columns if c.name in draft.shown and not aggregates(c.value)]
+    if len(numbers) != 1 or not groups:
+        return None
+    single = without_ties(draft.plan if draft.plan.limit is not None else replace(draft.plan, order=()))
+    number = numbers[0].name
+    name = f"{fold}_{number}"
+    value = Aggregate(fold, Number(Unknown(number)), tuple(Unknown(g.name) for g in groups))
+    found = Plan(Block(plans=(single,)), (Column(value, name),))
+    return replace(draft, plan=found, shown=(name,))
+
+
+def without_fold(question: QuestionText) -> tuple[Fold, str] | None:
+    """Return what a question makes of numbers that it computes first, and the question for those numbers.
+
+    Example:
+        >>> from mrag.planning.reading.question import cut
+        >>> without_fold(cut("What is the average number of rivers per state?"))
+        ('average', 'What is the number of rivers per state?')
+    """
+    found = list(cues(question.low))
+    for cue in found:
+        computed = [c for c in found if c.start == cue.end and (c.kind == "count" or c.value == "sum")]
+        if cue.kind == "fold" and cue.value in ("average", "maximum", "minimum") and computed:
+            words = question.words
+            start, end = words[cue.start].token.start, words[cue.end].token.start
+            return cast(Fold, cue.value), question.text[:start] + question.text[end:]
+    return None
+
+
+def _unknowns(plan: Plan) -> set[Unknown]:
+    found = {
+        u
+        for p in all_patterns(plan.where)
+        for u in (p.subject, p.predicate, p.object)
+        if isinstance(u, Unknown)
+    }
+    for column in plan.columns:
+        if isinstance(column.value, Aggregate):
+            found |= reached(column.value.where)
+    return found | {Unknown(c.name) for p in plan.where.plans for c in p.columns}
