@@ -95,9 +95,9 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     if readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
         ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    kept = _run(kg, readings, reading, ends)
+    kept, failed = _run(kg, readings, reading, ends)
     if not kept:
-        return Attempt(None, False, "nothing in this graph fits the question")
+        return Attempt(None, False, failed or "nothing in this graph fits the question")
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
@@ -140,9 +140,14 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 
 def _run(
     kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
-) -> list[tuple[Reading, PlanResult]]:
-    """Run readings until as many as are wanted have found something, then those that are offered beside."""
+) -> tuple[list[tuple[Reading, PlanResult]], str]:
+    """Run readings until as many as are wanted have found something, then those that are offered beside.
+
+    Returns:
+        The readings that found something, and why others could not be run.
+    """
     found: list[tuple[Reading, PlanResult]] = []
+    failed = ""
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else _LIKELY
@@ -155,8 +160,10 @@ def _run(
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
+            failed = "computing it takes longer than the time that is given"
             break
-        except (StoreError, ConfigError):
+        except (StoreError, ConfigError) as error:
+            failed = f"it could not be computed: {error.message}"
             continue
         # A reading that finds something is likelier than one that finds nothing.
         sure = reading is readings[0] and reading.probability >= _CERTAIN
@@ -167,7 +174,7 @@ def _run(
             found.append((reading, result))
             if len(found) == wanted:
                 ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    return found
+    return found, failed
 
 
 def _found(reading: Reading, result: PlanResult) -> bool:

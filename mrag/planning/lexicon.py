@@ -23,7 +23,7 @@ from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
-from mrag.text.tokens import TextToken
+from mrag.text.tokens import TextToken, fold
 
 __all__ = ["Candidate", "Dimension", "Lexicon", "NameMention", "lexicon_of"]
 
@@ -60,6 +60,9 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
         return Lexicon(kg, schema_of(kg), kg.cached("planning names", lambda: _names(kg)), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
+
+
+_NAMING = frozenset("name title label".split())
 
 
 class Lexicon:
@@ -194,11 +197,23 @@ class Lexicon:
                 if str(c) in self.schema.classes:
                     types.setdefault(str(thing), []).append(str(c))
         return {
-            span: tuple(
-                replace(c, classes=tuple(types.get(c.term, ()))) if c.kind == "entity" else c for c in some
+            span: self._without_own_names(
+                [replace(c, classes=tuple(types.get(c.term, ()))) if c.kind == "entity" else c for c in some]
             )
             for span, some in chosen.items()
         }
+
+    def _without_own_names(self, some: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Return candidates without the values that are only names of the things among them."""
+        own = {(fold(c.name), cls) for c in some if c.kind == "entity" for cls in c.classes}
+
+        def names(c: Candidate, iri: str) -> bool:
+            info = self.schema.properties.get(iri)
+            if info is None or not any(n.split()[-1].lower() in _NAMING for n in info.names if n):
+                return False
+            return any((fold(c.term), cls) in own for cls in info.domains)
+
+        return tuple(c for c in some if c.kind != "value" or not all(names(c, p) for p in c.properties))
 
     # -- meaning -----------------------------------------------------------------------------------
 

@@ -24,8 +24,11 @@ from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
 from mrag.text.tokens import content
 
+_PATHS = frozenset("through along across throughout around inside outside".split())
+"""Prepositions that a relation has been found for."""
+
 _VERBS_OF_PLACE = frozenset(
-    "flow touch pass cross lie run go lead stand serve work live situat surround".split()
+    "flow touch pass cross lie run go goe lead stand serve work live situat surround".split()
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
@@ -91,6 +94,8 @@ class Builder(PlanConditions):
             names = {w for name in info.names for w in content(name)}
             said = [w for w in self.question.words if any(_alike(w.stem, n) for n in names)]
             named = any(f.term == iri for n in self.frame.nouns for f in (self.noun(n),))
+            if len(self.frame.restrictions) >= len(said):
+                continue  # "border Texas and border Kansas" says one thing of two
             if named and len(said) > max(1, min(len(name.split()) for name in info.names)):
                 raise Unbuildable("a relation said twice")
 
@@ -152,7 +157,10 @@ class Builder(PlanConditions):
                 _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
             ):
                 return False
-        if self.graph.used and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
+        related = self.graph.used or self.graph.read
+        if related and word.low in _PATHS:
+            return False
+        if related and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
             self.guesses += 1
             return False
         return True

@@ -59,6 +59,13 @@ class PlanColumns(PlanNames):
             node = self._focus()
             columns.append(Column(node.place, self._name(node.place, None, names)))
             shown.append(columns[0].name)
+        plainly = frame.asks == "where" and frame.superlative is not None and not frame.restrictions
+        if plainly and self._shows_things(columns, shown):
+            node = next(n for n in self.graph.nodes if n.place == columns[0].value)
+            place = self._place_of(node)
+            if place is not None:
+                columns = [Column(place.place, self._name(place.place, None, names))]
+                shown = [columns[0].name]
         order: list[Order] = []
         top = frame.superlative
         if top is not None:
@@ -152,8 +159,25 @@ class PlanColumns(PlanNames):
         if found.kind == "class" or (
             found.kind == "property" and self.info(found).kind in ("entity", "text")
         ):
+            if found.kind == "property" and self.info(found).functional and self.info(found).kind == "text":
+                return self._number_beside(self.info(found))
             return self.expression(FrameMeasure("count", measure.noun))
         return expression
+
+    def _number_beside(self, info: PropertyInfo) -> Expression:
+        """Return the number that goes with a text: the highest elevation with the highest point."""
+        words = set(info.names[0].lower().split())
+        near = [
+            other
+            for other in self.schema.properties.values()
+            if other.kind == "number"
+            and set(other.domains) & set(info.domains)
+            and words & set(other.names[0].lower().split())
+        ]
+        if len(near) != 1:
+            raise Unbuildable("a text is neither most nor least")
+        self.guesses += 1
+        return self.graph.number(self.graph.owner(sorted(info.domains)), near[0])
 
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""

@@ -172,7 +172,9 @@ class PlanConditions(PlanColumns):
         entities = [c for c in mention.candidates if c.kind == "entity"]
         if not entities:
             raise Unbuildable("compared with a thing")
-        classes = set(entities[0].classes)
+        left_classes = set(self._classes_of(compared.left)) if compared.left is not None else set()
+        thing = next((c for c in entities if left_classes & set(c.classes)), entities[0])
+        classes = set(thing.classes)
         if noun is not None:
             found = self.noun(noun, "number")
         else:
@@ -186,9 +188,9 @@ class PlanConditions(PlanColumns):
         info = self.info(found)
         owner = self._node_of(compared.left) if noun is None else None
         left = self._property(found, noun, owner)
-        self.matches.append(entities[0].score)
+        self.matches.append(thing.score)
         other = self.graph.fresh(f"other {info.names[0]}")
-        self.graph.patterns.append(Pattern(URIRef(entities[0].term), URIRef(info.iri), other))
+        self.graph.patterns.append(Pattern(URIRef(thing.term), URIRef(info.iri), other))
         right: Expression = Number(other) if info.text_numbers else other
         self.graph.conditions.append(Comparison(left, compared.relation, right))
 

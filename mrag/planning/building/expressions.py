@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rdflib import URIRef
 
 from mrag.planning.building.assembly import PlanNode
-from mrag.planning.building.choices import PlanChoices, Unbuildable
+from mrag.planning.building.choices import OF, PlanChoices, Unbuildable
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import (
     Aggregate,
@@ -22,10 +22,17 @@ from mrag.planning.reading.frame import (
     Output,
     TimeUnit,
 )
-from mrag.planning.schema import PropertyInfo
+from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.english import PERSON_WORDS
 
-_OF = frozenset("of the a an all each every its their this that".split())
+_PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
+
+
+def _place_rank(info: PropertyInfo, schema: Schema) -> int:
+    """Return how surely a property says where something is; a large number if it does not."""
+    names = [*info.names[:1], *(schema.classes[c].names[0] for c in info.ranges if c in schema.classes)]
+    said = {w for name in names for w in name.lower().split()}
+    return next((n for n, word in enumerate(_PLACES) if word in said), len(_PLACES))
 
 
 @dataclass
@@ -75,7 +82,7 @@ class PlanExpressions(PlanChoices):
         low = self.question.low
         for other in self.frame.nouns:
             between = low[noun.end : other.start]
-            if other.start >= noun.end and between and between[0] == "of" and set(between) <= _OF:
+            if other.start >= noun.end and between and between[0] == "of" and set(between) <= OF:
                 node = self._node_of(other)
                 if node is not None and set(node.classes) & set(self._domains(found)):
                     return node
@@ -195,6 +202,22 @@ class PlanExpressions(PlanChoices):
             return other
         return None
 
+    def _place_of(self, node: PlanNode) -> PlanNode | None:
+        """Return where a thing is, by a property that leads to a place."""
+        found = [
+            (rank, info.iri)
+            for info in self.schema.properties.values()
+            if info.kind == "entity" and set(info.domains) & set(node.classes)
+            and (rank := _place_rank(info, self.schema)) < len(_PLACES)
+        ]  # fmt: skip
+        if not found:
+            return None
+        info = self.schema.properties[min(found)[1]]
+        ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        target = self.graph.node_of(ranges[0] if ranges else "", new=True)
+        self.graph.add(node.place, info.iri, target.place)
+        return target
+
     def _person(self) -> PlanNode:
         """Return whom a "who" asks for: of the kinds of people in the graph, the nearest to what is named."""
         kinds = [
@@ -220,6 +243,10 @@ class PlanExpressions(PlanChoices):
             return end
         if self.frame.asks == "who":
             return self._person()
+        if self.frame.asks == "where" and len(self.frame.restrictions) == 1 and self.question.low[1] != "can":
+            for node in self.graph.nodes:
+                if (where := self._place_of(node)) is not None:
+                    return where
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown):
                 return node

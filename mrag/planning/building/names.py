@@ -37,7 +37,13 @@ class PlanNames(PlanExpressions):
             if measures and measures[0].function not in (None, "count"):
                 want = "number"
             found = self.noun(noun, want)
-            if found.kind == "class" and not (id(noun) in beside and noun.role == "" and self._apposed(noun)):
+            if self.frame.asks == "where" and id(noun) in beside and self._apposed(noun):
+                # "Where is Lake Iliamna?" asks for one thing, by its kind and name.
+                noun.role = "beside"
+                self.frame.outputs = [o for o in self.frame.outputs if o is not noun]
+            if found.kind == "class" and not (
+                id(noun) in beside and noun.role in ("", "beside") and self._apposed(noun)
+            ):
                 self.graph.node_of(found.term, typed=True)
 
     def _apposed(self, noun: Noun) -> bool:
@@ -57,6 +63,8 @@ class PlanNames(PlanExpressions):
             bonus = 0.0
             if beside is not None and (beside.term in c.properties or beside.term in c.classes):
                 bonus = 0.3
+                if self._one_of_many(restriction, beside, c):
+                    bonus = -0.1
             classes = list(c.classes) if c.kind == "entity" else self._value_domains(c, beside)
             return (
                 c.score
@@ -70,6 +78,15 @@ class PlanNames(PlanExpressions):
             self._entity(restriction, found)
         else:
             self._value(restriction, found, beside)
+
+    def _one_of_many(self, restriction: FrameRestriction, beside: Candidate, c: Candidate) -> bool:
+        """Return whether a name is of one thing where several are spoken of: "pizza restaurants"."""
+        if c.kind != "entity" or beside.kind != "class" or restriction.noun is None:
+            return False
+        alike = [o for o in restriction.mention.candidates if o.kind == "entity" and o.name == c.name]
+        last = self.question.words[restriction.noun.end - 1]
+        plural = last.low.endswith("s") and last.low != last.token.key
+        return len(alike) == 1 and plural and restriction.noun.start == restriction.mention.end
 
     def _value_domains(self, c: Candidate, beside: Candidate | None) -> list[str]:
         properties = [p for p in c.properties if beside is not None and p == beside.term] or list(
@@ -88,6 +105,13 @@ class PlanNames(PlanExpressions):
             and set(c.classes) == set(found.classes)
         ]  # fmt: skip
         hints = self._near(mention.start)
+        if restriction.listed:
+            node = graph.node_of(found.classes[0] if found.classes else "")
+            self._alternatives(
+                restriction,
+                tuple(Block(conditions=(Comparison(node.place, "=", URIRef(c.term)),)) for c in same),
+            )
+            return
         if restriction.negated:
             graph.without.append(Block(self._reach(found.classes, URIRef(found.term))))
             return

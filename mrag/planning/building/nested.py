@@ -69,21 +69,24 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
     best = [c for c in found if _is_superlative(c, low)]
     best += [Cue(i, i + 1, "top") for i, w in enumerate(low) if is_superlative(w)]
     starts: dict[int, tuple[bool, set[int]]] = {}
+    first = min((i for i, w in enumerate(question.words) if i and "." in w.before), default=len(low))
     last = len(low) if any(m.end > len(low) - 1 for m in mentions) else len(low) - 1
     for cue in best:
         ends = {m.end for m in classes if m.start == cue.end}
         if ends:
-            starts[_before(low, cue.start)] = True, {len(low), last, *ends}
+            starts[_before(low, cue.start)] = True, {len(low), last, first, *ends}
     for mention in classes:
-        if mention.end < len(low) and _goes_on(low[mention.end]):
+        judged = any(0 <= mention.start - c.end <= 1 for c in best)
+        if mention.end < len(low) and _goes_on(low[mention.end]) and not judged:
             superlative = any(c.start >= mention.end for c in best)
-            starts[_before(low, mention.start)] = superlative, {len(low), last}
+            starts[_before(low, mention.start)] = superlative, {len(low), last, first}
+    breaks = [i for i, w in enumerate(question.words) if i and set(w.before) & set(".?!;")]
     named = [m.start for m in mentions if m.candidates[0].kind in ("class", "property")]
     spans = [
         Inner(start, end, superlative)
         for start, (superlative, ends) in sorted(starts.items(), reverse=True)
         for end in sorted(ends, reverse=True)
-        if any(at < start for at in named) and end > start + 1
+        if any(at < start for at in named) and end > start + 1 and not any(start < b < end for b in breaks)
     ]
     return spans[:_TRIED]
 

@@ -77,6 +77,26 @@ class Reading:
     features: Mapping[str, float]
 
 
+def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
+    """Return mentions without the values that are a thing and its class: "the Colorado river"."""
+    split: set[tuple[int, int]] = set()
+    for one in mentions:
+        for other in mentions:
+            classes = {c.term for c in other.candidates[:1] if c.kind == "class" and c.score > 0.94}
+            if (
+                classes
+                and one.end == other.start
+                and any(
+                    c.kind == "entity" and c.way == "exact" and classes & set(c.classes)
+                    for c in one.candidates
+                )
+            ):
+                split.add((one.start, other.end))
+    return [
+        m for m in mentions if (m.start, m.end) not in split or any(c.kind != "value" for c in m.candidates)
+    ]
+
+
 def _headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     """Return a mention without classes whose head noun is not said: "European" is no European product."""
     said = {w.stem for w in question.words[mention.start : mention.end]}
@@ -170,7 +190,7 @@ class Parser:
             kept = _headed(mention, question)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
-        return found + list(self._joined(question, {(m.start, m.end) for m in found}))
+        return without_split_values(found) + list(self._joined(question, {(m.start, m.end) for m in found}))
 
     def _nested(
         self,
@@ -192,7 +212,7 @@ class Parser:
                 for outer, further in outside:
                     whole = joined(outer, thing, URIRef(name.term))
                     if whole is not None:
-                        simple = 0.5 if inner.superlative else 0.0
+                        simple = 0.25 if inner.superlative else 0.0
                         yield (
                             replace(whole, guesses=whole.guesses + simple),
                             cost + further,

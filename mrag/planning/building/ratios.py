@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.plan import (
@@ -13,6 +14,7 @@ from mrag.planning.plan import (
     Block,
     Column,
     Expression,
+    Number,
     Operation,
     Plan,
     Unknown,
@@ -93,7 +95,17 @@ def _sides(
     )  # fmt: skip
     if cut is None:
         return list(items[at + 1 : end]), [], list(items[end:])
-    return list(items[at + 1 : cut]), list(items[cut + 1 : end]), list(items[end:])
+    above, below = list(items[at + 1 : cut]), list(items[cut + 1 : end])
+    if _kind(items[at]) == "difference":
+        above = [i for i in above if _kind(i) != "between"]
+    if not any(_is_noun(i) for i in below):
+        # "The difference in population between Texas and Oklahoma" is one of two populations.
+        below = [*[i for i in above if _is_noun(i)][:1], *below]
+    return above, below, list(items[end:])
+
+
+def _is_noun(item: QuestionItem) -> bool:
+    return item.mention is not None and item.mention.candidates[0].kind in ("class", "property")
 
 
 def _kind(item: QuestionItem) -> str:
@@ -155,8 +167,9 @@ def _joined(
     if grouped is not None:
         where = merged(where, grouped.plan.where)
     if not isinstance(value, Aggregate) and not isinstance(divisor, Aggregate):
+        further, divisor = _apart(one.where, other.where, divisor)
         ratio: Expression = Arithmetic(value, operation, divisor)
-        where = merged(one.where, other.where)
+        where = merged(one.where, further)
         if averaged:
             owners = [
                 p.subject for p in where.patterns if p.object == value and isinstance(p.subject, Unknown)
@@ -179,6 +192,17 @@ def _joined(
         guesses=first.guesses + second.guesses,
         ignored=tuple(w for w in first.ignored if w in second.ignored),
     )
+
+
+def _apart(one: Block, other: Block, value: Expression) -> tuple[Block, Expression]:
+    """Return a block and its value; under another name where the name stands for another value in `one`."""
+    plain = value.value if isinstance(value, Number) else value
+    mine = [p for p in other.patterns if p.object == plain]
+    theirs = [p for p in one.patterns if p.object == plain]
+    if not isinstance(plain, Unknown) or not theirs or mine == theirs:
+        return other, value
+    renamed = Unknown(f"other_{plain.name}")
+    return substituted(other, {plain: renamed}), Number(renamed) if plain is not value else renamed
 
 
 def _measure(draft: Draft) -> Expression:

@@ -68,7 +68,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("revenue turnover sales"),
     words("profit earnings gain"),
     words("amount quantity number count total volume"),
-    words("population inhabitants resident people"),
+    words("population inhabitants resident people citizen"),
     words("language tongue"),
     words("colour color"),
     words("picture image photo"),
@@ -87,6 +87,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("expertise skill competence"),
     words("successor replacement"),
     words("border adjacent neighbour neighbor touch"),
+    words("traverse cross flow pass"),
 )
 """Words that a question may have in the place of each other."""
 
@@ -133,6 +134,7 @@ DIMENSIONS: Final[dict[str, tuple[Direction, str]]] = {
     "poor": (_L, "wealth income revenue worth gdp salary"),
     "wealthy": (_G, "wealth income worth assets"),
     "populous": (_G, "population inhabitants"),
+    "populated": (_G, "population inhabitants"),
     "crowded": (_G, "population density"),
     "dense": (_G, "density"),
     "hot": (_G, "temperature heat"),

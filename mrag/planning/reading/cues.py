@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+
 CueKind: TypeAlias = OneOf[
     "count", "fold", "most", "top", "compare", "between", "group", "order", "direction", "not", "or", "and",
     "show", "who", "where", "when", "text", "ratio", "percentage", "difference", "same", "out of",
@@ -186,3 +188,7 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
         for end in range(min(len(words), start + _LONGEST), start, -1):
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
                 yield Cue(start, end, kind, value)
+        more, adjective = words[start], positive(" ".join(words[start + 1 : start + 2]))
+        if more in ("more", "less") and adjective and list(words[start + 2 : start + 3]) == ["than"]:
+            up = (more == "more") == (DIMENSIONS[adjective][0] == "greatest")
+            yield Cue(start, start + 3, "compare", ">" if up else "<")

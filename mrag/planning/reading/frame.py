@@ -93,6 +93,7 @@ class FrameRestriction:
         negated: Whether it must not hold.
         either: Number of the group of alternatives that it belongs to; -1 if none.
         before: The words just before it, which tell one property from another.
+        listed: Whether it is one of several things that are asked about alike: "of Texas and Oklahoma".
     """
 
     mention: NameMention
@@ -100,6 +101,7 @@ class FrameRestriction:
     negated: bool = False
     either: int = -1
     before: tuple[str, ...] = ()
+    listed: bool = False
 
 
 @dataclass(eq=False)

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.reading.frame import (
     Compared,
+    FrameMeasure,
     FrameRestriction,
     Noun,
 )
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
+from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 from mrag.planning.reading.words import WordReader
+
+_NAMED = frozenset("named called".split())
+_APART = VERBS_OF_ASKING | frozenset("in from at near with for through to by on".split())
+"""Words between a class and a name that is not the name of one of its things."""
 
 
 @dataclass
@@ -51,6 +57,14 @@ class NameReader(WordReader):
             return
         low = self.question.low
         noun = self.last if self.last is not None and self._adjacent(item.start, 3) else None
+        if noun is not None and not numeric(noun):
+            joining = set(low[noun.end : item.start])
+            if joining and joining <= _NAMED:
+                waiting.text = "whole"
+                self._text(self.question.text[self._chars(item)], item)
+                return
+            if joining & _APART and any(noun.candidates[0].term in c.classes for c in mention.candidates):
+                noun = None  # "how many rivers does Colorado have" names no river
         negated, waiting.negated = waiting.negated, False
         behind = self._beside(item, mention)
         if behind is not None:
@@ -74,9 +88,30 @@ class NameReader(WordReader):
                 previous.either, self.either = self.either, self.either + 1
             found.either, found.negated = previous.either, previous.negated or negated
             found.noun = found.noun or previous.noun
+        if previous is not None and self._listed_with(previous, found):
+            if previous.either < 0:
+                previous.either, self.either = self.either, self.either + 1
+            found.either = previous.either
+            previous.listed = found.listed = True
         self.frame.restrictions.append(found)
         self.listing = False
         self.last_at = item.end
+
+    def _listed_with(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
+        """Return whether two names are of things whose properties are asked for: "of Texas and Oklahoma"."""
+        low = self.question.low
+        if low[previous.mention.end : found.mention.start] != ["and"] or self.frame.yes_or_no:
+            return False
+        if "both" in low[max(0, previous.mention.start - 2) : previous.mention.start]:
+            return False
+        classes = [set(r.mention.candidates[0].classes) for r in (previous, found)]
+        last = self.frame.outputs[-1] if self.frame.outputs else None
+        noun = last.noun if isinstance(last, FrameMeasure) else last
+        return isinstance(noun, Noun) and any(
+            set(info.domains) & classes[0] & classes[1]
+            for c in noun.candidates
+            if (info := self.schema.properties.get(c.term)) is not None and info.kind == "number"
+        )
 
     def _beside(self, item: QuestionItem, mention: NameMention) -> Noun | None:
         """Return the class or property right behind a name that it is a name of: "the Sociology domain"."""
@@ -91,6 +126,25 @@ class NameReader(WordReader):
         noun = Noun(following.start, following.end, kept, "beside")
         self.frame.nouns.append(noun)
         return noun
+
+    def _modifies_next(self, number: int) -> bool:
+        """Return whether a property only tells which other is meant: "population density"."""
+        item, following = self.items[number], self.items[number + 1 : number + 2]
+        if not following or following[0].mention is None or following[0].start != item.end:
+            return False
+        assert item.mention is not None
+        own, head = item.mention.candidates, following[0].mention.candidates
+        plural = self.question.words[item.end - 1].low.endswith("s")
+        if {own[0].kind, head[0].kind} != {"property"} or plural or self.question.words[item.end].before:
+            return False
+        best = self.schema.properties.get(head[0].term)
+        if best is None or best.kind != "number" or head[0].score < 0.9:
+            return False
+        close = [self.schema.properties.get(c.term) for c in own if c.score > own[0].score - 0.02]
+        if not any(o and o.kind == "number" and set(o.domains) & set(best.domains) for o in close):
+            return False
+        self.frame.read.update(range(item.start, item.end))
+        return True
 
     def _owner_of_next(self, number: int) -> bool:
         """Take a class that stands right before one of its own properties for part of the property's name."""

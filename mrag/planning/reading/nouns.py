@@ -14,7 +14,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
-from mrag.planning.reading.state import numeric
+from mrag.planning.reading.state import may_be_class, numeric
 
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
@@ -126,7 +126,7 @@ class NounReader(QuantityReader):
         top.measure = FrameMeasure(function, noun, money=function == "sum" and bool(_AMOUNTS & behind))
         noun.role = "measure"
         behind_class = next((i for i in self.items if i.start == noun.end and i.mention is not None), None)
-        if behind_class and behind_class.mention and behind_class.mention.candidates[0].kind == "class":
+        if behind_class and behind_class.mention and may_be_class(behind_class.mention.candidates):
             return  # "the most reliable product": the product is asked for
         if waiting.show:
             # "What is the highest price", "Which is ...": the measure itself is asked for.

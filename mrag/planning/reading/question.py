@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from mrag.planning.lexical.synonyms import positive
 from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
@@ -16,6 +17,10 @@ _SYMBOLS = (
     (re.compile(r"<"), " less than "), (re.compile(r"\s=\s"), " equal to "), (re.compile(r"%"), " percent "),
     (re.compile(r"\b(\d{4}) ?- ?(\d{4})\b"), r"\1 to \2"),
 )  # fmt: skip
+_COMPARED = re.compile(
+    r"(?i)\b(more|fewer|less|higher|greater|larger|bigger|lower|smaller)"
+    r" ((?!than\b|or\b)[a-z]+(?: (?!than\b)[a-z]+)?) than\b"
+)
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})(?:-(\d{2}))?(?!\d)")
 _CLOCK = re.compile(r"(?i)\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -103,6 +108,12 @@ class QuestionText:
         return [word.low for word in self.words]
 
 
+def _noun_first(match: re.Match[str]) -> str:
+    """Return "people more than" for "more people than"; adjectives stay where they are."""
+    more, noun = match.groups()
+    return match.group() if positive(noun) else f"{noun} {more} than"
+
+
 def cut(text: str) -> QuestionText:
     """Cut a question into words.
 
@@ -113,6 +124,7 @@ def cut(text: str) -> QuestionText:
     """
     for pattern, words in _SYMBOLS:
         text = pattern.sub(words, text)
+    text = _COMPARED.sub(_noun_first, text)
     text = " ".join(text.split())
     clocks = [(m.start(), m.end(), _clock(m)) for m in _CLOCK.finditer(text)]
     isos = [(m.start(), m.end(), m) for m in _ISO.finditer(text)]

@@ -14,13 +14,14 @@ from mrag.planning.reading.cues import Cue
 from mrag.planning.reading.frame import (
     Frame,
     FrameMeasure,
+    Noun,
     Ordering,
     Superlative,
 )
 from mrag.planning.reading.names import NameReader
+from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
 _JUDGED = ("best", "worst")
-_VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 
 
 @dataclass
@@ -30,14 +31,15 @@ class FrameReader(NameReader):
     def read(self) -> Frame:
         """Return the frame."""
         low = self.question.low
-        self.frame.yes_or_no = bool(low) and low[0] in _VERBS_OF_ASKING
+        self.frame.yes_or_no = bool(low) and low[0] in VERBS_OF_ASKING
         if not self.frame.yes_or_no:
             self.waiting.show = self.implicit = True
         for number, item in enumerate(self.items):
             if item.cue is not None:
                 self._cue(item.cue, number)
             elif item.mention is not None:
-                if item.start not in self.skipped and not self._owner_of_next(number):
+                part = self._owner_of_next(number) or self._modifies_next(number)
+                if item.start not in self.skipped and not part:
                     self._mention(item, item.mention)
             elif item.quantity is not None:
                 self._quantity(item.quantity, number)
@@ -48,6 +50,11 @@ class FrameReader(NameReader):
             else:
                 self._word(item)
         waiting = self.waiting
+        last = self.frame.outputs[-1] if self.frame.outputs else None
+        if waiting.fold == "sum" and isinstance(last, Noun) and numeric(last):
+            # "The area of all states combined"
+            self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
+            last.role = "measure"
         self.frame.dangling = waiting.count and bool(self.frame.measures)
         if waiting.negated or waiting.compare or waiting.between or waiting.each:
             self.frame.unsupported = True
@@ -100,6 +107,16 @@ class FrameReader(NameReader):
         if self._plain_name(cue):
             frame.named, waiting.show, self.listing, self.last_at = True, False, True, cue.end
             return
+        if self._head_of_last(cue):
+            self.last_at = cue.end
+            return
+        following = self.question.low[cue.end : cue.end + 1]
+        earlier = [n for n in frame.nouns if n.candidates[0].kind == "class" and not n.role]
+        if self.question.low[cue.start] == "which" and VERBS_OF_ASKING & set(following) and earlier:
+            # "Of the states in the south, which has …": the states are asked for.
+            earlier[0].role, waiting.show, self.implicit = "output", False, False
+            frame.outputs.append(earlier[0])
+            return
         waiting.show, self.listing = True, False
         if (
             self.boundary is None
@@ -107,6 +124,13 @@ class FrameReader(NameReader):
             and set(self.question.words[cue.start].before) & set("?.!;")
         ):
             self.boundary = len(frame.outputs)
+
+    def _head_of_last(self, cue: Cue) -> bool:
+        """Return whether a "name" belongs to the property before it: "the model name"."""
+        last, words = self.last, self.question.words[cue.start : cue.end]
+        if [w.low for w in words] != ["name"] or words[0].before or self.last_at != cue.start:
+            return False
+        return last is not None and numeric(last)
 
     def _plain_name(self, cue: Cue) -> bool:
         """Return whether a "name" is what is shown rather than a request: "show me name and price"."""
@@ -173,6 +197,8 @@ class FrameReader(NameReader):
             return
         self.waiting.compare = relation
         self.waiting.adjective = words[0] if words[0].endswith("er") and words[-1] == "than" else ""
+        if words[0] in ("more", "less") and len(words) == 3:
+            self.waiting.adjective = words[1]
         if self.waiting.adjective in ("greater", "later", "earlier", "fewer"):
             self.waiting.adjective = ""
 

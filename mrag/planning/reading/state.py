@@ -27,6 +27,10 @@ _NOUNS_IN_EST = frozenset(
 )
 
 
+VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
+"""Verbs that begin a question for yes or no, and stand between a noun and its subject in others."""
+
+
 @dataclass
 class Waiting:
     """What cues have said of the noun, number or name to come."""
@@ -119,6 +123,11 @@ class ReaderState:
 def numeric(noun: Noun) -> bool:
     """Return whether a noun may be a property, which has values to compare."""
     return noun.candidates[0].kind == "property"
+
+
+def may_be_class(candidates: Sequence[Candidate]) -> bool:
+    """Return whether words may as well name a class as anything else."""
+    return any(c.kind == "class" and c.score >= candidates[0].score - 0.02 for c in candidates)
 
 
 def is_superlative(word: str) -> bool:

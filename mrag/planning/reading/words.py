@@ -54,6 +54,8 @@ class WordReader(NounReader):
     def _word(self, item: QuestionItem) -> None:
         word = self.question.words[item.start]
         low, waiting, frame = word.low, self.waiting, self.frame
+        if waiting.text == "anywhere" and is_superlative(low):
+            waiting.text = None  # "the state that contains the longest river" is not about text
         if waiting.text is not None and (meaningful(word) or len(low) == 1):
             self._text(word.token.raw, item)
         elif self._letter(word, item.start):
@@ -94,6 +96,9 @@ class WordReader(NounReader):
     def _how(self, low: str, item: QuestionItem) -> None:
         """Read "how long is …" as a question for a property."""
         found = tuple(candidate for candidate, _ in self.dimension(low))
+        behind = [i.mention.candidates for i in self.items if i.start > item.start and i.mention is not None]
+        cls = next((c.term for some in behind for c in some[:1] if c.kind == "class"), "")
+        found = tuple(c for c in found if self._owns(cls, c.term)) or found
         if found:
             noun = Noun(item.start, item.end, found, "output")
             self.frame.nouns.append(noun)
@@ -122,6 +127,8 @@ class WordReader(NounReader):
             if info is not None and info.kind in ("number", "date"):
                 # "The shortest connect time": the adjective gives the direction, the noun what is measured.
                 self.waiting.most = "adjective"
+        elif self.last is not None and self.last.role in ("output", "focus") and self._adjacent(at, 3):
+            frame.superlative.of = self.last  # "which capital is the largest"
         if self.bare is not None:
             rank = int(self.bare.value)
             if self.bare.ordinal:
