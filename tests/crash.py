@@ -262,6 +262,8 @@ class Campaign:
         """See to it that a command which was told to stop says what is kept, and what to do next."""
         if done.code == -number and (not done.changes or self.job.state(folder) == self.after):
             return  # Python was still starting, or all was done and said, and it was ending
+        if "init_import_site" in done.said and not done.changes:
+            return  # Python was still reading its own packages, and none of our code had run
         if done.code == 0:
             return
         assert done.code == 128 + number, (what, done.code, done.said)
