@@ -19,8 +19,9 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
-from mrag.retrieval.answering import How, ask, stream, verify
+from mrag.retrieval.answering import ask, stream, verify
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs, to_content_blocks
+from mrag.retrieval.routing import How
 
 _kept: list[KnowledgeGraph] = []
 

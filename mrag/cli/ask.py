@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mrag.cli.shared.answers import show_answer
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     IndexOption,
@@ -18,15 +19,16 @@ from mrag.cli.shared.options import (
     opened,
     read_query_file,
 )
-from mrag.cli.shared.output import hit_json, say, show, show_data, show_hit, show_json, show_lines
+from mrag.cli.shared.output import hit_json, say, show_hit, show_json
 
 if TYPE_CHECKING:
-    from mrag.generation.computed import Computed
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
-    from mrag.retrieval.answering import How
+    from mrag.index.document_index import Mode
+    from mrag.retrieval.rankers import Ranker
+    from mrag.retrieval.routing import How
 
-HOWS = ("auto", "plan", "read")
+HOWS = ("auto", "plan", "read", "complete", "images")
 MODES = ("hybrid", "bm25", "dense")
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
@@ -81,15 +83,23 @@ def ask(
         str,
         typer.Option(
             "--how",
-            metavar="auto|plan|read",
-            help="plan computes the answer or says why it cannot, read reads it in the context, "
-            "auto takes the first where it is sure.",
+            metavar="auto|plan|read|complete|images",
+            help="plan computes the answer or says why it cannot, read reads it in the context, complete "
+            "completes it from --texts, images answers with images, auto chooses.",
         ),
     ] = "auto",
     reading: Annotated[
         int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
     ] = 1,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER|FILE",
+            help="Texts (.txt, .md, .rst) to read what the graph lacks in; repeatable. "
+            "To keep what is read, use `mrag complete ask`.",
+        ),
+    ] = None,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
@@ -98,50 +108,42 @@ def ask(
 ) -> None:
     """Answer a question, with the triples that support it.
 
+    The answer is computed if that is sure to be right; it has images if the question asks for them; it is
+    completed from texts if they have what the graph lacks; else it is read in the context of similar
+    entities.
+
     \b
     Examples:
       mrag ask "How many triple stores are there?"
+      mrag ask --texts articles "Where was Ada Hill born?"
+      mrag ask --media photos "Show me pictures of a red dress"
       mrag ask --how read "What database products are linked to RDF?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
-    if image is not None or media is not None:
-        _find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
-        return
-    _require(question, "QUESTION")
+    if image is None:
+        _require(question, "QUESTION")
     check_choice("way", how, HOWS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.retrieval.answering import ask as answered
+    from mrag.retrieval.rankers import Question
 
+    settings = Settings.from_env(model=model)
+    pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
+    if image is not None or media is not None:
+        _folder(media)
     with opened(store, kg, lang) as graph:
-        settings = ContextSettings(hops=hops, token_budget=budget)
-        name = Settings.from_env(model=model).model
+        ranker = _ranker(graph, question, image, media, looks, only) if pictured else None
         given = answered(
-            graph, question, model=name, k=k, index=index, settings=settings,
-            how=cast("How", how), reading=reading,
+            graph, Question(question, image) if image is not None else question,
+            model=settings.model, k=k, index=index,
+            settings=ContextSettings(hops=hops, token_budget=budget), how=cast("How", how), reading=reading,
+            texts=texts or None, media=media if pictured else None, ranker=ranker,
         )  # fmt: skip
     if as_json:
         show_json(given.to_json())
         return
-    show_lines(given.text)
-    if given.computed is not None:
-        _show_reading(given.computed, sparql)
-    if given.citations:
-        show("")
-    for citation in given.citations:
-        show(f"[{citation.line_id}] {citation.text}{citation.mark}")
-    for sentence in given.sentences:
-        if not sentence.supported:
-            say(f"Not supported by the graph: {sentence.text}", style="yellow")
-    if context:
-        show()
-        show_lines(given.context.text())
-    if given.way == "read" and given.why:
-        say()
-        say(f"Read, not computed: {given.why}.", style="dim")
-    if given.notice:
-        say()
-        say(given.notice, style="dim")
+    show_answer(given, sparql=sparql, context=context, way=how == "auto")
 
 
 def search(
@@ -165,18 +167,15 @@ def search(
       mrag search "triple store with reasoning" -k 5
     """
     if image is not None or media is not None:
-        _find(text, store, kg, image, media, looks, only, k, lang, as_json=as_json, mode=mode)
+        _find(text, store, kg, image, media, looks, only, k, lang, mode, as_json=as_json)
         return
     _require(text, "TEXT")
     check_choice("mode", mode, MODES)
-    from typing import cast
-
     from mrag.context.display import Display
-    from mrag.index.document_index import Mode
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
     with opened(store, kg, lang) as graph:
-        hits = SimilarityRanker(graph, index, cast(Mode, mode)).rank(Question(text), k)
+        hits = SimilarityRanker(graph, index, cast("Mode", mode)).rank(Question(text), k)
         display = Display(graph)
         display.prepare([hit.iri for hit in hits])
         if as_json:
@@ -186,17 +185,6 @@ def search(
             show_hit(hit, display.entity(hit.iri))
         if not hits:
             say("Nothing was found.")
-
-
-def _show_reading(computed: Computed, sparql: bool) -> None:
-    """Show how a question was read, and what other readings would give."""
-    show("")
-    show(f"Read as: {computed.reading}")
-    for other in computed.readings:
-        show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")
-    if sparql:
-        show("")
-        show_data(computed.query)
 
 
 def _require(words: str, name: str) -> None:
@@ -215,41 +203,20 @@ def _find(
     only: str | None,
     k: int,
     lang: str,
+    mode: str,
     *,
     as_json: bool,
-    mode: str = "hybrid",
-    model: str | None = None,
 ) -> None:
-    """Find images of the graph; with a model, or "" for the default one, answer with them."""
-    from mrag.config import Settings
-    from mrag.errors import ConfigError
-    from mrag.images.answer import ask_pictures
+    """Find images of the graph."""
     from mrag.images.graph import file_names, files_of, names_of
-    from mrag.images.rankers import image_ranker
     from mrag.retrieval.rankers import Question
 
-    if media is None or not media.is_dir():
-        raise ConfigError("The folder of the images is missing.", hint="Name it with --media.")
     check_choice("mode", mode, MODES)
-    question = Question(text, image)
-    looks = looks or ("none" if image is None else "conse")
+    folder = _folder(media)
     with opened(store, kg, lang) as graph:
-        settings = Settings.from_env(model=model or None)
-        ranker = image_ranker(
-            graph,
-            media,
-            mode=mode if text else "bm25",  # type: ignore[arg-type]  # looked at above
-            text=settings.embedder,
-            looks=looks,
-            allowed=None if only is None else _allowed(graph, only),
-        )
-        if model is not None:
-            given = ask_pictures(graph, question, ranker, folder=media, model=settings.model, k=k)
-            show_json(given.to_json()) if as_json else show_lines(str(given))
-            return
-        hits = ranker.rank(question, k)
+        hits = _ranker(graph, text, image, folder, looks, only, mode).rank(Question(text, image), k)
         iris = [hit.iri for hit in hits]
-        files, _ = files_of(graph, media, images=iris)
+        files, _ = files_of(graph, folder, images=iris)
         names = names_of(graph, iris, file_names(graph, images=iris))
         paths = {iri: str(path) for iri, path in files.items()}
         if as_json:
@@ -259,6 +226,37 @@ def _find(
             show_hit(hit, paths.get(hit.iri) or names[hit.iri])
         if not hits:
             say("Nothing was found.")
+
+
+def _folder(media: Path | None) -> Path:
+    from mrag.errors import ConfigError
+
+    if media is None or not media.is_dir():
+        raise ConfigError("The folder of the images is missing.", hint="Name it with --media.")
+    return media
+
+
+def _ranker(
+    graph: KnowledgeGraph,
+    text: str,
+    image: Path | None,
+    media: Path | None,
+    looks: str | None,
+    only: str | None,
+    mode: str = "hybrid",
+) -> Ranker:
+    """Return what ranks the images of the graph for a question."""
+    from mrag.config import Settings
+    from mrag.images.rankers import image_ranker
+
+    return image_ranker(
+        graph,
+        media,
+        mode=cast("Mode", mode if text else "bm25"),
+        text=Settings.from_env().embedder,
+        looks=looks or ("none" if image is None else "conse"),
+        allowed=None if only is None else _allowed(graph, only),
+    )
 
 
 def _allowed(graph: KnowledgeGraph, only: str) -> Allowed:

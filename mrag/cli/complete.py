@@ -18,13 +18,13 @@ from mrag.cli.shared.options import (
     opened,
 )
 from mrag.cli.shared.output import progress, say, show, show_json
-from mrag.cli.shared.runs import run_lines, show_answer, show_decision
+from mrag.cli.shared.runs import run_lines, show_completed, show_decision
 
 if TYPE_CHECKING:
-    from mrag.completion.chain import CompletedQuestion
     from mrag.completion.evidence.passages import PassageSource
     from mrag.completion.writeback.checks import CheckSettings
     from mrag.completion.writeback.review import WriteReport
+    from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
 
 _DECIDED = (
@@ -110,7 +110,7 @@ def ask(
             show_json({"questions": [one.to_json() for one in found]})
             return
         for one in found:
-            show_answer(graph, one)
+            show_completed(graph, one)
 
 
 @app.command()
@@ -246,13 +246,14 @@ def _answered(
     settings: dict[str, Any],
     evidence_settings: dict[str, Any],
     checks: CheckSettings,
-) -> list[CompletedQuestion]:
+) -> list[Answer]:
     from mrag.completion.chain import Completer, CompleterSettings
     from mrag.completion.evidence.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.reading import Reader
     from mrag.completion.evidence.rule_reader import RuleReader
     from mrag.completion.plan.patterns import Planner
     from mrag.generation.models.resolve import resolve
+    from mrag.retrieval.answering import ask as answered
 
     chat = resolve(model) if model else None
     knobs = EvidenceSettings(**evidence_settings)
@@ -267,9 +268,13 @@ def _answered(
     evidence = None if source is None else Evidence(source, reader, knobs)
     completer = Completer(graph, evidence, planner, chat, CompleterSettings(**settings), checks)
     if len(questions) == 1:
-        return [completer.ask(questions[0])]
+        return [answered(graph, questions[0], how="complete", texts=completer)]
+    found = []
     with progress("Answering", unit="questions") as note:
-        return completer.ask_all(questions, note)
+        for question in questions:
+            found.append(answered(graph, question, how="complete", texts=completer))
+            note(len(found), len(questions))
+    return found
 
 
 def _sources(

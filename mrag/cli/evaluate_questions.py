@@ -69,7 +69,7 @@ def questions(
     from mrag.evaluation.answers.asking import evaluate_questions
     from mrag.evaluation.answers.gold import read_questions
     from mrag.evaluation.statistics import Resampling
-    from mrag.retrieval.answering import How
+    from mrag.retrieval.routing import How
     from mrag.storage.saving import saved_text
 
     check_choice("way", how, HOWS)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         CompleterSettings,
         completion_chain,
         open_planner,
+        reading_completer,
     )
     from mrag.completion.evidence.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.images import describe_folder, image_passages
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from mrag.completion.plan.patterns import (
         CompletedTriple,
         Completion,
-        EvidenceRef,
         EvidenceSource,
         GroundedPlan,
         IncompleteTriple,
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
     from mrag.completion.writeback.run_store import find_run, list_runs
     from mrag.completion.writeback.runs import CompletionRun, Statement
+    from mrag.generation.found import EvidenceRef
     from mrag.planning.plan import Unknown
 
 __all__ = [
@@ -76,14 +77,17 @@ __all__ = [
     "Weights", "WriteReport", "accept", "answer", "calibrate", "catch_up", "check", "complete",
     "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
     "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner", "passages_of",
-    "propose", "reject", "resume", "rollback", "score", "set_f1", "store_documents", "store_folder",
+    "propose", "reading_completer", "reject", "resume", "rollback", "score", "set_f1", "store_documents",
+    "store_folder",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "answering": "CompletedAnswer answer",
-        "chain": "CompletedQuestion Completer CompleterSettings completion_chain open_planner",
+        "chain": (
+            "CompletedQuestion Completer CompleterSettings completion_chain open_planner reading_completer"
+        ),
         "evidence.collect": "Evidence EvidenceSettings",
         "evidence.images": "describe_folder image_passages",
         "evidence.model_reader": "ModelReader",

@@ -7,20 +7,20 @@ alone. Either way citations are computed: each sentence is held against the trip
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag import html, untrusted
-from mrag.completion.plan.patterns import CompletedTriple, Completion, EvidenceRef, IncompleteTriple, Slot
+from mrag import untrusted
+from mrag.completion.plan.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
+from mrag.generation.found import Completed, EvidenceRef
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import SKOLEM, Term, Triple
-from mrag.terminal import inline
+from mrag.rdf.terms import SKOLEM, Term, Triple, ntriples_terms
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -36,52 +36,41 @@ class CompletedAnswer:
     """An answer and all that it rests on.
 
     Attributes:
-        answer: The text with its citations.
-        answers: The values that answer the question, as a person reads them, best supported first.
+        answer: The text with its citations, and where they were read.
         completion: The triples and solutions.
-        evidence: For the id of each cited line that was read in evidence, where.
     """
 
     answer: Answer
-    answers: tuple[str, ...]
     completion: Completion
-    evidence: Mapping[str, tuple[EvidenceRef, ...]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """Return the answer in words, with the ids of what it rests on."""
         return self.answer.text
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Return the values that answer the question, as a person reads them, best supported first."""
+        return self._completed.answers
+
+    @property
+    def evidence(self) -> Mapping[str, tuple[EvidenceRef, ...]]:
+        """Return for the id of each cited line that was read in evidence where."""
+        return self._completed.evidence
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
-        return {
-            **self.answer.to_json(),
-            "answers": list(self.answers),
-            "evidence": {line: [asdict(ref) for ref in refs] for line, refs in self.evidence.items()},
-            "missing": [str(triple) for triple in self.completion.missing],
-            "ungrounded": [text for text, _ in self.completion.ungrounded],
-            "truncated": self.completion.truncated,
-        }
+        return self.answer.to_json()
 
     def _repr_html_(self) -> str:
-        """Return the answer as HTML for a notebook, with the evidence that was read."""
-        rows = [
-            (line, ref.kind, ref.source, ref.quote) for line, refs in self.evidence.items() for ref in refs
-        ]
-        quoted = html.table(("", "evidence", "source", "words"), rows) if rows else ""
-        missing = [str(triple) for triple in self.completion.missing]
-        lacking = html.details("Missing triples", html.bullets(missing)) if missing else ""
-        return html.tag(
-            "div", html.Html(self.answer._repr_html_()), quoted, lacking, class_="mrag-completion"
-        )
+        return self.answer._repr_html_()
 
     def __str__(self) -> str:
-        quoted = [
-            untrusted.line(line, f"{ref.kind} of {ref.source}: “{ref.quote}”")
-            for line, refs in self.evidence.items()
-            for ref in refs
-        ]
-        return "\n\n".join(part for part in (str(self.answer), "\n".join(map(inline, quoted))) if part)
+        return str(self.answer)
+
+    @property
+    def _completed(self) -> Completed:
+        return self.answer.completed or Completed()
 
 
 def answer(
@@ -132,7 +121,19 @@ def answer(
     cited = {citation.line_id for citation in given.citations}
     evidence = {ids[t.terms]: t.evidence for t in completion.triples if t.evidence and t.terms in ids}
     kept = {line: refs for line, refs in evidence.items() if line in cited}
-    return CompletedAnswer(given, answers, completion, kept)
+    completed = Completed(
+        answers, kept, tuple(map(str, completion.missing)),
+        tuple(text for text, _ in completion.ungrounded), completion.truncated,
+        tuple(
+            {
+                "triple": ntriples_terms(t.terms),
+                "confidence": t.confidence,
+                "evidence": [asdict(e) for e in t.evidence],
+            }
+            for t in completion.read
+        ),
+    )  # fmt: skip
+    return CompletedAnswer(replace(given, way="complete", completed=completed), completion)
 
 
 class _Names:

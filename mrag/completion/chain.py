@@ -6,8 +6,9 @@ itself: what it found is proposed as a run, to be accepted (`mrag.completion.wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrag.completion.answering import CompletedAnswer, answer
@@ -21,8 +22,9 @@ from mrag.completion.plan.patterns import CompletedTriple, Planner
 from mrag.completion.writeback.checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
 from mrag.completion.writeback.runs import CompletionRun
+from mrag.generation.found import Completed
+from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import ntriples_terms
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -68,23 +70,18 @@ class CompletedQuestion:
     @property
     def read(self) -> list[CompletedTriple]:
         """Return the triples that were read in evidence."""
-        return [t for t in self.answer.completion.triples if t.status == "completed" and t.evidence]
+        return self.answer.completion.read
+
+    @property
+    def given(self) -> Answer:
+        """Return it as the answer that `mrag.ask` gives."""
+        run = None if self.run is None else self.run.to_json()
+        completed = replace(self.answer.answer.completed or Completed(), run=run, entered=self.entered)
+        return replace(self.answer.answer, completed=completed)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
-            **self.answer.to_json(),
-            "completed": [
-                {
-                    "triple": ntriples_terms(t.terms),
-                    "confidence": t.confidence,
-                    "evidence": [asdict(e) for e in t.evidence],
-                }
-                for t in self.read
-            ],
-            "run": None if self.run is None else self.run.to_json(),
-            "entered": self.entered,
-        }
+        return self.given.to_json()
 
 
 @dataclass
@@ -137,7 +134,7 @@ class Completer:
         said = answer(
             self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
         )
-        read = [t for t in completion.triples if t.status == "completed" and t.evidence]
+        read = completion.read
         if self.evidence is None or s.write == "none" or not read:
             self._resumed()
             return CompletedQuestion(said)
@@ -161,19 +158,6 @@ class Completer:
         if self.settings.write == "accept" and self.settings.update:
             resume(self.kg)
 
-    def ask_all(
-        self,
-        questions: Sequence[str],
-        on_progress: Callable[[int, int | None], None] | None = None,
-    ) -> list[CompletedQuestion]:
-        """Answer several questions, each of them done before the next begins."""
-        done = []
-        for number, question in enumerate(questions, start=1):
-            done.append(self.ask(question))
-            if on_progress is not None:
-                on_progress(number, len(questions))
-        return done
-
 
 def open_planner(kg: KnowledgeGraph) -> PathPlanner:
     """Return the planner without a language model, for a graph that may lack what a question asks for.
@@ -187,6 +171,53 @@ def open_planner(kg: KnowledgeGraph) -> PathPlanner:
     base = weights.base.copy()
     base[FEATURES.index("no such step")] = 0.0
     return PathPlanner(kg, replace(weights, base=base), slack=0.0)
+
+
+def reading_completer(
+    kg: KnowledgeGraph,
+    texts: str | Path | Iterable[str | Path] = (),
+    model: str | BaseChatModel | None = None,
+    k: int = 8,
+) -> Completer:
+    """Return what answers from the graph and from texts that are only read: nothing of it enters the store.
+
+    Args:
+        kg: The knowledge graph.
+        texts: Files and folders of texts; without any, the graph alone is completed from.
+        model: A language model that plans, reads and answers; rules by default.
+        k: Most passages to read for each triple.
+
+    Raises:
+        LoadError: If there is no such file.
+        ModelError: If the model is not available.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(reading_completer(kg).ask("Who is GraphDB developed by?").text)
+        Ontotext [t1].
+    """
+    from mrag.completion.evidence.passages import Passage, Passages
+    from mrag.generation.models.resolve import resolve
+    from mrag.loaders.snippets import Snippets
+
+    paths = [texts] if isinstance(texts, str | Path) else list(texts)
+    passages = [
+        Passage(s.iri, s.text, s.document.source, s.document.title)
+        for path in paths
+        for s in Snippets(Path(path)).snippets()
+    ]
+    chat = resolve(model) if model is not None else None
+    settings = CompleterSettings(k=k, write="none")
+    if chat is None:
+        # Where the graph lacks what is asked for, the nearest thing that it has is no answer.
+        evidence = Evidence(Passages(passages)) if paths else None
+        return Completer(kg, evidence, open_planner(kg), settings=settings)
+    from mrag.completion.evidence.model_reader import ModelReader
+    from mrag.completion.plan.model_planner import ModelPlanner
+
+    read = Evidence(Passages(passages), ModelReader(chat)) if paths else None
+    return Completer(kg, read, ModelPlanner(chat), chat, settings)
 
 
 def completion_chain(completer: Completer) -> Runnable[Any, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -11,6 +12,7 @@ from mrag import html, untrusted
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.computed import Computed
+from mrag.generation.found import Completed, ShownImage
 from mrag.generation.lines import context_from_json, context_to_json
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
@@ -107,9 +109,12 @@ class Answer:
         model: Name of the model that wrote it; None when none did.
         notice: What a reader should know, such as that no model was used.
         context: The lines it was made from.
-        way: How it was found: `plan` for a computed answer, `read` for one read in the context.
+        way: How it was found: `plan` for a computed answer, `read` for one read in the context, `complete`
+            for one completed from texts, `images` for one with images.
         why: Why it was found that way.
         computed: How it was computed, if it was.
+        completed: How it was completed from evidence, if it was.
+        images: The images that it is about, best first.
     """
 
     question: str
@@ -122,6 +127,8 @@ class Answer:
     way: Way = "read"
     why: str = ""
     computed: Computed | None = None
+    completed: Completed | None = None
+    images: tuple[ShownImage, ...] = ()
 
     @classmethod
     def of(
@@ -169,6 +176,8 @@ class Answer:
             "way": self.way,
             "why": self.why,
             **(_NOT_COMPUTED if self.computed is None else self.computed.to_json()),
+            **({} if self.completed is None else self.completed.to_json()),
+            **({"images": [image.to_json() for image in self.images]} if self.way == "images" else {}),
         }
 
     @classmethod
@@ -195,9 +204,12 @@ class Answer:
             cited = tuple(lines[c["id"]] for c in value["citations"])
             way, why = value.get("way", "read"), str(value.get("why", ""))
             computed = Computed.from_json(value) if value.get("plan") else None
+            completed = Completed.from_json(value) if way == "complete" else None
+            by_id = {line.id: line for line in context.lines}
+            images = tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ()))
             return cls(
                 str(value["question"]), str(value["text"]), sentences, cited, model, notice, context,
-                way, why, computed,
+                way, why, computed, completed, images,
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelError(
@@ -205,16 +217,24 @@ class Answer:
             ) from error
 
     def _repr_html_(self) -> str:
-        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph."""
+        """Return the answer as HTML for a notebook: its text, what it cites, and that as a drawn graph.
+
+        What was read in texts is quoted, and images are shown.
+        """
         unsupported = [s.text for s in self.sentences if not s.supported]
         cited = {c.line_id for c in self.citations}
         edges = [line.labels for line in self.context.lines if line.id in cited]
         parts = [html.tag("p", html.lines(self.text))]
         if self.computed is not None:
             parts += self._computed_html(self.computed)
-        if self.citations:
+        if self.images:
+            # Drawing them is done in a room above this one.
+            parts.append(import_module("mrag.images.figures").figures(self.images, cited))
+        if self.citations and not self.images:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
             parts += [html.table(("", "triple", "layer"), rows), html.details("Graph", html.graph(edges))]
+        if self.completed is not None:
+            parts += self._completed_html(self.completed)
         if unsupported:
             parts += [html.tag("p", "Not supported by the graph:"), html.bullets(unsupported)]
         if self.notice:
@@ -236,6 +256,16 @@ class Answer:
         parts.append(html.details("SPARQL", html.tag("pre", computed.query)))
         return parts
 
+    @staticmethod
+    def _completed_html(completed: Completed) -> list[html.Html]:
+        rows = [
+            (one, ref.kind, ref.source, ref.quote) for one, refs in completed.evidence.items() for ref in refs
+        ]
+        parts = [html.table(("", "evidence", "source", "words"), rows)] if rows else []
+        if completed.missing:
+            parts.append(html.details("Missing triples", html.bullets(completed.missing)))
+        return parts
+
     def __str__(self) -> str:
         parts = [self.text]
         if self.computed is not None:
@@ -250,4 +280,18 @@ class Answer:
             )
         if self.notice:
             parts.append(self.notice)
+        parts += self.beside()
         return "\n\n".join(parts)
+
+    def beside(self) -> list[str]:
+        """Return what stands beside the triples: the words that were read in evidence, and the images."""
+        quoted = [
+            inline(untrusted.line(one, f"{ref.kind} of {ref.source}: “{ref.quote}”"))
+            for one, refs in (self.completed.evidence.items() if self.completed is not None else ())
+            for ref in refs
+        ]
+        found = ["\n".join(quoted)] if quoted else []
+        for image in self.images:
+            lines = [f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}"]
+            found.append("\n".join(map(inline, [*lines, *(f"   {reason}" for reason in image.reasons)])))
+        return found

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.document_index import Mode, SyncReport
     from mrag.reasoning.rounds import Closure
-    from mrag.retrieval.answering import How
     from mrag.retrieval.explanation import TripleProofs
     from mrag.retrieval.rankers import Hits, Question
+    from mrag.retrieval.routing import How
 
 
 class Shortcuts:

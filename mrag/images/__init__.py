@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.images.answer import AnswerSettings, PictureAnswer, ask_pictures
+    from mrag.images.answer import AnswerSettings, ask_pictures
     from mrag.images.embedding.conse import ConseEmbedder
     from mrag.images.embedding.embedders import image_embedder
     from mrag.images.enrichment.enrich import describe
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerSettings", "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",
-    "ImageTextRanker", "ImageVocabulary", "PictureAnswer", "PictureLimits", "RayRunner", "ThreadRunner",
+    "ImageTextRanker", "ImageVocabulary", "PictureLimits", "RayRunner", "ThreadRunner",
     "ask_pictures", "describe", "image_embedder", "image_ranker", "of_class", "of_query",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "answer": "AnswerSettings PictureAnswer ask_pictures",
+        "answer": "AnswerSettings ask_pictures",
         "embedding.conse": "ConseEmbedder",
         "embedding.embedders": "image_embedder",
         "enrichment.enrich": "describe",

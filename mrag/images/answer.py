@@ -6,34 +6,33 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mrag import untrusted
 from mrag.context import Context, ContextSettings, Line, expand
 from mrag.context.render import render
-from mrag.errors import LoadError, ModelError
+from mrag.errors import ModelError
 from mrag.generation.answering import answer, cite
+from mrag.generation.found import ShownImage
 from mrag.generation.lines import recorded
 from mrag.generation.models.calls import model_errors, model_name
 from mrag.generation.models.resolve import resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer, Sentence
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import status_of
 from mrag.images.enrichment.requests import default_model
-from mrag.images.files.folder import Picture, PictureLimits, open_picture
+from mrag.images.figures import picture_of
+from mrag.images.files.folder import PictureLimits, open_picture
 from mrag.images.graph import ImageVocabulary, file_names, files_of, names_of, regions_of
 from mrag.images.prompts import answer_messages
+from mrag.images.wanted import wanted
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
-from mrag.terminal import inline, visible
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_SHOWN = PictureLimits(max_side=320)
 _EX = "http://example.org/"
 _PARTS = 6
 FOUND_ONLY = "These images were found; the graph has no facts about them."
@@ -64,79 +63,6 @@ class AnswerSettings:
     )
 
 
-@dataclass(frozen=True)
-class ShownImage:
-    """An image that was found.
-
-    Attributes:
-        iri: The image.
-        name: What to call it.
-        path: Its file; None where there is none that may be read.
-        score: As the ranker gave it.
-        rank: Counted from 1.
-        reasons: Why it was found.
-        lines: The triples about it and its parts, as the context has them.
-    """
-
-    iri: str
-    name: str
-    path: Path | None
-    score: float
-    rank: int
-    reasons: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the image in types that JSON has."""
-        return {
-            "iri": self.iri,
-            "name": self.name,
-            "path": None if self.path is None else str(self.path),
-            "score": self.score,
-            "rank": self.rank,
-            "reasons": list(self.reasons),
-            "lines": [line.id for line in self.lines],
-        }
-
-
-@dataclass(frozen=True)
-class PictureAnswer:
-    """An answer with the images that it is about; a notebook shows the pictures.
-
-    Attributes:
-        answer: The text with its citations, as `mrag.ask` gives it.
-        images: The images, best first.
-    """
-
-    answer: Answer
-    images: tuple[ShownImage, ...]
-
-    @property
-    def text(self) -> str:
-        """Return the text of the answer."""
-        return self.answer.text
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the answer and its images in types that JSON has."""
-        return {**self.answer.to_json(), "images": [image.to_json() for image in self.images]}
-
-    def __str__(self) -> str:
-        parts = [str(self.answer)]
-        for image in self.images:
-            lines = [f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}"]
-            lines += [f"   {reason}" for reason in image.reasons]
-            parts.append("\n".join(map(inline, lines)))
-        return "\n\n".join(parts)
-
-    def _repr_html_(self) -> str:
-        """Return the answer as HTML for a notebook; all that comes from the graph or a model is escaped."""
-        cited = {citation.line_id for citation in self.answer.citations}
-        figures = "".join(_figure(image, cited) for image in self.images)
-        notice = f"<p><small>{_html(self.answer.notice)}</small></p>" if self.answer.notice else ""
-        text = "<br>".join(_html(line) for line in self.answer.text.splitlines())
-        return f'<div class="mrag-pictures"><p>{text}</p>{figures}{notice}</div>'
-
-
 def ask_pictures(
     kg: KnowledgeGraph,
     question: str | Question,
@@ -147,7 +73,7 @@ def ask_pictures(
     k: int = 5,
     settings: AnswerSettings | None = None,
     vocabulary: ImageVocabulary | None = None,
-) -> PictureAnswer:
+) -> Answer:
     """Find images for a question and answer with them.
 
     Args:
@@ -160,6 +86,9 @@ def ask_pictures(
         k: Most images.
         settings: The knobs.
         vocabulary: How the graph speaks of images.
+
+    Returns:
+        The answer, with its images; a notebook shows them.
 
     Raises:
         ModelError: If a model that was named cannot be had, or gives no text.
@@ -181,7 +110,9 @@ def ask_pictures(
     settings, vocabulary = settings or AnswerSettings(), vocabulary or ImageVocabulary()
     asked = question if isinstance(question, Question) else Question(question)
     chat, send = _chat(model, settings.send)
-    hits = ranker.rank(asked, k)
+    # What is asked for is described after the words that ask.
+    sought = wanted(asked.text) or asked.text
+    hits = ranker.rank(replace(asked, text=sought), k)
     iris = [hit.iri for hit in hits]
     files: Mapping[str, Path] = {}
     if folder is not None:
@@ -193,9 +124,10 @@ def ask_pictures(
     if shown and not lines and (chat is None or not send):
         notice = None if chat is not None else NO_MODEL_NOTICE
         found_only = Answer.of(words, [Sentence(FOUND_ONLY, (), True)], context, notice=notice)
-        return PictureAnswer(found_only, shown)
+        return replace(found_only, way="images", images=shown)
     if chat is None or not shown:
-        return PictureAnswer(answer(words, context, chat), shown)
+        said = answer(sought.strip() or words, context, chat)
+        return replace(said, question=words, way="images", images=shown)
     blocks = [_block(image.path, settings.limits) for image in shown[:send]]
     found = [
         (image.name, "\n".join(map(render, image.lines)), block)
@@ -203,7 +135,7 @@ def ask_pictures(
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
     text = _said(chat, asked.text.strip(), found, own)
-    return PictureAnswer(cite(words, text, context, model=model_name(chat)), shown)
+    return replace(cite(words, text, context, model=model_name(chat)), way="images", images=shown)
 
 
 def _chat(model: str | BaseChatModel | None, send: int) -> tuple[BaseChatModel | None, int]:
@@ -279,44 +211,5 @@ def _said(
 
 
 def _block(path: Path | None, limits: PictureLimits) -> dict[str, str] | None:
-    picture = _picture(path, limits)
+    picture = picture_of(path, limits)
     return None if picture is None else picture.block()
-
-
-def _picture(path: Path | None, limits: PictureLimits) -> Picture | None:
-    if path is None:
-        return None
-    try:
-        return open_picture(path, limits)
-    except LoadError:
-        return None  # the facts stand without it
-
-
-def _figure(image: ShownImage, cited: set[str]) -> str:
-    picture = _picture(image.path, _SHOWN)
-    shown = ""
-    if picture is not None:
-        shown = (
-            f'<img src="{picture.data_uri()}" alt="{_html(image.name)}" '
-            'style="max-width:320px;max-height:320px">'
-        )
-    facts = "".join(
-        f"<li>{'<b>' if line.id in cited else ''}[{_html(line.id)}] {_html(line.text)}"
-        f"{_origin(line)}{'</b>' if line.id in cited else ''}</li>"
-        for line in image.lines
-    )
-    why = _html("; ".join(image.reasons))
-    return (
-        f'<figure style="margin:1em 0">{shown}<figcaption><b>{image.rank}. {_html(image.name)}</b> '
-        f"<code>{_html(image.iri)}</code><br><small>{why}</small><ul>{facts}</ul></figcaption></figure>"
-    )
-
-
-def _html(text: str) -> str:
-    return escape(visible(text), quote=True)
-
-
-def _origin(line: Line) -> str:
-    if line.inferred:
-        return " (inferred)"
-    return " (said by a model)" if status_of(line.graph) == "enriched" else ""

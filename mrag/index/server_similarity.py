@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from rdflib import Literal
 
@@ -14,8 +15,10 @@ from mrag.index.document_index import SyncReport
 from mrag.index.documents import Definition
 from mrag.index.segments.matches import Match, Mode
 from mrag.rdf import queries
-from mrag.stores.graphdb import GraphDBStore
-from mrag.stores.graphdb_similarity import GraphDBSimilarity
+from mrag.stores.oxigraph import OxigraphStore
+
+if TYPE_CHECKING:
+    from mrag.stores.graphdb_similarity import GraphDBSimilarity
 
 SERVER = "server"
 """Stands for a model where the server is to make the index."""
@@ -61,6 +64,11 @@ class ServerIndex:
 
 def server_of(kg: KnowledgeGraph) -> GraphDBSimilarity | None:
     """Return the similarity indexes of a knowledge graph's server, None where it keeps none."""
+    if isinstance(kg.store, OxigraphStore):
+        return None  # without importing what speaks HTTP, which takes a while
+    from mrag.stores.graphdb import GraphDBStore
+    from mrag.stores.graphdb_similarity import GraphDBSimilarity
+
     return GraphDBSimilarity(kg.store) if isinstance(kg.store, GraphDBStore) else None
 
 

@@ -150,7 +150,7 @@ def context(desk: ToolContext, asked: given.ContextArguments) -> Result:
 def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     """Answer a question with citations: computed where that is sure, else read."""
     from mrag.retrieval.answering import ask as answer
-    from mrag.retrieval.answering import computed
+    from mrag.retrieval.routing import computed
 
     found, why = computed(desk.kg, asked.question, asked.how, asked.reading)
     notes: list[str] = []

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
-from typing import Literal as OneOf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rdflib import Literal, URIRef
 
-from mrag.context import ContextSettings
 from mrag.context.display import Display
-from mrag.errors import ConfigError, MragError, StoreError
-from mrag.generation.answering import answer, stream_answer
-from mrag.generation.models.resolve import resolve
+from mrag.errors import MissingIndex
 from mrag.generation.result import Answer
-from mrag.generation.verification import VerifyReport
-from mrag.generation.verification import verify as _verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
-from mrag.planning.answering import Attempt, abstained, compute, replay
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
-from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
+from mrag.retrieval.routing import ASKED_FOR, How, Texts, routed
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-logger = logging.getLogger(__name__)
-How: TypeAlias = OneOf["auto", "plan", "read"]
-
-MAX_TRIPLES = 20_000_000
-"""Triples up to which a graph's names are indexed for a question without being asked to."""
+    from mrag.context import ContextSettings
+    from mrag.generation.verification import VerifyReport
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 
 # Answers with pictures call an image by its file.
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
@@ -53,15 +44,20 @@ def ask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    texts: Texts | None = None,
+    media: str | Path | None = None,
+    ranker: Ranker | None = None,
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
     What can be computed is computed: counts, superlatives, averages, comparisons, groups, yes and no, lists.
     The question becomes a query plan, and the answer says how it was read. Where a word that matters is not
     understood, or the reading is not certain, the answer is read in the context of the best hits instead.
+    A question for images is answered with images, and what the graph lacks is looked for in texts, where they
+    are given. `Answer.way` says which way was taken, and `Answer.why` why.
 
     Args:
-        kg: The knowledge graph, with a similarity index.
+        kg: The knowledge graph, with a similarity index if answers are to be read.
         question: Words, a question with an image, or what `retrieve` returned.
         model: `ollama:NAME`, `openai:NAME`, `local:PATH.gguf`, `none`, or any LangChain chat model.
             By default Ollama if it runs, else no model: the best facts, verbalised.
@@ -69,12 +65,17 @@ def ask(
         index: Name of the similarity index.
         settings: The knobs of the context.
         retriever: A retriever of your own, in place of `index` and `settings`.
-        how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `auto` takes
-            the first where it is sure.
+        how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `complete`
+            completes it from texts; `images` answers with images; `auto` chooses among them.
         reading: Which reading of the question to compute, of those that the answer offers.
+        texts: Texts that may have what the graph lacks: files or folders, or a `Completer` of your own.
+            Files and folders are only read: nothing enters the graph.
+        media: Folder of the files of the graph's images. If it is given, images are the answer.
+        ranker: What ranks images, in place of the usual one for `media`.
 
     Raises:
-        MissingIndex: If the answer has to be read and the knowledge graph has no such index.
+        MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why
+            nothing could be computed.
         ModelError: If a model that was named is not available or returns no text.
         ConfigError: If there is no such way or no such reading.
 
@@ -87,61 +88,14 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = computed(kg, question, how, reading)
+    given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
     if given is not None:
         return given
-    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
+    from mrag.generation.answering import answer
+    from mrag.generation.models.resolve import resolve
+
+    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
     return replace(answer(found.question.text, found.context, resolve(model)), why=why)
-
-
-def computed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
-) -> tuple[Answer | None, str]:
-    """Return the answer that `ask` computes, or None where it reads one, and why it does which.
-
-    Args:
-        kg: The knowledge graph; it needs no index.
-        question: As for `ask`.
-        how: As for `ask`.
-        reading: As for `ask`.
-
-    Raises:
-        ConfigError: If there is no such way or no such reading.
-
-    Example:
-        >>> import mrag
-        >>> with mrag.demo(model="none") as kg:
-        ...     print(computed(kg, "Tell me something nice."))
-        (None, 'no part of the question names anything in this graph')
-    """
-    if how not in ("auto", "plan", "read"):
-        raise ConfigError(f"There is no way called {how!r}.", hint="Choose auto, plan or read.")
-    text = question.text if isinstance(question, Question) else question
-    if how == "read" or not isinstance(text, str) or not text.strip():
-        return None, ""
-    if isinstance(question, Question) and question.image is not None:
-        return None, "the question has a picture"
-    if how == "auto" and kg.profile().triples > MAX_TRIPLES:
-        return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
-    try:
-        attempt = compute(kg, text, reading=reading)
-    except StoreError as error:
-        if how == "plan":
-            raise
-        return None, error.message
-    except MragError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        # A question that trips the planner up can still be read.
-        logger.exception("The question could not be planned: %r", text)
-        attempt = Attempt(None, False, "the question could not be made into a plan")
-    if attempt.answer is not None and reading > 1:
-        return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
-    if attempt.answer is not None and attempt.sure:
-        return replace(attempt.answer, why=attempt.why), attempt.why
-    if how == "auto":
-        return None, attempt.why
-    return abstained(text, attempt.why), attempt.why
 
 
 def stream(
@@ -155,14 +109,20 @@ def stream(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    texts: Texts | None = None,
+    media: str | Path | None = None,
+    ranker: Ranker | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = computed(kg, question, how, reading)
+    given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield given
         return
-    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
+    from mrag.generation.answering import stream_answer
+    from mrag.generation.models.resolve import resolve
+
+    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
     for part in stream_answer(found.question.text, found.context, resolve(model)):
         yield replace(part, why=why) if isinstance(part, Answer) else part
 
@@ -178,11 +138,14 @@ async def aask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    texts: Texts | None = None,
+    media: str | Path | None = None,
+    ranker: Ranker | None = None,
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
         ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading,
+        reading=reading, texts=texts, media=media, ranker=ranker,
     )  # fmt: skip
 
 
@@ -228,13 +191,38 @@ def retrieve(
     index: str = "main",
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
+    why: str = "",
 ) -> Retrieval:
-    """Return the hits and the context that `ask` answers from."""
+    """Return the hits and the context that `ask` answers from.
+
+    Args:
+        kg: As for `ask`.
+        question: As for `ask`.
+        k: As for `ask`.
+        index: As for `ask`.
+        settings: As for `ask`.
+        retriever: As for `ask`.
+        why: Why nothing was computed, for the error.
+
+    Raises:
+        MissingIndex: If the knowledge graph has no such index.
+    """
+    from mrag.context import ContextSettings
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
+
     if isinstance(question, Retrieval):
         return question
     if retriever is None:
         retriever = TripleStoreRetriever(kg=kg, index=index, settings=settings or ContextSettings())
-    return retriever.retrieve(question, k)
+    try:
+        return retriever.retrieve(question, k)
+    except MissingIndex as error:
+        if not why or why == ASKED_FOR:
+            raise
+        raise MissingIndex(
+            f"Nothing was computed: {why}. Reading needs a similarity index. {error.message}",
+            hint=error.hint,
+        ) from error
 
 
 def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyReport:
@@ -277,7 +265,10 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
         return {status_of(graph, inferred=inferred) for graph, inferred in there}
 
+    from mrag.generation.verification import verify as checked
+    from mrag.planning.answering import replay
+
     def recompute(value: Mapping[str, Any]) -> Answer:
         return replay(kg, value)
 
-    return _verify(given, holds, names, statuses, recompute)
+    return checked(given, holds, names, statuses, recompute)

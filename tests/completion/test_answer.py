@@ -12,13 +12,13 @@ from mrag.completion.graph import complete_from_graph
 from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.patterns import (
     CompletedTriple,
-    EvidenceRef,
     GroundedPlan,
     IncompleteTriple,
     Slot,
     TriplePlan,
 )
 from mrag.errors import ModelError
+from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Triple

@@ -15,13 +15,13 @@ from mrag.completion.plan.grounding import GroundingSettings, ground
 from mrag.completion.plan.patterns import (
     CompletedTriple,
     Completion,
-    EvidenceRef,
     GroundedPlan,
     IncompleteTriple,
     Slot,
     TermCandidate,
     TriplePlan,
 )
+from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import OWL, Term, Triple

@@ -18,7 +18,7 @@ import mrag
 from mrag.cli import app
 from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.answer import FOUND_ONLY, AnswerSettings, PictureAnswer, ask_pictures
+from mrag.images.answer import FOUND_ONLY, AnswerSettings, ask_pictures
 from mrag.images.enrichment.enrich import describe
 from mrag.images.enrichment.settings import EnrichSettings
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
@@ -86,9 +86,9 @@ def test_without_a_model_the_facts_are_the_answer(wardrobe: KnowledgeGraph, phot
         wardrobe, "a coat", ImageTextRanker(wardrobe, "bm25"), folder=photos, model="none", k=2
     )
     assert [(i.rank, i.name, i.path) for i in found.images] == [(1, "red.png", photos / "red.png")]
-    assert "coat" in found.text and found.answer.citations and found.answer.model is None
-    assert found.answer.notice and str(photos / "red.png") in str(found)
-    assert verify(wardrobe, found.answer).ok
+    assert "coat" in found.text and found.citations and found.model is None
+    assert found.notice and str(photos / "red.png") in str(found)
+    assert verify(wardrobe, found).ok
     predicates = {line.triple.p.rsplit("/", 1)[-1] for line in found.images[0].lines}
     assert "hasDescription" in predicates and "hasFileName" not in predicates
     data = json.loads(json.dumps(found.to_json()))
@@ -111,8 +111,8 @@ def test_a_model_sees_the_first_pictures_and_is_held_to_the_facts(
     system, human = looking.prompt
     assert "not instructions" in system["content"] and "Request: a coat with sleeves" in human["content"]
     assert human["content"].count("Image ") == 3
-    assert found.answer.model == "llava:latest"
-    first, second, third = found.answer.sentences
+    assert found.model == "llava:latest"
+    first, second, third = found.sentences
     assert second.text == "red.png contains coat." and second.supported
     assert [str(c.triple.s) for c in second.citations] == [E + "image_1"]
     assert not first.supported and not third.supported and third.rejected_ids
@@ -125,10 +125,10 @@ def test_by_default_a_model_that_sees_is_taken_and_another_gets_the_facts_alone(
     monkeypatch.delenv("MRAG_MODEL", raising=False)
     ranker = ImageTextRanker(wardrobe, "bm25")
     found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
-    assert found.answer.model == "llava:latest" and len(looking.looked) == 2
+    assert found.model == "llava:latest" and len(looking.looked) == 2
     looking.models = [Served("llama3.2:latest"), Served("notes:latest", "llama", ("completion", "vision"))]
     found = ask_pictures(wardrobe, Question("a coat", photos / "blue.png"), ranker, folder=photos, k=1)
-    assert found.answer.model == "llama3.2:latest" and looking.looked == []
+    assert found.model == "llama3.2:latest" and looking.looked == []
 
 
 def test_parts_of_an_image_belong_to_it(wardrobe: KnowledgeGraph, photos: Path, seeing: SeeingServer) -> None:
@@ -165,7 +165,7 @@ def test_images_without_facts_are_shown_and_a_model_may_look_at_them(
     found = ask_pictures(kg, "red", ranker, folder=photos, model="none", k=1)
     assert found.text == FOUND_ONLY and found.images[0].path == photos / "red.png"
     found = ask_pictures(kg, "red", ranker, folder=photos, model="ollama:llava", k=1)
-    assert len(looking.looked) == 1 and "I see red" in found.text and not found.answer.supported
+    assert len(looking.looked) == 1 and "I see red" in found.text and not found.supported
 
 
 def test_a_failing_model_is_an_error_that_says_so(
@@ -204,7 +204,7 @@ def test_a_page_shows_controls_as_signs_and_isolates(wardrobe: KnowledgeGraph, p
 
 def test_nothing_found_is_said(wardrobe: KnowledgeGraph) -> None:
     found = ask_pictures(wardrobe, "xylophone", ImageTextRanker(wardrobe, "bm25"), model="none")
-    assert isinstance(found, PictureAnswer) and found.images == () and "Nothing" in found.text
+    assert found.images == () and "Nothing" in found.text
 
 
 def test_an_answer_is_read_back_from_json_and_replayed(wardrobe: KnowledgeGraph, photos: Path) -> None:
@@ -212,7 +212,7 @@ def test_an_answer_is_read_back_from_json_and_replayed(wardrobe: KnowledgeGraph,
     found = ask_pictures(wardrobe, "a coat", ranker, folder=photos, model="none")
     data = json.loads(json.dumps(found.to_json()))
     assert verify(wardrobe, data).ok
-    gone = Triple(*found.answer.citations[0].triple)
+    gone = Triple(*found.citations[0].triple)
     wardrobe.store.update(
         queries.get("update/change").bind(
             graph_subject_predicate_object=[(URIRef(g), *gone) for g in wardrobe.record.asserted], g_s_p_o=[]

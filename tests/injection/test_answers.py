@@ -15,13 +15,13 @@ from mrag.completion.answering import answer as completed_answer
 from mrag.completion.plan.patterns import (
     CompletedTriple,
     Completion,
-    EvidenceRef,
     IncompleteTriple,
     TriplePlan,
 )
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import answer, stream_answer
+from mrag.generation.found import EvidenceRef
 from mrag.generation.result import Answer
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify

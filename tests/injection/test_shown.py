@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
-from mrag.images.answer import PictureAnswer, ShownImage
+from mrag.generation.found import ShownImage
 from tests.injection.hostile import failing, report, text, tries
 from tests.injection.test_prompts import record
 
@@ -49,7 +50,7 @@ def of_a_notebook(rng: random.Random) -> str | None:
     shown = ShownImage("urn:i" + text(rng), text(rng), None, 1.0, 1, (text(rng),), context.lines)
     missing = ShownImage("http://evil.example/x.png", text(rng), Path("/no/such"), 1.0, 2, (), ())
     reader = Reader()
-    reader.feed(PictureAnswer(given, (shown, missing))._repr_html_())
+    reader.feed(replace(given, way="images", images=(shown, missing))._repr_html_())
     reader.close()
     return f"a browser sees {reader.wrong}" if reader.wrong else None
 

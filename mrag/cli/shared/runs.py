@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from mrag.cli.shared.output import say, show, show_lines
 
 if TYPE_CHECKING:
-    from mrag.completion.chain import CompletedQuestion
     from mrag.completion.writeback.review import WriteReport
     from mrag.completion.writeback.runs import CompletionRun
+    from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
 
 
@@ -25,19 +25,21 @@ def show_decision(graph: KnowledgeGraph, report: WriteReport) -> None:
         )
 
 
-def show_answer(graph: KnowledgeGraph, found: CompletedQuestion) -> None:
+def show_completed(graph: KnowledgeGraph, given: Answer) -> None:
     """Print an answer, and the run that holds what was read for it."""
-    show_lines(str(found.answer))
-    run = found.run
-    if run is None:
+    from mrag.completion.writeback.run_store import find_run
+
+    show_lines(str(given))
+    if given.completed is None or given.completed.run is None:
         return
+    run = find_run(graph, str(given.completed.run["id"]))
     for one in run.refused:
         say(
             f"  will not be written: {_statement(graph, one, run)}: {'; '.join(one.objections)}",
             style="yellow",
         )
-    if found.entered:
-        show(f"{found.entered} triples written by run {run.id}.")
+    if given.completed.entered:
+        show(f"{given.completed.entered} triples written by run {run.id}.")
     elif run.state == "proposed":
         say(f"Nothing is written yet. To accept it, run: mrag complete accept {run.id}", style="dim")
     else:

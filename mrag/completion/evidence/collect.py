@@ -12,8 +12,9 @@ from mrag.completion.evidence.passages import PassageSource
 from mrag.completion.evidence.reading import Extraction, Reader, SoughtTriple, checked, sought
 from mrag.completion.evidence.relation_words import instructs
 from mrag.completion.evidence.rule_reader import RuleReader
-from mrag.completion.plan.patterns import CompletedTriple, EvidenceRef, IncompleteTriple, is_text
+from mrag.completion.plan.patterns import CompletedTriple, IncompleteTriple, is_text
 from mrag.completion.plan.relations import Relations
+from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term

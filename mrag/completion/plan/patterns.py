@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias, TypeGuard
 from rdflib.term import Node
 
 from mrag.errors import ConfigError
+from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status
 from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Unknown
@@ -176,23 +177,6 @@ class GroundedPlan:
 
 
 @dataclass(frozen=True)
-class EvidenceRef:
-    """Where a completed triple was read.
-
-    Attributes:
-        iri: The evidence node: a passage, a region of an image, or an image.
-        quote: The words relied on, as they stand there.
-        kind: What the node is.
-        source: The document or file that it belongs to.
-    """
-
-    iri: str
-    quote: str
-    kind: OneOf["passage", "region", "image"]
-    source: str
-
-
-@dataclass(frozen=True)
 class CompletedTriple:
     """A triple that a plan asked for.
 
@@ -246,6 +230,11 @@ class Completion:
     support: Mapping[Term, tuple[CompletedTriple, ...]] = field(default_factory=dict)
     ungrounded: tuple[tuple[str, Role], ...] = ()
     truncated: bool = False
+
+    @property
+    def read(self) -> list[CompletedTriple]:
+        """Return the triples that were read in evidence."""
+        return [t for t in self.triples if t.status == "completed" and t.evidence]
 
 
 class Planner(Protocol):

@@ -79,7 +79,7 @@ def check(
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.plan.patterns import EvidenceRef
+        >>> from mrag.generation.found import EvidenceRef
         >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> e = "http://example.org/"

@@ -18,9 +18,9 @@ from typing import Any, Final, cast
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
-from mrag.completion.plan.patterns import EvidenceRef
 from mrag.completion.writeback.runs import CompletionRun, State, Statement, Verdict, digest
 from mrag.errors import ConfigError
+from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple, ntriples_terms

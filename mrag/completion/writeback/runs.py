@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from rdflib import URIRef
 
-from mrag.completion.plan.patterns import EvidenceRef
+from mrag.generation.found import EvidenceRef
 from mrag.rdf.terms import Term, Triple, ntriples_terms
 
 State = Literal["proposed", "accepted", "rejected", "rolled back"]

@@ -23,7 +23,8 @@ from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
-from mrag.retrieval.answering import How, ask
+from mrag.retrieval.answering import ask
+from mrag.retrieval.routing import How
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

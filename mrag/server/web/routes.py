@@ -43,7 +43,7 @@ from mrag.server.web.validation import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mrag.retrieval.answering import How
+    from mrag.retrieval.routing import How
     from mrag.server.settings import ServerSettings
 
 HOWS = ("auto", "plan", "read")
@@ -245,12 +245,13 @@ class Api:
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve
-            from mrag.retrieval.answering import computed, retrieve
+            from mrag.retrieval.answering import retrieve
+            from mrag.retrieval.routing import computed
 
             given, why = computed(self.kg, question, how, reading)
             if given is not None:
                 return Prepared(given)
-            found = retrieve(self.kg, question, k=k, index=self.settings.index)
+            found = retrieve(self.kg, question, k=k, index=self.settings.index, why=why)
             return Prepared(None, found, resolve(model), why)
 
         ready = await self._run(self.askers, prepare)

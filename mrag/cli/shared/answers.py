@@ -1,0 +1,62 @@
+"""Answers as text: words, how they were found, what they cite, and what stands beside the triples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag.cli.shared.output import say, show, show_data, show_lines
+
+if TYPE_CHECKING:
+    from mrag.generation.computed import Computed
+    from mrag.generation.result import Answer
+
+_WAYS = {
+    "plan": "Computed",
+    "read": "Read, not computed",
+    "complete": "Completed from texts",
+    "images": "Answered with images",
+}
+
+
+def show_answer(given: Answer, *, sparql: bool = False, context: bool = False, way: bool = False) -> None:
+    """Print an answer.
+
+    Args:
+        given: The answer.
+        sparql: Whether the query that was run is printed too.
+        context: Whether all lines it was made from are printed too.
+        way: Whether it is said why the answer was found otherwise than by computing it.
+    """
+    show_lines(given.text)
+    if given.computed is not None:
+        _show_reading(given.computed, sparql)
+    if given.citations:
+        show("")
+    for citation in given.citations:
+        show(f"[{citation.line_id}] {citation.text}{citation.mark}")
+    for part in given.beside():
+        show("")
+        show_lines(part)
+    for sentence in given.sentences:
+        if not sentence.supported:
+            say(f"Not supported by the graph: {sentence.text}", style="yellow")
+    if context:
+        show()
+        show_lines(given.context.text())
+    if way and given.why and given.way != "plan":
+        say()
+        say(f"{_WAYS[given.way]}: {given.why}.", style="dim")
+    if given.notice:
+        say()
+        say(given.notice, style="dim")
+
+
+def _show_reading(computed: Computed, sparql: bool) -> None:
+    """Show how a question was read, and what other readings would give."""
+    show("")
+    show(f"Read as: {computed.reading}")
+    for other in computed.readings:
+        show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")
+    if sparql:
+        show("")
+        show_data(computed.query)

@@ -1,0 +1,216 @@
+"""Which way a question is answered: computed, with images, completed from texts, or read."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import Literal as OneOf
+
+from mrag.errors import ConfigError, MragError, StoreError
+from mrag.generation.result import Answer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import Attempt, abstained, compute
+from mrag.planning.reading.cues import CueKind, cues
+from mrag.retrieval.rankers import Question, Ranker
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from mrag.completion.chain import Completer
+    from mrag.index.document_index import Mode
+    from mrag.retrieval.retriever import Retrieval
+
+logger = logging.getLogger(__name__)
+
+How: TypeAlias = OneOf["auto", "plan", "read", "complete", "images"]
+Texts: TypeAlias = "str | Path | Iterable[str | Path] | Completer"
+
+MAX_TRIPLES = 20_000_000
+"""Triples up to which a graph's names are indexed for a question without being asked to."""
+
+ASKED_FOR = "this way was asked for"
+
+_COMPUTING: frozenset[CueKind] = frozenset(
+    ("count", "fold", "most", "top", "compare", "between", "group", "not", "ratio", "percentage",
+     "difference", "out of", "exists", "unsupported")
+)  # fmt: skip
+
+
+def routed(
+    kg: KnowledgeGraph,
+    question: str | Question | Retrieval,
+    how: How = "auto",
+    reading: int = 1,
+    *,
+    model: str | BaseChatModel | None = None,
+    k: int | None = None,
+    texts: Texts | None = None,
+    media: str | Path | None = None,
+    ranker: Ranker | None = None,
+) -> tuple[Answer | None, str]:
+    """Return the answer to a question that need not be read, or None where it has to be, and why.
+
+    Args:
+        kg: The knowledge graph; it needs no index.
+        question: As for `mrag.ask`.
+        how: As for `mrag.ask`.
+        reading: As for `mrag.ask`.
+        model: As for `mrag.ask`.
+        k: Maximum number of images, and of passages for each triple.
+        texts: As for `mrag.ask`.
+        media: As for `mrag.ask`.
+        ranker: As for `mrag.ask`.
+
+    Raises:
+        ConfigError: If there is no such way or no such reading, or the way lacks what it needs.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     given, why = routed(kg, "Show me pictures of a triple store.")
+        >>> given is None, "image" in why
+        (True, False)
+    """
+    if how not in get_args(How):
+        raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
+    asked = Question(question) if isinstance(question, str) and question.strip() else question
+    if how == "read" or not isinstance(asked, Question):
+        return None, ASKED_FOR if how == "read" else ""
+    pictured = _pictured(kg, asked, media, ranker) if how == "auto" else ""
+    given, why = None, ""
+    # What is asked of images may have to be computed: "Which images show no hat?"
+    if how == "plan" or (
+        how == "auto" and (not pictured or (media is None and ranker is None and _computes(asked.text)))
+    ):
+        given, why = computed(kg, asked, how, reading)
+        if given is not None:
+            return given, why
+    if how == "images" or pictured:
+        found = _with_images(kg, asked, model, k, media, ranker)
+        return replace(found, why=pictured or ASKED_FOR), ""
+    if how == "complete" or (texts is not None and asked.image is None):
+        return _completed(kg, asked, how, why, texts, model, k)
+    return None, why
+
+
+def computed(
+    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
+) -> tuple[Answer | None, str]:
+    """Return the answer that `ask` computes, or None where it takes another way, and why it does which.
+
+    Args:
+        kg: The knowledge graph; it needs no index.
+        question: As for `mrag.ask`.
+        how: `auto`, `plan` or `read`, as for `mrag.ask`.
+        reading: As for `mrag.ask`.
+
+    Raises:
+        ConfigError: If there is no such reading.
+
+    Example:
+        >>> import mrag
+        >>> with mrag.demo(model="none") as kg:
+        ...     print(computed(kg, "Tell me something nice."))
+        (None, 'no part of the question names anything in this graph')
+    """
+    text = question.text if isinstance(question, Question) else question
+    if how not in ("auto", "plan") or not isinstance(text, str) or not text.strip():
+        return None, ""
+    if isinstance(question, Question) and question.image is not None:
+        return None, "the question has a picture"
+    if how == "auto" and kg.profile().triples > MAX_TRIPLES:
+        return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
+    try:
+        attempt = compute(kg, text, reading=reading)
+    except StoreError as error:
+        if how == "plan":
+            raise
+        return None, error.message
+    except MragError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # A question that trips the planner up can still be read.
+        logger.exception("The question could not be planned: %r", text)
+        attempt = Attempt(None, False, "the question could not be made into a plan")
+    if attempt.answer is not None and reading > 1:
+        return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
+    if attempt.answer is not None and attempt.sure:
+        return replace(attempt.answer, why=attempt.why), attempt.why
+    if how == "auto":
+        return None, attempt.why
+    return abstained(text, attempt.why), attempt.why
+
+
+def _computes(text: str) -> bool:
+    """Return whether a question asks to compute, by its words."""
+    words = re.findall(r"[\w'’-]+", text.lower())
+    return any(cue.kind in _COMPUTING for cue in cues(words))
+
+
+def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None, ranker: Ranker | None) -> str:
+    """Return why images are the answer to a question, "" if they are not."""
+    if media is not None or ranker is not None:
+        return "the folder of the images is given"
+    from mrag.images.wanted import wanted
+
+    if asked.image is not None or wanted(asked.text) is None:
+        return ""
+    from mrag.images.graph import ImageVocabulary
+
+    words = ImageVocabulary()
+    has = {*words.files, *words.sentences, words.generated} & kg.profile().predicates.keys()
+    return "the question asks for images" if has else ""
+
+
+def _with_images(
+    kg: KnowledgeGraph,
+    asked: Question,
+    model: str | BaseChatModel | None,
+    k: int | None,
+    media: str | Path | None,
+    ranker: Ranker | None,
+) -> Answer:
+    from mrag.config import Settings
+    from mrag.images.answer import ask_pictures
+    from mrag.images.rankers import image_ranker
+
+    if asked.image is not None and media is None and ranker is None:
+        raise ConfigError(
+            "The folder of the images is missing.",
+            hint="Name it, to compare its pictures with that of the question.",
+        )
+    if ranker is None:
+        looks = "none" if asked.image is None else "conse"
+        mode: Mode = "hybrid" if asked.text.strip() else "bm25"
+        ranker = image_ranker(kg, media, mode=mode, text=Settings.from_env().embedder, looks=looks)
+    return ask_pictures(kg, asked, ranker, folder=media, model=model, k=5 if k is None else k)
+
+
+def _completed(
+    kg: KnowledgeGraph,
+    asked: Question,
+    how: How,
+    why: str,
+    texts: Texts | None,
+    model: str | BaseChatModel | None,
+    k: int | None,
+) -> tuple[Answer | None, str]:
+    """Return the answer from texts, or in `auto` None where they do not have what the graph lacks."""
+    if not asked.text.strip():
+        raise ConfigError("Words are needed to complete an answer.", hint="Ask a question in words.")
+    if how == "auto" and _computes(asked.text):
+        return None, f"{why}; nothing is computed from texts"
+    from mrag.completion.chain import Completer, reading_completer
+
+    completer = texts if isinstance(texts, Completer) else reading_completer(kg, texts or (), model, k or 8)
+    found = completer.ask(asked.text).given
+    if how == "complete":
+        return replace(found, why=ASKED_FOR), ""
+    # What the graph alone gives was no computed answer, for a reason.
+    if found.completed is None or not (found.completed.answers and found.completed.evidence):
+        return None, f"{why}; the texts do not tell it either"
+    return replace(found, why=f"{why}, but the texts tell it"), ""
