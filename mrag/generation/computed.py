@@ -67,6 +67,9 @@ class Computed:
         ignored: Words of the question that were not read.
         readings: Other readings that give other answers.
         truncated: Whether there may be more rows.
+        runners_up: The rows that come next, where only the first were asked for: what `rows` shows, and
+            behind it what they are ordered by.
+        last: The last of `rows` in the same columns, if `rows` does not show what it is ordered by.
     """
 
     reading: str
@@ -78,6 +81,14 @@ class Computed:
     ignored: tuple[str, ...] = ()
     readings: tuple[OtherReading, ...] = ()
     truncated: bool = False
+    runners_up: tuple[tuple[AnswerCell, ...], ...] = ()
+    last: tuple[AnswerCell, ...] = ()
+
+    @property
+    def next(self) -> str:
+        """Return the runners-up in a line, "" if there are none."""
+        rows = [_line(row) for row in self.runners_up]
+        return f"{_line(self.last)}, then {'; '.join(rows)}" if rows and self.last else "; ".join(rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -93,6 +104,8 @@ class Computed:
                 {"number": r.number, "reading": r.reading, "answer": r.answer} for r in self.readings
             ],
             "truncated": self.truncated,
+            "runners_up": [[cell.to_json() for cell in row] for row in self.runners_up],
+            "last": [cell.to_json() for cell in self.last],
         }
 
     @classmethod
@@ -103,7 +116,10 @@ class Computed:
             ModelError: If a field is missing or of another type.
         """
         try:
-            rows = tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in value["rows"])
+            rows, runners_up, last = (
+                tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
+                for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
+            )
             others = tuple(
                 OtherReading(int(r["number"]), str(r["reading"]), str(r["answer"])) for r in value["readings"]
             )
@@ -111,8 +127,14 @@ class Computed:
                 str(value["reading"]), dict(value["plan"]), str(value["query"]),
                 tuple(map(str, value["columns"])), rows, float(value["confidence"]),
                 tuple(map(str, value["ignored"])), others, bool(value["truncated"]),
+                runners_up, last[0],
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError, TermError) as error:
             raise ModelError(
                 "Not the JSON form of a computed answer.", hint=f"Missing or malformed: {error}."
             ) from error
+
+
+def _line(row: tuple[AnswerCell, ...]) -> str:
+    first, *others = (cell.label or "none" for cell in row)
+    return f"{first}: {', '.join(others)}" if others else first

@@ -31,7 +31,7 @@ _SHOWN = 50
 _NOT_COMPUTED: Mapping[str, Any] = {
     "reading": None, "plan": None, "query": None, "columns": [], "rows": [], "confidence": None,
     "ignored": [],
-    "readings": [], "truncated": False,
+    "readings": [], "truncated": False, "runners_up": [], "last": [],
 }  # fmt: skip
 
 
@@ -249,6 +249,8 @@ class Answer:
             parts.append(html.table([c.replace("_", " ") for c in computed.columns], rows))
             if len(computed.rows) > _SHOWN:
                 parts.append(html.tag("p", f"{_SHOWN} of {len(computed.rows)} rows are shown."))
+        if computed.runners_up:
+            parts.append(html.tag("p", html.tag("small", f"Next: {computed.next}")))
         parts.append(html.tag("p", html.tag("small", f"Read as: {computed.reading}")))
         others = [f"reading={r.number}: {r.answer}, read as: {r.reading}" for r in computed.readings]
         if others:
@@ -269,7 +271,8 @@ class Answer:
     def __str__(self) -> str:
         parts = [self.text]
         if self.computed is not None:
-            parts.append(f"Read as: {inline(self.computed.reading)}")
+            next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
+            parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))

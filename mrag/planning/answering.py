@@ -18,17 +18,19 @@ from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
+from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.plan import Aggregate, Unknown
+from mrag.planning.loosening import Nothing, why_nothing
+from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
-from mrag.text.grammar import plural
 
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
@@ -47,8 +49,8 @@ _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
-_SHOWN = 20
-"""Rows that the words of an answer hold; `rows` holds all."""
+_NEXT = 2
+"""Rows that are told behind those that were asked for."""
 _CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
 """Lines that an answer cites at most: in all, for its only row, and for one row of several."""
 
@@ -97,7 +99,7 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
         ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
     kept, failed = _run(kg, readings, reading, ends)
     if not kept:
-        return Attempt(None, False, failed or "nothing in this graph fits the question")
+        return _nothing(kg, question, readings[0], ends)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
@@ -109,6 +111,30 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     if taken.probability < SURE:
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
     return Attempt(given, True, "every word was read, and the graph can compute it")
+
+
+def _nothing(kg: KnowledgeGraph, question: str, best: Reading, ends: float) -> Attempt:
+    """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
+    if time.monotonic() >= ends:
+        return Attempt(None, False, "computing the answer took too long")
+    plan = best.plan
+    if best.ignored or best.probability < SURE or all(aggregates(c.value) for c in plan.columns):
+        return Attempt(None, False, "nothing in this graph fits the question")
+    try:
+        found = run(
+            kg, plan, schema=schema_of(kg), limits=Limits(max(0.1, ends - time.monotonic()), 5_000, 8 << 20)
+        )
+    except (StoreError, ConfigError):
+        return Attempt(None, False, "nothing in this graph fits the question")
+    nothing = why_nothing(kg, plan, schema_of(kg), ends)
+    said = untrusted.one_line(looked_for(plan, _namer(Display(kg))))
+    # That a bound is what excludes everything shows that the rest was read as it was meant.
+    sure = nothing.nearest is not None and best.probability >= _LIKELY and not found.rows
+    if not sure:
+        return Attempt(None, False, said)
+    return Attempt(
+        _answer(kg, question, best, found, (), ends, nothing), True, f"every word was read, and {said}"
+    )
 
 
 def abstained(question: str, why: str) -> Answer:
@@ -194,13 +220,17 @@ def _answer(
     result: PlanResult,
     others: Sequence[tuple[int, Reading, PlanResult]],
     ends: float,
+    nothing: Nothing | None = None,
 ) -> Answer:
     display = Display(kg)
     rows = _rows(display, reading, result)
-    lines, own = _proved(kg, reading, result, ends)
-    context = recorded(Context(tuple(lines), ()))
-    cited = {line.id: Citation.of(line) for line in context.lines}
-    sentences = _sentences(reading, result, rows, cited, own)
+    if not result.holds:
+        nothing = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
+        context, said = _denied(kg, reading, nothing, _namer(display), ends)
+    else:
+        context, support = _proved(kg, reading.plan, result.rows, ends)
+        said = sentences(reading, result, rows, support)
+    runners_up, last = _next(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, _namer(display))),
         plan_to_json(reading.plan),
@@ -211,8 +241,10 @@ def _answer(
         reading.ignored,
         tuple(_others(display, rows, others)),
         result.truncated,
+        runners_up,
+        last,
     )
-    given = Answer.of(question, sentences, context, None, None)
+    given = Answer.of(question, said, context, None, None)
     notice = UNCERTAIN if reading.probability < _CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
 
@@ -254,20 +286,55 @@ def _others(
     return found[:3]
 
 
+def _next(
+    display: Display, reading: Reading, result: PlanResult
+) -> tuple[tuple[tuple[AnswerCell, ...], ...], tuple[AnswerCell, ...]]:
+    """Return the rows that come next, with what they are ordered by, and the last row in the same columns.
+
+    The last row is left out where it shows already what it is ordered by.
+    """
+    if not (reading.plan.order and result.runners_up and result.rows):
+        return (), ()
+    keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
+    at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
+    last, *runners = (
+        tuple(_cell(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
+    )
+    return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()
+
+
+def _denied(
+    kg: KnowledgeGraph, reading: Reading, nothing: Nothing, name: Callable[[Term], str], ends: float
+) -> tuple[Context, list[Sentence]]:
+    """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
+    first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
+    context: Context = Context((), ())
+    support: list[tuple[Citation, ...]] = []
+    if nothing.nearest is not None:
+        context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
+    elif nothing.instead and isinstance(nothing.part, Pattern):
+        told = Block((replace(nothing.part, object=nothing.instead[0]),))
+        context, support = _proved(kg, Plan(told), [()], ends)
+    cited = support[0] if support else ()
+    if not more:
+        return context, [Sentence(first, cited, True)]
+    return context, [Sentence(first, (), True), Sentence(more, cited, True, " ")]
+
+
 def _proved(
-    kg: KnowledgeGraph, reading: Reading, result: PlanResult, ends: float
-) -> tuple[list[Line], list[list[str]]]:
-    """Return the lines that the first rows rest on, each once, and for each row the ids of its own."""
-    rows: list[Cells] = [()] if reading.plan.yes_or_no else list(result.rows[:_SHOWN])
+    kg: KnowledgeGraph, plan: Plan, found: Sequence[Cells], ends: float
+) -> tuple[Context, list[tuple[Citation, ...]]]:
+    """Return the lines that the first rows rest on, each once, and for each row its own citations."""
+    rows: list[Cells] = [()] if plan.yes_or_no else list(found[:SHOWN])
     most = _CITED_OF_ONE if len(rows) == 1 else _CITED_OF_ROW
     lines: dict[Triple, Line] = {}
     own: list[list[str]] = []
-    for row in rows if result.holds or not reading.plan.yes_or_no else []:
+    for row in rows:
         left = ends - time.monotonic()
         if left <= 0 or len(lines) >= _CITED:
             break
         try:
-            proof = prove(kg, reading.plan, row, most=most, limits=Limits(left, 500, 8 << 20))
+            proof = prove(kg, plan, row, most=most, limits=Limits(left, 500, 8 << 20))
         except MragError:
             break
         ids = []
@@ -275,43 +342,6 @@ def _proved(
             kept = lines.setdefault(line.triple, replace(line, id=f"t{len(lines) + 1}"))
             ids.append(kept.id)
         own.append(ids)
-    return list(lines.values()), own
-
-
-def _sentences(
-    reading: Reading,
-    result: PlanResult,
-    rows: Sequence[tuple[AnswerCell, ...]],
-    cited: Mapping[str, Citation],
-    own: Sequence[Sequence[str]],
-) -> list[Sentence]:
-    support = [tuple(cited[one] for one in ids) for ids in own]
-    if reading.plan.yes_or_no:
-        text = "Yes." if result.holds else "No: nothing in the graph fits."
-        return [Sentence(text, support[0] if support else (), True)]
-    if len(rows) == 1:
-        return [Sentence(_single(reading, rows[0]), support[0] if support else (), True)]
-    sentences = []
-    for number, row in enumerate(rows[:_SHOWN]):
-        before = "- " if not number else "\n- "
-        sentences.append(Sentence(_row(row), support[number] if number < len(support) else (), True, before))
-    if len(rows) > _SHOWN:
-        sentences.append(Sentence(f"… {len(rows)} rows in all", (), True, "\n"))
-    return sentences
-
-
-def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
-    value = next(c.value for c in reading.plan.columns if c.name == reading.shown[0])
-    if len(row) == 1 and isinstance(value, Aggregate) and value.function == "count" and value.of:
-        noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
-        return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"
-    if len(row) == 1 and not isinstance(value, Unknown):
-        noun = reading.shown[0].replace("_", " ").rstrip("0123456789 ")
-        return f"The {noun} is {row[0].label}."
-    return _row(row)
-
-
-def _row(row: tuple[AnswerCell, ...]) -> str:
-    if len(row) == 1:
-        return row[0].label
-    return f"{row[0].label}: {', '.join(cell.label or 'none' for cell in row[1:])}"
+    context = recorded(Context(tuple(lines.values()), ()))
+    cited = {line.id: Citation.of(line) for line in context.lines}
+    return context, [tuple(cited[one] for one in ids) for ids in own]

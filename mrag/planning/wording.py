@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rdflib import RDF, Literal, URIRef
+from rdflib import RDF
 
-from mrag.planning.algebra.roles import PlanRoles
-from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
+from mrag.planning.algebra.roles import plain
+from mrag.planning.algebra.scopes import aggregates, sides
 from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
     Block,
     Condition,
-    Contains,
-    DatePart,
-    Days,
     Expression,
-    Number,
     Pattern,
-    Place,
     Plan,
-    Scalar,
     Unknown,
     parts,
 )  # fmt: skip
+from mrag.planning.value_words import Name, ValueWords, by_group
 from mrag.rdf.terms import Term
-from mrag.text.english import PREPOSITIONS
-from mrag.text.grammar import article, join, plural, relation
-
-Name = Callable[[Term], str]
+from mrag.text.grammar import article, join
 
 
 def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
@@ -41,7 +30,10 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         name: Returns the name of an entity, a class, a property or a value.
 
     Example:
-        >>> from mrag.planning.plan import Column, Comparison, Order
+        >>> from rdflib import RDF, Literal, URIRef
+        >>> from mrag.planning.plan import (
+        ...     Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
+        ... )
         >>> name = lambda term: str(term).rpartition(":")[2].replace("_", " ")
         >>> x, city, rating = Unknown("x"), Unknown("city"), Unknown("rating")
         >>> restaurants = Pattern(x, RDF.type, (u := URIRef)("urn:restaurant"))
@@ -62,15 +54,45 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
     return _Words(plan, name).plan()
 
 
-class _Words:
+def part_to_words(plan: Plan, part: Condition | Block | Pattern, name: Name) -> str:
+    """Return a condition, a negation or a pattern of a plan in words, as `to_words` says it.
+
+    Args:
+        plan: The plan.
+        part: What belongs to it.
+        name: Returns the name of a term.
+
+    Example:
+        >>> from rdflib import Literal, URIRef
+        >>> x, part = Unknown("x"), Pattern(Unknown("x"), URIRef("urn:colour"), Literal("red"))
+        >>> part_to_words(Plan(Block((part,))), part, lambda term: str(term).rpartition(":")[2])
+        'whose colour is red'
+    """
+    return _Words(plan, name).part(part)
+
+
+def value_to_words(plan: Plan, value: Expression, name: Name) -> tuple[str, bool]:
+    """Return what a value of a plan is called, without an article, and whether it is a date or a year.
+
+    Args:
+        plan: The plan.
+        value: One of its values.
+        name: Returns the name of a term.
+    """
+    return _Words(plan, name).called(value)
+
+
+class _Words(ValueWords):
     """Words of one plan."""
 
     def __init__(self, plan: Plan, name: Name) -> None:
-        self._plan = plan
-        self._name = name
-        self._roles = PlanRoles(plan)
+        super().__init__(plan, name)
         self._said: set[Pattern] = set()
-        self._open: set[Unknown] = set()
+
+    def _nested(self, plan: Plan) -> str:
+        return _Words(plan, self._name).single()
+
+    # -- plans -----------------------------------------------------------------------------------
 
     def plan(self) -> str:
         plan = self._plan
@@ -84,21 +106,24 @@ class _Words:
         main = self._roles.subject
         if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
+        self._tell_members()
         if plan.yes_or_no:
             if plan.having:
-                return f"whether {self._having()}{self._where(', where ')}"
+                return f"whether {self._having()}"
             one = f"there is {article(self._kind(main))} " if main is not None else ""
             return f"whether {one}{self._where('')}".rstrip()
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:
-            found = join([self.value(v) + self._where(" ") for v in folded])
-            groups = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
+            found = join([self._folded(v) for v in folded])
+            keys = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
+            found, groups = by_group(found, keys, "each")
             found += f", for each {join(groups)}" if groups else ""
         else:
             found = self._rows(listed)
         if plan.having:
-            found += f", where {self._having()}"
+            bare = self._roles.subject in listed and not self._where("")
+            found += f"{'' if bare else ','} where {self._having()}"
         return found + self._shape()
 
     def single(self) -> str:
@@ -109,8 +134,26 @@ class _Words:
         value, best = plan.columns[0].value, "greatest" if plan.order[0].descending else "least"
         said = self.value(value).removeprefix("the ")
         self._said = {p for p in plan.where.patterns if p.object in parts(value)}
-        groups = f" of any {join([self._key(u) for u in plan.group_by])}" if plan.group_by else ""
-        return f"the {best} {said}{groups}{self._where(' ')}"
+        where, groups = by_group(self._where(" "), [self._key(u) for u in plan.group_by], "any")
+        return f"the {best} {said}{f' of any {join(groups)}' if groups else ''}{where}"
+
+    def part(self, part: Condition | Block | Pattern) -> str:
+        """Return a part of the plan in words."""
+        main = self._roles.subject
+        if isinstance(part, Block):
+            return self._without(part, main)
+        if isinstance(part, Pattern):
+            return self._pattern(part, Block((part,)), main)
+        for p in self._plan.where.patterns:
+            if isinstance(p.object, Unknown) and self._roles.only(part, p.object):
+                return self._bounds([part], p)
+        return self.condition(part)
+
+    def called(self, value: Expression) -> tuple[str, bool]:
+        """Return what a value is called, and whether it is a date or a year."""
+        if aggregates(value):
+            return self.value(value).removeprefix("the "), False
+        return self._bare(plain(value)), self._is_time(value)
 
     def _rows(self, listed: Sequence[Expression]) -> str:
         """Return what is listed; the thing that all is about first."""
@@ -121,7 +164,35 @@ class _Words:
             return f"{join([self.value(v) for v in listed])}{self._where(' ')}"
         others = [self.value(v) for v in listed if v != main]
         shown = f" and {join(others)}" if others else ""
+        pattern = self._roles.binding(main)
+        if (
+            pattern is not None
+            and not isinstance(pattern.subject, Unknown)
+            and self._roles.type(main) is None
+        ):
+            said = self._said_of(pattern)
+            return f"{said if self._verb(pattern) else 'the ' + said}{self._where(' ')}{shown}"
         return f"each {self._kind(main, of=True)}{self._where(' ')}{shown}"
+
+    def _tell_members(self) -> None:
+        """Say what is only counted in a condition where it is counted: "products developed by it"."""
+        plan, main = self._plan, self._roles.subject
+        shown = {e for c in plan.columns for e in parts(c.value)}
+        counted = [a.of[0] for h in plan.having for s in sides(h) for a in aggregates(s) if len(a.of) == 1]
+        for unknown in dict.fromkeys(counted):
+            if plan.yes_or_no and unknown == main:
+                self._told[unknown] = self._where("")
+            if unknown in shown or unknown == main:
+                continue
+            mine = [p for p in plan.where.patterns if p.subject == unknown and p.object == main]
+            if len(mine) == 1 and self._roles.type(unknown) and (said := self._verb(mine[0])):
+                self._told[unknown] = (
+                    f"{said.removeprefix('is ')} it" if said.startswith("is ") else f"which {said} it"
+                )
+                self._said.add(mine[0])
+
+    def _folded(self, value: Expression) -> str:
+        return self.value(value) + self._where(" ")
 
     def _key(self, value: Expression) -> str:
         """Return what is grouped by, without an article."""
@@ -140,8 +211,13 @@ class _Words:
         plan, found = self._plan, ""
         for number, order in enumerate(plan.order):
             value = next(c.value for c in plan.columns if c.name == order.column)
-            way = "greatest first" if order.descending else "least first"
+            ways = ("latest", "earliest") if self._is_time(value) else ("greatest", "least")
+            way = f"{ways[0] if order.descending else ways[1]} first"
+            # What was said last needs no name: "each film and its price, least first".
             alone = bool(aggregates(value)) and sum(bool(aggregates(c.value)) for c in plan.columns) == 1
+            alone = alone or (
+                not number and not plan.grouped and value == plan.columns[-1].value != self._roles.subject
+            )
             found += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
         if plan.limit is not None:
             first, last = plan.offset + 1, plan.offset + plan.limit
@@ -151,7 +227,7 @@ class _Words:
                 found += f", only the first {plan.limit if plan.limit != 1 else 'one'}"
         elif plan.offset:
             found += f", without the first {plan.offset}"
-        return found + (" with ties" if plan.ties and plan.limit is not None else "")
+        return found + (", ties included" if plan.ties and plan.limit is not None else "")
 
     # -- blocks ----------------------------------------------------------------------------------
 
@@ -161,32 +237,65 @@ class _Words:
         return f"{before}{found}" if found else ""
 
     def _block(self, block: Block, main: Unknown | None) -> str:
-        found = [self._pattern(p, block, main) for p in block.patterns]
-        found += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
+        """Return what must hold: first what is said of the main thing itself, then what is of others."""
+        own: list[str] = []
+        others: list[str] = []
+        for p in block.patterns:
+            (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
+        others += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
         for branches in block.either:
-            found.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
-        found += [self._joined(plan) for plan in block.plans]
+            own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
+        for inner in block.without:
+            own.append(self._without(inner, main))
+        others += [self._joined(plan) for plan in block.plans]
         for optional in block.optional:
             said = self._block(optional, main)
-            found.append(said and f"if there is one, {said}")
-        said = " and ".join(f for f in found if f)
-        for inner in block.without:
-            said += (" " if said else "") + self._without(inner, main)
-        return said
+            others.append(said and f"if there is one, {said}")
+        said, rest = (" and ".join(f for f in found if f) for found in (own, others))
+        if not rest or main is None:
+            return " and ".join(f for f in (said, rest) if f)
+        return f"{said}, where {rest}" if said else f"where {rest}"
 
     def _joined(self, plan: Plan) -> str:
         """Return which rows of another plan there are."""
         things = [Unknown(c.name) for c in plan.columns if isinstance(c.value, Unknown)]
         named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
-        return f"where {named} is ({_Words(plan, self._name).plan()})"
+        return f"{named} is ({_Words(plan, self._name).plan()})"
 
     def _without(self, block: Block, main: Unknown | None) -> str:
         pattern = block.patterns[0] if len(block.patterns) == 1 else None
         simple = pattern is not None and block == Block(block.patterns) and pattern.subject == main
         if pattern is not None and simple and isinstance(pattern.object, Unknown):
+            if self._verb(pattern):
+                return self._related(pattern, "which", "nothing")
             return f"without any {self._predicate(pattern)}"
+        if pattern is not None and simple and pattern.predicate != RDF.type:
+            other = self.value(pattern.object)
+            if not self._verb(pattern):
+                return f"whose {self._predicate(pattern)} is not {other}"
+            if not (said := self._related(pattern, "which", other)).startswith("which "):
+                return f"not {said}"
+        if (kind := self._no_kind(block, main)) is not None:
+            return kind
         few = block.patterns or block.either
         return f"{'but none' if few else 'and not where'} {self._block(block, main)}"
+
+    def _no_kind(self, block: Block, main: Unknown | None) -> str | None:
+        """Return that nothing of a class is related to a thing: "developed by no vendor"."""
+        if len(block.patterns) != 2 or block != Block(block.patterns):
+            return None
+        typed = next((p for p in block.patterns if p.predicate == RDF.type), None)
+        pattern = next((p for p in block.patterns if p.subject == main and p.predicate != RDF.type), None)
+        if (
+            typed is None
+            or pattern is None
+            or pattern.object != typed.subject
+            or isinstance(typed.object, Unknown)
+        ):
+            return None
+        if self._verb(pattern):
+            return self._related(pattern, "which", f"no {self.value(typed.object)}")
+        return f"without any {self._predicate(pattern)}"
 
     def _pattern(self, pattern: Pattern, block: Block, main: Unknown | None) -> str:
         s, p, o = pattern.subject, pattern.predicate, pattern.object
@@ -197,39 +306,26 @@ class _Words:
             return f"{which} is {article(self.value(o))}"
         if not isinstance(o, Unknown):
             return self._related(pattern, which, self.value(o))
-        if bounds := [self._bound(c, pattern) for c in block.conditions if self._roles.only(c, o)]:
-            return join(list(dict.fromkeys(f"{self._whose(which)} {bound}" for bound in bounds)))
+        if bounds := [c for c in block.conditions if self._roles.only(c, o)]:
+            return f"{self._whose(which)} {self._bounds(bounds, pattern)}"
         if o == main:
             said = self._said_of(pattern)
-            return f"which {said[5:]}" if self._verb(pattern) else f"which is the {said}"
+            if verb := self._verb(pattern):
+                if isinstance(s, Unknown) and self._is_any(s):
+                    return f"which {article(self._kind(s))} {verb}"
+                return f"which {said[5:]}"
+            named = self._kind(main) == self._predicate(pattern)
+            return f"of {self._thing(s)}" if named else f"which is the {said}"
         if self._roles.mentions(o) <= 1 and not (self._roles.is_shown(o) or self._roles.is_joined(o)):
+            if self._verb(pattern):
+                return self._related(pattern, which, "something")
             return f"{'with' if s == main else which + ' has'} {article(self._predicate(pattern))}"
         return self._related(pattern, which, self._object(o, pattern))
 
-    def _object(self, unknown: Unknown, pattern: Pattern) -> str:
-        """Return what a pattern leads to; what it alone names has no other name."""
-        if self._roles.type(unknown) is not None or self._roles.binding(unknown) != pattern:
-            return self._thing(unknown)
-        return "the " + unknown.name.replace("_", " ")
-
-    def _related(self, pattern: Pattern, which: str, other: str) -> str:
-        """Return that something is related to another thing, by a noun or by a verb."""
-        said = self._verb(pattern)
-        if not said:
-            return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
-        return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
-
-    def _verb(self, pattern: Pattern) -> str:
-        """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
-        kind, said = relation(label := self._predicate(pattern), False)
-        first, _, rest = label.partition(" ")
-        if first.endswith("ed") and rest.split(" ")[0] in PREPOSITIONS:
-            return f"is {label}"  # "located in state"
-        verb = kind == "phrase" and (" " in label or label.endswith("s"))
-        return said if verb and not said.startswith("has the ") else ""
-
-    def _whose(self, which: str) -> str:
-        return "whose" if which == "which" else f"for {which}, the"
+    def _is_any(self, unknown: Unknown) -> bool:
+        """Return whether an unknown is any thing of its class: nothing else is said of it."""
+        few = self._roles.mentions(unknown) < 3 and not self._roles.is_shown(unknown)
+        return few and self._roles.type(unknown) is not None
 
     def _is_said(self, condition: Condition, block: Block, main: Unknown | None) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""
@@ -240,110 +336,3 @@ class _Words:
             and self._roles.only(condition, p.object)
             for p in block.patterns
         )
-
-    def _bound(self, condition: Condition, pattern: Pattern) -> str:
-        """Return what a property is bounded by, with its name."""
-        named = self._predicate(pattern)
-        value = condition.value if isinstance(condition, Contains) else condition.left
-        if isinstance(value, DatePart) and PARTS.get(value.part, value.part) not in named.split():
-            named += f" has {article(PARTS.get(value.part, value.part))} that"
-        if isinstance(condition, Contains):
-            return f"{named} {POSITIONS[condition.position]} “{condition.text}”"
-        return f"{named} {RELATIONS[condition.relation]} {self.value(condition.right)}"
-
-    # -- conditions and values -------------------------------------------------------------------
-
-    def condition(self, condition: Condition) -> str:
-        if isinstance(condition, Contains):
-            return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
-        left, right = self.value(condition.left), self.value(condition.right)
-        return f"{left} {RELATIONS[condition.relation]} {right}"
-
-    def value(self, value: Expression) -> str:
-        """Return a value in words."""
-        match value:
-            case Unknown():
-                return self._unknown(value)
-            case URIRef() | Literal():
-                return self._name(value)
-            case Number(inner):
-                return self.value(inner)
-            case DatePart(part, inner):
-                said, named = self.value(inner), PARTS.get(part, part)
-                return said if named in said.split() else f"the {named} of {said}"
-            case Days(start, end):
-                return f"the days from {self.value(start)} to {self.value(end)}"
-            case Arithmetic(left, operation, right):
-                both = (left, right)
-                a, b = (f"({self.value(e)})" if isinstance(e, Arithmetic) else self.value(e) for e in both)
-                return f"{a} {OPERATIONS[operation]} {b}"
-            case Scalar(plan):
-                return _Words(plan, self._name).single()
-            case Aggregate():
-                return self._aggregate(value)
-
-    def _aggregate(self, aggregate: Aggregate) -> str:
-        fold = FOLDS[aggregate.function]
-        if aggregate.value is not None:
-            found = f"the {fold} {self._bare(aggregate.value)}"
-            found += f" of {join([plural(self._kind(u)) for u in aggregate.of])}" if aggregate.of else ""
-        else:
-            found = f"the {fold} of {join([plural(self._kind(u)) for u in aggregate.of])}"
-        if not aggregate.where.empty:
-            main = aggregate.of[0] if aggregate.of else self._roles.subject
-            found += f" {self._block(aggregate.where, main)}"
-        return found
-
-    def _bare(self, value: Expression) -> str:
-        """Return what a property of something is called, without saying of what."""
-        if isinstance(value, Number):
-            return self._bare(value.value)
-        if isinstance(value, Unknown):
-            pattern = self._roles.binding(value)
-            return self._predicate(pattern) if pattern is not None else self._kind(value)
-        return f"of {self.value(value)}"
-
-    def _unknown(self, unknown: Unknown) -> str:
-        pattern = self._roles.binding(unknown)
-        if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
-            return f"the {self._kind(unknown)}"
-        shown = [c.value for c in self._plan.columns]
-        if self._verb(pattern):
-            return self._said_of(pattern)
-        if pattern.subject == self._roles.subject and pattern.subject in shown:
-            return f"its {self._predicate(pattern)}"
-        return f"the {self._said_of(pattern)}"
-
-    def _said_of(self, pattern: Pattern) -> str:
-        """Return the value of a property by what it belongs to: `director of the film`."""
-        if said := self._verb(pattern):
-            return f"what {self._thing(pattern.subject)} {said}"
-        return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
-
-    def _thing(self, place: Place) -> str:
-        if not isinstance(place, Unknown):
-            return self._name(place)
-        if place in self._open:
-            return "it"  # what is said of things in a circle ends where it began
-        self._open.add(place)
-        said = self._unknown(place)
-        self._open.discard(place)
-        return said
-
-    def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
-        """Return what an unknown is called: its class, or the property that has it as a value."""
-        if (cls := self._roles.type(unknown)) is not None:
-            return self._name(cls)
-        pattern = self._roles.binding(unknown)
-        if pattern is None:
-            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else "thing"
-        if self._verb(pattern):
-            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
-        return self._said_of(pattern) if of else self._predicate(pattern)
-
-    def _predicate(self, pattern: Pattern) -> str:
-        p = pattern.predicate
-        if not isinstance(p, URIRef):
-            return "property"
-        name = self._name(p)
-        return name[4:] if name.lower().startswith("has ") else name

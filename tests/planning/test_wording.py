@@ -40,6 +40,7 @@ X, WHO, Y, P, G = map(Unknown, ("x", "who", "y", "p", "g"))
 FILM = Pattern(X, RDF.type, u("film"))
 DIRECTOR, YEAR = Pattern(X, u("directed_by"), WHO), Pattern(X, u("year"), Y)
 PRICE, GENRE = Pattern(X, u("price"), P), Pattern(X, u("genre"), G)
+DIRECTED, TOWN = Pattern(X, u("directed_by"), WHO), Pattern(WHO, RDF.type, u("person"))
 COUNT, MEAN = Aggregate("count", of=(X,)), Aggregate("average", Number(P), (X,))
 
 
@@ -50,12 +51,12 @@ def colour(value: str) -> Pattern:
 CASES = [
     (Plan(B((FILM, DIRECTOR)), (C(WHO, "who"),)), "what the film is directed by"),
     (Plan(B((FILM, Pattern(X, u("directed_by"), u("Ann")))), (C(X, "x"),)), "each film directed by Ann"),
-    (Plan(B((Pattern(u("Alien"), u("director"), WHO),)), (C(WHO, "w"),)), "each director of Alien"),
+    (Plan(B((Pattern(u("Alien"), u("director"), WHO),)), (C(WHO, "w"),)), "the director of Alien"),
     (
         Plan(
             B((Pattern(u("Alien"), u("director"), WHO), Pattern(WHO, u("birth_place"), Y))), (C(Y, "place"),)
         ),
-        "the birth place of the director which is the director of Alien",
+        "the birth place of the director of Alien",
     ),
     (
         Plan(
@@ -68,7 +69,7 @@ CASES = [
             ),
             (C(COUNT, "n"),),
         ),
-        "the number of films whose year is at least 1990 and whose year is less than 2000",
+        "the number of films whose year is no earlier than 1990 and before 2000",
     ),
     (
         Plan(B((FILM, PRICE, GENRE)), (C(G, "g"), C(MEAN, "a")), order=(Order("a", True),), limit=1),
@@ -80,7 +81,7 @@ CASES = [
     ),
     (
         Plan(B((FILM, PRICE)), (C(X, "x"), C(P, "p")), order=(Order("p"),), limit=5, offset=3),
-        "each film and its price, by its price, least first, numbers 4 to 8",
+        "each film and its price, least first, numbers 4 to 8",
     ),
     (
         Plan(
@@ -99,7 +100,7 @@ CASES = [
     ),
     (
         Plan(B((FILM,), without=(B((Pattern(X, u("directed_by"), u("Ann")),)),)), (C(X, "x"),)),
-        "each film but none directed by Ann",
+        "each film not directed by Ann",
     ),
     (
         Plan(
@@ -108,8 +109,7 @@ CASES = [
             order=(Order("days", True),),
             limit=1,
         ),
-        "each film and the days from its start to its end, by the days from its start to its end, "
-        "greatest first, only the first one",
+        "each film and the days from its start to its end, greatest first, only the first one",
     ),
     (
         Plan(
@@ -117,6 +117,26 @@ CASES = [
             (C(Arithmetic(Aggregate("count", of=(X,), where=B((colour("red"),))), "/", COUNT), "share"),),
         ),
         "the number of films whose colour is red divided by the number of films",
+    ),
+    (
+        Plan(B((FILM, YEAR)), (C(X, "x"), C(Y, "y")), order=(Order("y", True),), limit=1, ties=True),
+        "each film and its year, latest first, only the first one, ties included",
+    ),
+    (
+        Plan(B((FILM, GENRE)), (C(G, "g"), C(COUNT, "n"))),
+        "the number of films, for each genre",
+    ),
+    (
+        Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"), C(COUNT, "n"))),
+        "the number of films directed by each person",
+    ),
+    (
+        Plan(B((FILM, DIRECTED, TOWN)), (C(WHO, "w"),), having=(Comparison(COUNT, ">", Literal(3)),)),
+        "each person where the number of films directed by it is more than 3",
+    ),
+    (
+        Plan(B((FILM,), without=(B((DIRECTED, TOWN)),)), (C(X, "x"),)),
+        "each film directed by no person",
     ),
     (
         Plan(B((Pattern(u("Alien"), u("director"), u("Ridley")),))),

@@ -98,6 +98,16 @@ def test_a_question_is_answered_end_to_end(browser: Browser, base: str, size: tu
         assert seen.overflow() <= 0
 
 
+def test_what_comes_behind_a_superlative_is_shown(browser: Browser, base: str) -> None:
+    with watched(browser, base, (1280, 900)) as seen:
+        page = seen.open()
+        page.get_by_label("Question").fill("What is the oldest database?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#computed .note")
+        said = page.locator("#computed .note").inner_text()
+        assert said == "Next: MySQL: 1995, then SQLite: 2000; Apache Cassandra: 2008"
+
+
 @SIZES
 def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
     browser: Browser, base: str, size: tuple[int, int]

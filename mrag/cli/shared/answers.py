@@ -54,6 +54,8 @@ def show_answer(given: Answer, *, sparql: bool = False, context: bool = False, w
 def _show_reading(computed: Computed, sparql: bool) -> None:
     """Show how a question was read, and what other readings would give."""
     show("")
+    if computed.runners_up:
+        show(f"Next: {computed.next}")
     show(f"Read as: {computed.reading}")
     for other in computed.readings:
         show(f"Also (--reading {other.number}): {other.answer}, read as: {other.reading}")

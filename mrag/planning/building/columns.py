@@ -22,6 +22,8 @@ from mrag.planning.reading.frame import (
     TimeUnit,
 )
 from mrag.planning.schema import PropertyInfo
+from mrag.text.english import PREPOSITIONS
+from mrag.text.grammar import plural
 
 _FOLD_WORDS = {
     "count": "number of",
@@ -182,7 +184,10 @@ class PlanColumns(PlanNames):
     def _name(self, expression: Expression, output: Output | None, names: set[str]) -> str:
         base = ""
         if isinstance(output, FrameMeasure) and output.noun is not None:
-            base = f"{_FOLD_WORDS.get(output.function or '', '')} {output.noun.candidates[0].name}"
+            noun = output.noun.candidates[0].name
+            if output.function == "count" and noun.split()[-1] not in PREPOSITIONS:
+                noun = plural(noun)
+            base = f"{_FOLD_WORDS.get(output.function or '', '')} {noun}"
         elif isinstance(expression, Unknown):
             base = expression.name
         elif isinstance(output, Noun):

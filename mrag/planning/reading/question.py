@@ -23,7 +23,12 @@ _COMPARED = re.compile(
 )
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})(?:-(\d{2}))?(?!\d)")
 _CLOCK = re.compile(r"(?i)\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_NUMBERS = {word: n for n, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _ORDINAL = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _MONTHS = "january february march april may june july august september october november december".split()
 _SCALE = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 10**6, "mio": 10**6, "billion": 10**9}
@@ -297,8 +302,8 @@ def _quantities(words: Sequence[Word], taken: set[int]) -> list[Quantity]:
         if value is None and ordinal:
             found.append(Quantity(at, at + 1, ordinal, ordinal=True))
             continue
-        if value is None and word.low in _SMALL:
-            value = float(_SMALL.index(word.low))
+        if value is None and word.low in _NUMBERS:
+            value = float(_NUMBERS[word.low])
         if value is None:
             continue
         end = at + 1

@@ -51,7 +51,8 @@ export function howItWasRead(answer, again) {
   const place = byId("computed");
   show(place, Boolean(answer.plan));
   if (!answer.plan) return place.replaceChildren();
-  const parts = [h("p", { class: "reading" }, h("b", {}, "Read as: "), answer.reading)];
+  const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, "Next: "), runnersUp(answer))] : [];
+  parts.push(h("p", { class: "reading" }, h("b", {}, "Read as: "), answer.reading));
   if (answer.ignored.length) parts.push(h("p", { class: "note" }, `Not understood: ${answer.ignored.join(", ")}.`));
   if (answer.readings.length) {
     const others = answer.readings.map((other) =>
@@ -65,6 +66,14 @@ export function howItWasRead(answer, again) {
     parts.push(h("h3", { id: "readings-title" }, "It may also mean"), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
   }
   place.replaceChildren(...parts, sparql(answer.query));
+}
+
+// The rows behind those that were asked for, with what they are ordered by.
+function runnersUp(answer) {
+  const line = ([first, ...others]) =>
+    (first ? first.label : "none") + (others.length ? `: ${others.map((cell) => (cell ? cell.label : "none")).join(", ")}` : "");
+  const rows = answer.runners_up.map(line).join("; ");
+  return answer.last.length ? `${line(answer.last)}, then ${rows}` : rows;
 }
 
 function sparql(query) {

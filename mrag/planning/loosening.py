@@ -1,0 +1,168 @@
+"""Why a plan finds nothing: which of its conditions, left out, would let it find something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from rdflib import RDF, Literal, URIRef
+
+from mrag.errors import ConfigError, QueryTimeout, StoreError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.roles import PlanRoles, plain
+from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.plan import (
+    Block,
+    Column,
+    Comparison,
+    Condition,
+    Expression,
+    Order,
+    Pattern,
+    Plan,
+    Unknown,
+)
+from mrag.planning.run import PlanResult, run
+from mrag.planning.schema import Schema
+from mrag.stores.base import Limits
+
+_MOST = 5
+"""Conditions that are left out, one at a time."""
+_SECONDS = 1.0
+_VALUE = "nearest_value"
+_BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
+"""Whether the greatest value comes nearest to a bound."""
+
+_FREE = tuple(f"any_{number}" for number in range(20))
+"""Names of unknowns in place of fixed values."""
+
+Loosened = Condition | Block | Pattern
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What comes nearest to a bound that nothing keeps.
+
+    Attributes:
+        plan: The plan that found it: the thing, if it is not named in the question, and the value.
+        value: What is bounded.
+        greatest: Whether it is the greatest value, else the least.
+        result: What the plan found.
+    """
+
+    plan: Plan
+    value: Expression
+    greatest: bool
+    result: PlanResult
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Why a plan finds nothing.
+
+    Attributes:
+        part: The condition without which it finds something; None where each of several is enough.
+        nearest: What comes nearest to it, where it bounds a number or a date.
+        instead: What a thing has in place of the value that was asked for.
+    """
+
+    part: Loosened | None = None
+    nearest: Nearest | None = None
+    instead: tuple[URIRef | Literal, ...] = ()
+
+
+def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
+    """Return why a plan finds nothing, by leaving out its conditions one at a time.
+
+    Args:
+        kg: The graph.
+        plan: A plan that has found nothing.
+        schema: The schema of the graph.
+        ends: When to give up at the latest, by the clock of `time.monotonic`; it is a second at most.
+
+    Example:
+        >>> from mrag.rdf.terms import Triple
+        >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.planning.profiling import schema_of
+        >>> kg, x, w, weighs = KnowledgeGraph(OxigraphStore()), Unknown("x"), Unknown("w"), URIRef("urn:w")
+        >>> kg.insert(Triple(URIRef(f"urn:{n}"), weighs, Literal(w)) for n, w in {"a": 3, "b": 4}.items())
+        2
+        >>> heavy = Plan(Block((Pattern(x, weighs, w),), (Comparison(w, ">", Literal(5)),)))
+        >>> why_nothing(kg, heavy, schema_of(kg), time.monotonic() + 5).nearest.result.rows[0][0]
+        rdflib.term.URIRef('urn:b')
+        >>> kg.close()
+    """
+    ends = min(ends, time.monotonic() + _SECONDS)
+    for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
+        asked = replace(loose, order=(), limit=None, offset=0, ties=False)
+        found = _run(kg, asked, schema, ends)
+        if found is None:
+            break
+        if found.holds:
+            if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
+                return Nothing(part, None, _instead(kg, loose, schema, ends))
+            return Nothing(part, _nearest(kg, loose, part, schema, ends))
+    return Nothing()
+
+
+def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:
+    """Yield what can be left out of a plan, bounds first, with the plan that is left."""
+    where = plan.where
+    for condition in where.conditions:
+        rest = tuple(c for c in where.conditions if c is not condition)
+        yield condition, replace(plan, where=replace(where, conditions=rest))
+    for condition in plan.having:
+        yield condition, replace(plan, having=tuple(c for c in plan.having if c is not condition))
+    for block in where.without:
+        rest_of = tuple(b for b in where.without if b is not block)
+        yield block, replace(plan, where=replace(where, without=rest_of))
+    for at, pattern in enumerate(where.patterns[: len(_FREE)]):
+        if pattern.predicate == RDF.type or not isinstance(pattern.object, URIRef | Literal):
+            continue
+        # What has any value at all: "whose city is Rome" becomes "with a city".
+        free = replace(pattern, object=Unknown(_FREE[at]))
+        patterns = (*where.patterns[:at], free, *where.patterns[at + 1 :])
+        yield pattern, replace(plan, where=replace(where, patterns=patterns))
+
+
+def _nearest(kg: KnowledgeGraph, loose: Plan, part: Loosened, schema: Schema, ends: float) -> Nearest | None:
+    """Return what comes nearest to a bound."""
+    if (
+        not isinstance(part, Comparison)
+        or part.relation not in _BOUNDS
+        or not isinstance(part.right, Literal)
+    ):
+        return None
+    value, greatest = part.left, _BOUNDS[part.relation]
+    if aggregates(value):
+        things = [c.value for c in loose.columns if isinstance(c.value, Unknown)]
+    else:
+        pattern = PlanRoles(loose).binding(inner) if isinstance(inner := plain(value), Unknown) else None
+        if pattern is None:
+            return None
+        things = [pattern.subject] if isinstance(pattern.subject, Unknown) else []
+    columns = (*(Column(thing, thing.name) for thing in things[:1]), Column(value, _VALUE))
+    having = loose.having if aggregates(value) else ()
+    plan = Plan(loose.where, columns, (), having, (Order(_VALUE, greatest),), 1)
+    result = _run(kg, plan, schema, ends)
+    return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
+
+
+def _instead(kg: KnowledgeGraph, loose: Plan, schema: Schema, ends: float) -> tuple[URIRef | Literal, ...]:
+    unknown = (p.object for p in loose.where.patterns if isinstance(p.object, Unknown))
+    free = next(u for u in unknown if u.name in _FREE)
+    found = _run(kg, Plan(loose.where, (Column(free, free.name),), limit=1), schema, ends)
+    return () if found is None else tuple(t for (t,) in found.rows if isinstance(t, URIRef | Literal))
+
+
+def _run(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> PlanResult | None:
+    left = ends - time.monotonic()
+    if left <= 0:
+        return None
+    try:
+        return run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
+    except QueryTimeout:
+        return None
+    except (StoreError, ConfigError):
+        return PlanResult("")

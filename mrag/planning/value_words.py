@@ -1,0 +1,250 @@
+"""Values, things and properties of a plan in plain English; `wording` makes sentences of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rdflib import Literal, URIRef
+
+from mrag.planning.algebra.roles import PlanRoles
+from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Condition,
+    Contains,
+    DatePart,
+    Days,
+    Expression,
+    Number,
+    Pattern,
+    Place,
+    Plan,
+    Scalar,
+    Unknown,
+)
+from mrag.rdf.terms import Term
+from mrag.text.english import PREPOSITIONS
+from mrag.text.grammar import article, join, plural, relation
+
+Name = Callable[[Term], str]
+
+_OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "is no earlier than"}
+_TIMES = ("year", "date", "year-month")
+
+
+class ValueWords:
+    """Words of the values of one plan.
+
+    Args:
+        plan: The plan.
+        name: Returns the name of an entity, a class, a property or a value.
+    """
+
+    def __init__(self, plan: Plan, name: Name) -> None:
+        self._plan = plan
+        self._name = name
+        self._roles = PlanRoles(plan)
+        self._open: set[Unknown] = set()
+        self._told: dict[Unknown, str] = {}
+
+    def _block(self, block: Block, main: Unknown | None) -> str:
+        raise NotImplementedError
+
+    def _nested(self, plan: Plan) -> str:
+        raise NotImplementedError
+
+    def _object(self, unknown: Unknown, pattern: Pattern) -> str:
+        """Return what a pattern leads to; what it alone names has no other name."""
+        if self._roles.type(unknown) is not None or self._roles.binding(unknown) != pattern:
+            return self._thing(unknown)
+        return "the " + unknown.name.replace("_", " ")
+
+    def _related(self, pattern: Pattern, which: str, other: str) -> str:
+        """Return that something is related to another thing, by a noun or by a verb."""
+        said = self._verb(pattern)
+        if not said:
+            return f"{self._whose(which)} {self._predicate(pattern)} is {other}"
+        return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
+
+    def _verb(self, pattern: Pattern) -> str:
+        """Return a predicate as a verb, mostly with a preposition; "" for a noun."""
+        kind, said = relation(label := self._predicate(pattern), False)
+        first, _, rest = label.partition(" ")
+        if first.endswith("ed") and rest.split(" ")[0] in PREPOSITIONS:
+            return f"is {label}"  # "located in state"
+        verb = kind == "phrase" and (" " in label or label.endswith("s"))
+        return said if verb and not said.startswith("has the ") else ""
+
+    def _whose(self, which: str) -> str:
+        return "whose" if which == "which" else f"for {which}, the"
+
+    def _bound(self, condition: Condition, pattern: Pattern) -> tuple[str, str]:
+        """Return what is bounded, a property or a part of its dates, and by what."""
+        named = self._predicate(pattern)
+        value = condition.value if isinstance(condition, Contains) else condition.left
+        if isinstance(value, DatePart) and PARTS.get(value.part, value.part) not in named.split():
+            named += f" has {article(PARTS.get(value.part, value.part))} that"
+        if isinstance(condition, Contains):
+            return named, f"{POSITIONS[condition.position]} “{condition.text}”"
+        said = RELATIONS[condition.relation]
+        if self._is_time(value) and isinstance(condition.right, Literal):
+            said = _OF_TIME.get(condition.relation, said)
+        return named, f"{said} {self.value(condition.right)}"
+
+    def _bounds(self, conditions: Sequence[Condition], pattern: Pattern) -> str:
+        """Return all that a property is bounded by, named once."""
+        found: dict[str, list[str]] = {}
+        for condition in conditions:
+            named, said = self._bound(condition, pattern)
+            saids = found.setdefault(named, [])
+            short = said.removeprefix("is ") if saids and saids[0].startswith("is ") else said
+            if said not in saids and short not in saids:
+                saids.append(short)
+        return join([f"{named} {' and '.join(saids)}" for named, saids in found.items()])
+
+    def _is_time(self, value: Expression) -> bool:
+        """Return whether a value is a date or a year, of which one is before another."""
+        if isinstance(value, DatePart):
+            return value.part in _TIMES
+        if isinstance(value, Number):
+            return self._is_time(value.value)
+        pattern = self._roles.binding(value) if isinstance(value, Unknown) else None
+        if pattern is None:
+            return False
+        words = self._predicate(pattern).lower().split()
+        head = next((at for at, word in enumerate(words) if at and word in PREPOSITIONS), len(words))
+        return words[head - 1] in _TIMES
+
+    # -- conditions and values -------------------------------------------------------------------
+
+    def condition(self, condition: Condition) -> str:
+        """Return a condition in words."""
+        if isinstance(condition, Contains):
+            return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
+        left, right = self.value(condition.left), self.value(condition.right)
+        return f"{left} {RELATIONS[condition.relation]} {right}"
+
+    def value(self, value: Expression) -> str:
+        """Return a value in words."""
+        match value:
+            case Unknown():
+                return self._unknown(value)
+            case URIRef() | Literal():
+                return self._name(value)
+            case Number(inner):
+                return self.value(inner)
+            case DatePart(part, inner):
+                said, named = self.value(inner), PARTS.get(part, part)
+                return said if named in said.split() else f"the {named} of {said}"
+            case Days(start, end):
+                return f"the days from {self.value(start)} to {self.value(end)}"
+            case Arithmetic(left, operation, right):
+                a, b = (self._operand(e) for e in (left, right))
+                return f"{a} {OPERATIONS[operation]} {b}"
+            case Scalar(plan):
+                return self._nested(plan)
+            case Aggregate():
+                return self._aggregate(value)
+
+    def _operand(self, value: Expression) -> str:
+        said = self.value(value)
+        return f"({said})" if isinstance(value, Arithmetic) else said
+
+    def _aggregate(self, aggregate: Aggregate) -> str:
+        fold = FOLDS[aggregate.function]
+        if aggregate.value is not None:
+            found = f"the {fold} {self._bare(aggregate.value)}"
+            found += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
+        else:
+            found = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
+            if len(aggregate.of) == 1 and (told := self._told.get(aggregate.of[0])):
+                found += f" {told}"
+        if not aggregate.where.empty:
+            main = aggregate.of[0] if aggregate.of else self._roles.subject
+            found += f" {self._block(aggregate.where, main)}"
+        return found
+
+    def _bare(self, value: Expression) -> str:
+        """Return what a property of something is called, without saying of what."""
+        if isinstance(value, Number):
+            return self._bare(value.value)
+        if isinstance(value, Unknown):
+            pattern = self._roles.binding(value)
+            return self._predicate(pattern) if pattern is not None else self._kind(value)
+        return f"of {self.value(value)}"
+
+    def _unknown(self, unknown: Unknown) -> str:
+        pattern = self._roles.binding(unknown)
+        if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
+            return f"the {self._kind(unknown)}"
+        shown = [c.value for c in self._plan.columns]
+        if self._verb(pattern):
+            return self._said_of(pattern)
+        if pattern.subject == self._roles.subject and pattern.subject in shown:
+            return f"its {self._predicate(pattern)}"
+        return f"the {self._said_of(pattern)}"
+
+    def _said_of(self, pattern: Pattern) -> str:
+        """Return the value of a property by what it belongs to: `director of the film`."""
+        if said := self._verb(pattern):
+            return f"what {self._thing(pattern.subject)} {said}"
+        return f"{self._predicate(pattern)} of {self._thing(pattern.subject)}"
+
+    def _thing(self, place: Place) -> str:
+        if not isinstance(place, Unknown):
+            return self._name(place)
+        if place in self._open:
+            return "it"  # what is said of things in a circle ends where it began
+        self._open.add(place)
+        said = self._unknown(place)
+        self._open.discard(place)
+        return said
+
+    def _plural(self, unknown: Unknown) -> str:
+        return plural(self._kind(unknown))
+
+    def _kind(self, unknown: Unknown, *, of: bool = False) -> str:
+        """Return what an unknown is called: its class, or the property that has it as a value."""
+        if (cls := self._roles.type(unknown)) is not None:
+            return self._name(cls)
+        pattern = self._roles.binding(unknown)
+        if pattern is None:
+            return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else "thing"
+        if self._verb(pattern):
+            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
+        return self._said_of(pattern) if of else self._predicate(pattern)
+
+    def _predicate(self, pattern: Pattern) -> str:
+        p = pattern.predicate
+        if not isinstance(p, URIRef):
+            return "property"
+        name = self._name(p)
+        return name[4:] if name.lower().startswith("has ") else name
+
+
+def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
+    """Name groups where words speak of them.
+
+    Args:
+        found: The words.
+        keys: What is grouped by.
+        each: What stands in place of "the" before it.
+
+    Returns:
+        The words, and the groups that they do not speak of.
+
+    Example:
+        >>> by_group("the number of vendors based in the country", ["country", "year"], "each")
+        ('the number of vendors based in each country', ['year'])
+    """
+    left = []
+    for key in keys:
+        named = re.compile(rf"\bthe {re.escape(key)}(?=$|,| and )")
+        if len(named.findall(found)) == 1:
+            found = f"{each} {key}".join(named.split(found))
+        else:
+            left.append(key)
+    return found, left

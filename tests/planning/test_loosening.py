@@ -1,0 +1,129 @@
+"""What an answer says where nothing was found, and what comes behind a superlative."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.generation.result import Answer
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
+from mrag.planning.loosening import why_nothing
+from mrag.planning.plan import Block, Column, Comparison, Number, Pattern, Plan, Unknown
+from mrag.planning.profiling import schema_of
+from mrag.planning.run import run
+from mrag.rdf.terms import Triple
+from mrag.stores.oxigraph import OxigraphStore
+
+X, SIZE = Unknown("x"), Unknown("size")
+HAS_SIZE, RED = Pattern(X, URIRef("urn:size"), SIZE), Pattern(X, URIRef("urn:colour"), Literal("red"))
+
+
+@pytest.fixture(scope="module")
+def demo() -> KnowledgeGraph:
+    return mrag.demo(model="none")
+
+
+def answered(kg: KnowledgeGraph, question: str) -> Answer:
+    attempt = compute(kg, question)
+    assert attempt.sure and attempt.answer is not None, attempt.why
+    given_ = attempt.answer
+    assert mrag.verify(kg, given_).ok and Answer.from_json(given_.to_json()).to_json() == given_.to_json()
+    return given_
+
+
+def said(given_: Answer) -> str:
+    return "".join(sentence.before + sentence.text for sentence in given_.sentences)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    st.dictionaries(st.integers(0, 8), st.tuples(st.integers(-20, 20), st.booleans()), min_size=1),
+    st.integers(-25, 25),
+    st.sampled_from(("<", "<=", ">", ">=")),
+    st.booleans(),
+)
+def test_what_comes_nearest_to_a_bound_is_found(
+    things: dict[int, tuple[int, bool]], bound: int, relation: str, listed: bool
+) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        for name, (size, red) in things.items():
+            thing = URIRef(f"urn:x{name}")
+            kg.insert([Triple(thing, URIRef("urn:size"), Literal(size))])
+            kg.insert([Triple(thing, URIRef("urn:colour"), Literal("red" if red else "blue"))])
+        bounded = Comparison(Number(SIZE), relation, Literal(bound))  # type: ignore[arg-type]
+        plan = Plan(Block((HAS_SIZE, RED), (bounded,)), (Column(X, "x"),) if listed else ())
+        if run(kg, plan).holds:
+            return
+        nothing = why_nothing(kg, plan, schema_of(kg), time.monotonic() + 20)
+        reds = {name: size for name, (size, red) in things.items() if red}
+        if not reds:
+            # Without the colour something may keep the bound, and then that is what is said.
+            kept = [s for s, _ in things.values() if run(kg, Plan(Block((HAS_SIZE,), (bounded,)))).holds]
+            assert nothing.part == (RED if kept else None) and nothing.nearest is None
+            return
+        assert nothing.part == bounded and nothing.nearest is not None
+        best = max(reds.values()) if relation.startswith(">") else min(reds.values())
+        thing, value = nothing.nearest.result.rows[0]
+        assert int(str(value)) == best and reds[int(str(thing).removeprefix("urn:x"))] == best
+
+
+def test_a_no_says_what_was_looked_for_and_what_there_is_instead(demo: KnowledgeGraph) -> None:
+    before = answered(demo, "Is there a database released before 1990?")
+    assert said(before) == (
+        "No: there is no database whose year of first release is before 1990. "
+        "The earliest year of first release is 1995 (MySQL)."
+    )
+    assert before.citations
+    other = answered(demo, "Does Ontotext develop Stardog?")
+    assert said(other) == (
+        "No: nothing in the graph says that Stardog is developed by Ontotext. "
+        "It says that Stardog is developed by Stardog Union."
+    )
+    assert [c.triple.o.rsplit("#")[-1] for c in other.citations] == ["StardogUnion"]
+    counted = answered(demo, "Are there more than 20 triple stores?")
+    assert said(counted) == "No: the number of triple stores is 11." and len(counted.citations) == 11
+    assert said(answered(demo, "Is there a triple store from Norway?")).startswith("No: there is no triple")
+
+
+def test_an_empty_list_is_an_answer_where_a_bound_excludes_all(demo: KnowledgeGraph) -> None:
+    late = answered(demo, "Which databases were released after 2030?")
+    assert late.computed is not None and late.computed.rows == () and late.citations
+    assert said(late).endswith("The latest year of first release is 2019 (DuckDB).")
+    many = answered(demo, "Which vendors have more than fifty products?")
+    assert said(many) == (
+        "None: there is no vendor where the number of products developed by it is more than 50. "
+        "The greatest number of products is 7 (Apache Software Foundation)."
+    )
+    # Elsewhere nothing shows that the question was read as it was meant.
+    attempt = compute(demo, "Which vendors are based in Norway and develop SQLite?")
+    assert attempt.answer is None or not attempt.sure
+
+
+def test_runners_up_are_told_with_what_they_are_ordered_by(demo: KnowledgeGraph) -> None:
+    oldest = answered(demo, "What is the oldest database?")
+    assert oldest.computed is not None
+    assert oldest.computed.next == "MySQL: 1995, then SQLite: 2000; Apache Cassandra: 2008"
+    assert f"Next: {oldest.computed.next}" in str(oldest) and "Next: MySQL" in oldest._repr_html_()
+    value = oldest.to_json()
+    assert [[cell["label"] for cell in row] for row in value["runners_up"]] == [
+        ["SQLite", "2000"], ["Apache Cassandra", "2008"],
+    ]  # fmt: skip
+    assert [cell["label"] for cell in value["last"]] == ["MySQL", "1995"]
+    three = answered(demo, "What are the three oldest databases?")
+    assert three.computed is not None and three.computed.last == ()
+    assert three.computed.next == "MariaDB: 2009; MongoDB: 2009"
+    every = answered(demo, "How many vendors are there per country?")
+    assert every.computed is not None and every.computed.next == ""
+    assert every.computed.columns == ("country", "number_of_vendors")
+
+
+def test_answers_of_older_files_are_read(demo: KnowledgeGraph) -> None:
+    value = answered(demo, "What is the oldest database?").to_json()
+    del value["runners_up"], value["last"]
+    assert Answer.from_json(value).text == value["text"] and mrag.verify(demo, value).ok
