@@ -23,7 +23,7 @@ from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentenc
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import Nothing, why_nothing
+from mrag.planning.loosening import Nothing, has_bounds, why_nothing
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
@@ -49,6 +49,8 @@ _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 _OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
+_EXPLAINING = 0.04
+"""Which share of the time that is left may go into finding out why there is nothing."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
 _CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
@@ -97,14 +99,15 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     if readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
         ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    kept, failed = _run(kg, readings, reading, ends)
+    kept, first = _run(kg, readings, reading, ends)
     if not kept:
-        return _nothing(kg, question, readings[0], ends)
+        return _nothing(kg, question, readings[0], first, ends)
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
-    given = _answer(kg, question, taken, result, others, ends)
+    nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    given = _answer(kg, question, taken, result, others, ends, nothing)
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
         return Attempt(given, False, f"not understood: {words}")
@@ -113,28 +116,29 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     return Attempt(given, True, "every word was read, and the graph can compute it")
 
 
-def _nothing(kg: KnowledgeGraph, question: str, best: Reading, ends: float) -> Attempt:
+def _soon(ends: float) -> float:
+    return time.monotonic() + _EXPLAINING * (ends - time.monotonic())
+
+
+def _nothing(
+    kg: KnowledgeGraph, question: str, best: Reading, found: PlanResult | str, ends: float
+) -> Attempt:
     """Return what is said where no reading finds anything: why, and what comes nearest to a bound."""
-    if time.monotonic() >= ends:
-        return Attempt(None, False, "computing the answer took too long")
     plan = best.plan
-    if best.ignored or best.probability < SURE or all(aggregates(c.value) for c in plan.columns):
+    if isinstance(found, str):
+        return Attempt(None, False, found)
+    counts = all(aggregates(c.value) for c in plan.columns)
+    if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
-    try:
-        found = run(
-            kg, plan, schema=schema_of(kg), limits=Limits(max(0.1, ends - time.monotonic()), 5_000, 8 << 20)
-        )
-    except (StoreError, ConfigError):
-        return Attempt(None, False, "nothing in this graph fits the question")
-    nothing = why_nothing(kg, plan, schema_of(kg), ends)
     said = untrusted.one_line(looked_for(plan, _namer(Display(kg))))
-    # That a bound is what excludes everything shows that the rest was read as it was meant.
-    sure = nothing.nearest is not None and best.probability >= _LIKELY and not found.rows
-    if not sure:
+    if best.probability < _LIKELY or not has_bounds(plan):
         return Attempt(None, False, said)
-    return Attempt(
-        _answer(kg, question, best, found, (), ends, nothing), True, f"every word was read, and {said}"
-    )
+    nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
+    if nothing.nearest is None:
+        return Attempt(None, False, said)
+    # That a bound is what excludes everything shows that the rest was read as it was meant.
+    given = _answer(kg, question, best, found, (), ends, nothing)
+    return Attempt(given, True, f"every word was read, and {said}")
 
 
 def abstained(question: str, why: str) -> Answer:
@@ -166,14 +170,14 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 
 def _run(
     kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
-) -> tuple[list[tuple[Reading, PlanResult]], str]:
+) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
     """Run readings until as many as are wanted have found something, then those that are offered beside.
 
     Returns:
-        The readings that found something, and why others could not be run.
+        The readings with what they found, and what the likeliest one gave, or why nothing was found.
     """
     found: list[tuple[Reading, PlanResult]] = []
-    failed = ""
+    first: PlanResult | str = "nothing in this graph fits the question"
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else _LIKELY
@@ -186,11 +190,12 @@ def _run(
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
-            failed = "computing it takes longer than the time that is given"
+            first = "computing it takes longer than the time that is given"
             break
         except (StoreError, ConfigError) as error:
-            failed = f"it could not be computed: {error.message}"
+            first = f"it could not be computed: {error.message}"
             continue
+        first = result if reading is readings[0] else first
         # A reading that finds something is likelier than one that finds nothing.
         sure = reading is readings[0] and reading.probability >= _CERTAIN
         if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
@@ -200,7 +205,7 @@ def _run(
             found.append((reading, result))
             if len(found) == wanted:
                 ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    return found, failed
+    return found, first
 
 
 def _found(reading: Reading, result: PlanResult) -> bool:
@@ -225,8 +230,8 @@ def _answer(
     display = Display(kg)
     rows = _rows(display, reading, result)
     if not result.holds:
-        nothing = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, nothing, _namer(display), ends)
+        why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
+        context, said = _denied(kg, reading, why, _namer(display), ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         said = sentences(reading, result, rows, support)

@@ -176,7 +176,10 @@ class Lexicon:
         clear = {
             at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
         }
+        shouted = not any(t.raw.islower() for t in tokens)
         for at, token in enumerate(tokens):
+            if at and not shouted and token.raw.istitle():
+                continue  # a name that the graph does not have is nothing else
             if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
                 continue
             if other_names(token.raw, capital=token.raw.isupper()):

@@ -29,7 +29,6 @@ from mrag.stores.base import Limits
 
 _MOST = 5
 """Conditions that are left out, one at a time."""
-_SECONDS = 1.0
 _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
@@ -79,7 +78,7 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         kg: The graph.
         plan: A plan that has found nothing.
         schema: The schema of the graph.
-        ends: When to give up at the latest, by the clock of `time.monotonic`; it is a second at most.
+        ends: When to give up, by the clock of `time.monotonic`.
 
     Example:
         >>> from mrag.rdf.terms import Triple
@@ -93,7 +92,6 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         rdflib.term.URIRef('urn:b')
         >>> kg.close()
     """
-    ends = min(ends, time.monotonic() + _SECONDS)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
         asked = replace(loose, order=(), limit=None, offset=0, ties=False)
         found = _run(kg, asked, schema, ends)
@@ -104,6 +102,13 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
     return Nothing()
+
+
+def has_bounds(plan: Plan) -> bool:
+    """Return whether a plan has bounds of numbers or dates, to which something may come near."""
+    return any(
+        isinstance(c, Comparison) and c.relation in _BOUNDS for c in (*plan.where.conditions, *plan.having)
+    )
 
 
 def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:

@@ -30,7 +30,7 @@ def demo() -> KnowledgeGraph:
 
 
 def answered(kg: KnowledgeGraph, question: str) -> Answer:
-    attempt = compute(kg, question)
+    attempt = compute(kg, question, seconds=300)
     assert attempt.sure and attempt.answer is not None, attempt.why
     given_ = attempt.answer
     assert mrag.verify(kg, given_).ok and Answer.from_json(given_.to_json()).to_json() == given_.to_json()

@@ -225,6 +225,7 @@ REFUSED = {
         "Which European vendors develop a triple store?",
         "How many more graph databases than vector databases are there?",
         "What is the capital of France?",
+        "Which vendors are headquartered in Paris?",
     ],
     "states": [
         "who is the president of texas",
