@@ -173,8 +173,7 @@ def _run(
 ) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
     """Run readings until as many as are wanted have found something, then those that are offered beside.
 
-    Returns:
-        The readings with what they found, and what the likeliest one gave, or why nothing was found.
+    What the likeliest one gave is returned beside them, or why nothing was found.
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
@@ -313,8 +312,7 @@ def _denied(
 ) -> tuple[Context, list[Sentence]]:
     """Return the sentences of a no, or of an answer without rows, and the lines that they rest on."""
     first, more = (untrusted.one_line(s) for s in nothing_found(reading.plan, nothing, name))
-    context: Context = Context((), ())
-    support: list[tuple[Citation, ...]] = []
+    context, support = Context((), ()), list[tuple[Citation, ...]]()
     if nothing.nearest is not None:
         context, support = _proved(kg, nothing.nearest.plan, nothing.nearest.result.rows[:1], ends)
     elif nothing.instead and isinstance(nothing.part, Pattern):
