@@ -17,7 +17,7 @@ from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
-from mrag.planning.lexical.synonyms import DIMENSIONS, is_everyday, positive
+from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, positive
 from mrag.planning.lexical.words import is_empty, is_title, root
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
@@ -155,6 +155,11 @@ class Lexicon:
                 if name.term in measures and wanted in name.roots:
                     score = (0.95 - 0.06 * rank) * (0.7 + 0.3 / len(name.weighty))
                     found.append(Dimension(name.term, round(score, 4), direction, name.name))
+        if plain in ("old", "young"):
+            # What is old was born early, and has a great age.
+            other: Direction = "greatest" if direction == "least" else "least"
+            ages = (n for n in self.words.names if n.term in measures and root("age") in n.roots)
+            found += [Dimension(n.term, 0.95, other, n.name) for n in ages]
         if "date" in nouns.split():
             # Whatever happens to a thing tells how old or how new it is.
             dates = (info for info in self.schema.properties.values() if info.kind == "date")

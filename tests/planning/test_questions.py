@@ -200,6 +200,7 @@ COMPANY = [
     ("Which country has the most suppliers?", ["Spain"]),
     ("Does Bolt GmbH supply the heat sensor?", ["no"]),
     ("Which employees have no manager?", ["Lopez, Maria", "Miller, Anna"]),
+    ("Which products are supplied by Acme Ltd?", ["R100-2 Strain Resistor", "X20-11873 - Pump, blue"]),
     ("What share of the suppliers is from Germany?", ["0.25"]),
     ("products of suppliers from the US", ["S7 Heat Sensor"]),
     ("Which suppliers supply sensors or pumps?", ["Acme Ltd", "Cortex Inc"]),
@@ -217,6 +218,7 @@ DEMO = [
     ("Is Ontotext a database?", ["no"]),
     ("Does GraphDB support SHACL?", ["yes"]),
     ("What share of the products is open source?", ["0.68253968254"]),
+    ("How many products are graph databases?", ["17"]),
     ("Which products were released before 2005?", ["MySQL", "SQLite"]),
 ]
 

@@ -100,6 +100,8 @@ class QueryGraph:
             for node in self.nodes:
                 if isinstance(node.place, Unknown) and self._compatible(cls, node.classes):
                     node.typed |= typed
+                    if typed and node.classes[0] in self._above(cls):
+                        node.classes = (cls, *node.classes)  # the narrower class says more
                     return node
         info = self.schema.classes.get(cls)
         node = PlanNode(self.fresh(info.names[0] if info and info.names else "thing"), (cls,), typed)

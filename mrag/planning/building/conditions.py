@@ -101,7 +101,9 @@ class PlanConditions(PlanColumns):
             self._compare_things(compared, compared.value, noun)
             return
         if noun is None:
-            left = self._property(self._measured(compared), None, self._node_of(compared.left))
+            measured = self._measured(compared)
+            left = self._property(measured, None, self._node_of(compared.left))
+            self._direct(compared, measured)
         else:
             found = self.noun(noun, "number")
             if found.kind == "class" and compared.relation == "=" and noun is compared.left:
@@ -167,6 +169,13 @@ class PlanConditions(PlanColumns):
         self.matches.append(options[0][0].score)
         return options[0][0]
 
+    def _direct(self, compared: Compared, measured: Candidate) -> None:
+        """Turn a comparison the way of its adjective: who is older was born before."""
+        ways = {c.term: way for c, way in self.dimension(compared.adjective)}
+        plain = not compared.adjective.endswith("er")  # "less dense" has been turned already
+        if compared.relation in ("<", ">") and measured.term in ways and not plain:
+            compared.relation = ">" if ways[measured.term] == "greatest" else "<"
+
     def _compare_things(self, compared: Compared, mention: NameMention, noun: Noun | None) -> None:
         """Compare a property of things with that of the one named: "higher than Mont Blanc"."""
         entities = [c for c in mention.candidates if c.kind == "entity"]
@@ -182,6 +191,7 @@ class PlanConditions(PlanColumns):
             if not options:
                 raise Unbuildable(compared.adjective or "compared with a thing")
             found = options[0]
+            self._direct(compared, found)
             self.matches.append(found.score)
         if found.kind != "property":
             raise Unbuildable("compared with a thing")

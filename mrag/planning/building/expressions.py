@@ -202,6 +202,24 @@ class PlanExpressions(PlanChoices):
             return other
         return None
 
+    def _having_it(self) -> PlanNode | None:
+        """Return the things that a kind is said of, where it alone is named: "give me all comedies"."""
+        named = [r.mention for r in self.frame.restrictions]
+        if len(named) != 1 or len(self.graph.nodes) != 1 or self.frame.nouns:
+            return None
+        last, node = self.question.words[named[0].end - 1], self.graph.nodes[0]
+        found = [
+            (info.triples, info.iri)
+            for info in self.schema.properties.values()
+            if info.kind == "entity" and set(info.ranges) & set(node.classes) and info.domains
+        ]
+        if last.low == last.token.key or not last.low.endswith("s") or not found:
+            return None
+        info = self.schema.properties[max(found)[1]]
+        owner = self.graph.node_of(max(info.domains, key=lambda c: (info.domains[c], c)), new=True)
+        self.graph.add(owner.place, info.iri, node.place)
+        return owner
+
     def _place_of(self, node: PlanNode) -> PlanNode | None:
         """Return where a thing is, by a property that leads to a place."""
         found = [
@@ -250,6 +268,8 @@ class PlanExpressions(PlanChoices):
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown):
                 return node
+        if (having := self._having_it()) is not None:
+            return having
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if found.kind == "property" and self.info(found).kind == "entity":
@@ -274,6 +294,10 @@ class PlanExpressions(PlanChoices):
 
             words = {s for name in info.names for s in content(name)}
             told = 0.35 * len(words & around) + 0.1 * len(words & set(hints))
+            open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
+            named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
+            if named and not any(set(n.classes) & set(info.domains) for n in open_):
+                told -= 0.4  # what is named is seldom dated, what is asked for is
             return told - 0.3 * self._distance(sorted(info.domains), at)
 
         info = max(options, key=lambda i: (like(i), i.iri))

@@ -33,7 +33,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import QuestionText
-from mrag.planning.reading.state import is_superlative
+from mrag.planning.reading.state import PARTICIPLES, is_superlative
 from mrag.planning.schema import Schema
 
 _RELATIVE = frozenset("that which who whose with having where".split())
@@ -77,7 +77,10 @@ def descriptions(question: QuestionText, mentions: Sequence[NameMention]) -> lis
             starts[_before(low, cue.start)] = True, {len(low), last, first, *ends}
     for mention in classes:
         judged = any(0 <= mention.start - c.end <= 1 for c in best)
-        if mention.end < len(low) and _goes_on(low[mention.end]) and not judged:
+        arranged = any(c.start == mention.end and c.kind in ("order", "group", "direction") for c in found)
+        if judged or arranged or mention.end >= len(low):
+            continue
+        if _goes_on(low[mention.end : mention.end + 2]):
             superlative = any(c.start >= mention.end for c in best)
             starts[_before(low, mention.start)] = superlative, {len(low), last, first}
     breaks = [i for i, w in enumerate(question.words) if i and set(w.before) & set(".?!;")]
@@ -105,9 +108,10 @@ def _before(low: Sequence[str], start: int) -> int:
     return start
 
 
-def _goes_on(word: str) -> bool:
-    """Return whether a word behind a noun begins to say which things are meant."""
-    return word in _RELATIVE or word.endswith("ing")
+def _goes_on(behind: Sequence[str]) -> bool:
+    """Return whether the words behind a noun begin to say which things are meant."""
+    participle = behind[0].endswith(("ed", "en")) or behind[0] in PARTICIPLES
+    return behind[0] in _RELATIVE or behind[0].endswith("ing") or (participle and behind[1:] == ["by"])
 
 
 def outer_text(question: QuestionText, inner: Inner, word: str) -> str:

@@ -43,7 +43,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("write author pen"),
     words("movie film picture"),
     words("actor actress star performer cast"),
-    words("star act appear play"),
+    words("star act appear play feature perform cast"),
     words("car automobile vehicle auto"),
     words("airplane aircraft plane"),
     words("begin start commence"),

@@ -16,7 +16,7 @@ from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 from mrag.planning.reading.words import WordReader
 
 _NAMED = frozenset("named called".split())
-_APART = VERBS_OF_ASKING | frozenset("in from at near with for through to by on".split())
+_APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
 
 
@@ -56,6 +56,9 @@ class NameReader(WordReader):
             )
             return
         low = self.question.low
+        verb = VERBS_OF_ASKING & {*low[item.end : item.end + 1]}
+        if waiting.show and low[item.start - 1 : item.start] == ["which"] and verb:
+            waiting.show = self.implicit = False  # "which thriller has …" asks for things of a kind
         noun = self.last if self.last is not None and self._adjacent(item.start, 3) else None
         if noun is not None and not numeric(noun):
             joining = set(low[noun.end : item.start])

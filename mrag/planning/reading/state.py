@@ -20,7 +20,7 @@ from mrag.planning.schema import Schema
 
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 
-_PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
+PARTICIPLES = frozenset("made sold bought taught held built won run led sent paid met set put read".split())
 _NOUNS_IN_EST = frozenset(
     "interest request forest harvest conquest invest suggest protest honest modest guest contest arrest "
     "priest northwest southwest everest budapest digest manifest".split()
@@ -105,7 +105,7 @@ class ReaderState:
     def _passive(self, at: int) -> bool:
         """Return whether a "by" names who did something: "sold by"."""
         before = self.question.low[at - 1] if at else ""
-        return before.endswith(("ed", "en", "wn")) or before in _PARTICIPLES
+        return before.endswith(("ed", "en", "wn")) or before in PARTICIPLES
 
     def _owns(self, cls: str, iri: str) -> bool:
         info = self.schema.properties.get(iri)
