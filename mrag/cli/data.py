@@ -13,6 +13,7 @@ from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
     KgOption,
+    LabelPropertyOption,
     LanguageOption,
     StoreOption,
     opened,
@@ -39,6 +40,7 @@ def load(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
     ] = False,
+    label_property: LabelPropertyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -48,6 +50,7 @@ def load(
     \b
     Examples:
       mrag load my.ttl ontology.owl
+      mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
     """
     from mrag.errors import InconsistentOntology
@@ -58,6 +61,8 @@ def load(
             report = graph.load(
                 files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace
             )
+        if label_property:
+            graph.label_properties = tuple(label_property)
         for line in report.rejected:
             say(f"Skipped {line.file}, line {line.line}: {line.reason}", style="yellow")
         if report.odd_tags:
@@ -173,16 +178,19 @@ def index(
         ),
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
+    label_property: LabelPropertyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
 
-    Only documents that changed are embedded.
+    Only documents that changed are embedded. Things without a label are named by the property that tells them
+    apart best, else by the words of their IRIs.
 
     \b
     Examples:
       mrag index
       mrag index --embedder none --lang de,en
+      mrag index --label-property http://example.org/customerName
     """
     from dataclasses import asdict
 
@@ -194,6 +202,8 @@ def index(
         definition = Definition(languages=graph.languages)
         if query:
             definition = Definition(queries=tuple(query), languages=graph.languages)
+        if label_property:
+            graph.label_properties = tuple(label_property)
         indexes = SimilarityIndexes.of(graph)
         server = "server" if graph.store.capabilities.similarity else None
         model = embedder or server or Settings.from_env().embedder

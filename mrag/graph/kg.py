@@ -6,6 +6,7 @@ into sight and go out of it is in `mrag.graph.layers`, how files are loaded in `
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,16 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Protocol, TypeVar, cast
 
-from mrag.errors import StoreError
+from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
 from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
+from mrag.graph.naming import naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
 
 __all__ = ["KnowledgeGraph", "Layer", "Searcher"]
@@ -215,7 +217,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         """Return the best label of each entity, None where it has none.
 
         The first property of `LABELS` that gives one in the best language wins; ties break by the
-        text. Answers are kept until the triples change.
+        text. Properties chosen by `label_properties` come before these, and those that were found to name
+        things without a label behind them. Answers are kept until the triples change.
         """
         requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
@@ -223,8 +226,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         found = {e: kept[e] for e in requested if e in kept}
         missing = [e for e in requested if e not in found]
         if missing:
-            properties = self.profile().labels
-            found.update(fetch_labels(self.store, self.dataset(), missing, properties, self._languages))
+            naming = self.profile().naming
+            found.update(fetch_labels(self.store, self.dataset(), missing, naming, self._languages))
             if len(kept) < _MAX_LABELS:
                 kept.update(found)
             elif kept is self._labels:
@@ -240,6 +243,39 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
     def languages(self, tags: Sequence[str]) -> None:
         self._languages = tuple(tags)
         self._labels = {}
+
+    @property
+    def label_properties(self) -> tuple[str, ...]:
+        """Return the properties that name things, best first: IRIs of those that occur.
+
+        Setting it chooses properties, by IRI or CURIE, that come before all others; the choice is kept with
+        the graph, and an index is then older than the graph.
+
+        Raises:
+            ConfigError: If no triple has one of the properties that are chosen.
+
+        Example:
+            >>> from rdflib import Literal, URIRef
+            >>> from mrag.stores.oxigraph import OxigraphStore
+            >>> kg = KnowledgeGraph(OxigraphStore())
+            >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p:callsign"), Literal("Kilo 7"))])
+            >>> kg.label_properties = ["urn:p:callsign"]
+            >>> kg.labels(["urn:a"])
+            {'urn:a': 'Kilo 7'}
+        """
+        return self.profile().labels
+
+    @label_properties.setter
+    def label_properties(self, names: Iterable[str]) -> None:
+        chosen = tuple(dict.fromkeys(str(iri(name, self.prefixes)) for name in names))
+        for name in chosen:
+            if name not in self.profile().predicates:
+                raise ConfigError("No triple has this property, so it names nothing.", term=name)
+        record = self.record
+        revision = record.revision + 1
+        reasoned = revision if self.reasoned else record.reasoned
+        labels = json.dumps(chosen) if chosen else ""
+        self.commit(replace(record, labels=labels, revision=revision, reasoned=reasoned))
 
     def language_rank(self, language: str) -> int:
         """Return how far down the preferred languages a language tag stands; 0 is best.
@@ -268,8 +304,11 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         counts: dict[str, int] = {}
         for p, n in self.select(queries.get("explore/predicates").text):
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
+        chosen = self.record.chosen_labels
+        found = naming_properties(self, counts, profile_of(counts, chosen).labels)
+        profile = profile_of(counts, chosen, found)
         if self.record.kept and self.keeps_counts:
             # It is kept for the next time only: a question can be answered where nothing can be written.
             with suppress(StoreError):
-                self.commit(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
-        return profile_of(counts)
+                self.commit(replace(self.record, profile=with_profile(profile, self.revision)), changed=False)
+        return profile

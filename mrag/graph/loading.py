@@ -148,7 +148,8 @@ def _asserted(kg: GraphLayers, before: Record, graph: str, prefixes: str, *, rep
     """Finish what `_assert` began; recovery runs it again, so it may come twice."""
     if replacing:
         count = kg.store.count(graph)
-        kg.begin_anew(Record((graph,), revision=before.revision + 1, triples=count, prefixes=prefixes))
+        after = Record((graph,), revision=before.revision + 1, triples=count, prefixes=prefixes)
+        kg.begin_anew(replace(after, labels=before.labels))
         learn_prefixes(kg)
         return
     others = [g for g in before.asserted if g != graph]

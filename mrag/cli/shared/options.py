@@ -32,6 +32,14 @@ LanguageOption = Annotated[
     typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is no language tag.'),
 ]
 IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
+LabelPropertyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label-property",
+        metavar="IRI",
+        help="Property that names things, before rdfs:label; repeatable, best first. It is kept.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 DEFAULT_LANGUAGES = "en,mul,-"
 
