@@ -22,6 +22,7 @@ from mrag.graph.layers import GraphLayers, Layer
 from mrag.graph.naming import naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts
+from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
@@ -103,6 +104,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
         replacing: bool = False,
+        keep_going: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
@@ -113,12 +115,17 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
+            keep_going: Leave out files that are missing or not well formed, and name them in the report,
+                instead of refusing; each file is then read twice.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        found = sources(paths, format=format)
-        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
+        left_out: list[LeftOutFile] | None = [] if keep_going else None
+        found = sources(paths, format=format, left_out=left_out)
+        return loading.load(
+            self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
+        )
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.

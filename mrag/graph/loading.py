@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from mrag.errors import StoreError
+from mrag.errors import LoadError, StoreError
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LeftOutFile, LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import LoadReport
+from mrag.stores.process.parsing import flawless
 from mrag.stores.process.parsing import prefixes as declared
 
 _DELTA_BYTES = 64 << 20
@@ -30,8 +32,18 @@ def load(
     *,
     skip_bad_lines: bool,
     replacing: bool,
+    left_out: list[LeftOutFile] | None,
 ) -> LoadReport:
-    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
+    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does.
+
+    Raises:
+        LoadError: If a file is not well formed and `left_out` is None, or none is.
+    """
+    if left_out is not None:
+        found = flawless(found, left_out, skip_bad_lines=skip_bad_lines)
+        if not found and left_out:
+            first = left_out[0]
+            raise LoadError(f"None of the files can be read. {first.reason}", file=first.file)
     if replacing and kg.store.capabilities.reasoning:
         kg.clear()
     started = time.perf_counter()
@@ -53,6 +65,8 @@ def load(
         tuple(names),
         tuple(notes.rejected),
         tuple(sorted(notes.tags)),
+        tuple(notes.empty),
+        tuple(left_out or ()),
     )
 
 

@@ -9,7 +9,8 @@ from typing import IO, Protocol, Self, runtime_checkable
 
 import pyoxigraph as ox
 
-from mrag.loaders.rdf import LoadNotes, Progress, RejectedLine, Source
+from mrag.loaders.checks import LeftOutFile, LoadNotes, RejectedLine
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.patterns import Construct
 from mrag.rdf.terms import Term, Triple
 
@@ -92,6 +93,8 @@ class LoadReport:
         files: Paths read.
         rejected: Lines left out, when that was asked for.
         odd_tags: Language tags that BCP 47 does not allow, kept as they stand.
+        empty: Files without a statement.
+        left_out: Files that could not be read, when that was asked for.
     """
 
     graph: str
@@ -100,6 +103,8 @@ class LoadReport:
     files: tuple[str, ...]
     rejected: tuple[RejectedLine, ...] = ()
     odd_tags: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    left_out: tuple[LeftOutFile, ...] = ()
 
     @property
     def triples_per_second(self) -> float:

@@ -10,13 +10,17 @@ from typing import IO, TYPE_CHECKING, cast
 import pyoxigraph as ox
 
 from mrag.errors import LoadError, StoreError, StoreLocked
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.stores.process.parsing import Joined, bounds_of, ntriples
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
 
 logger = logging.getLogger(__name__)
+
+_SMALL = 4096
+"""Bytes of files for which a short cut gains nothing."""
 
 
 def load_sources(
@@ -82,7 +86,9 @@ def write_error(error: OSError, path: Path | None) -> LoadError:
 
 def _is_plain(source: Source) -> bool:
     """Return whether a file needs no more than to be copied, line by line."""
-    return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
+    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _SMALL:
+        return False
+    return not source.may_hold_blank_nodes()
 
 
 def _is_full(error: OSError) -> bool:

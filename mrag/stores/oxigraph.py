@@ -19,7 +19,8 @@ import pyoxigraph as ox
 from rdflib import URIRef
 
 from mrag.errors import LoadError, QueryRefused, StoreError
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
 from mrag.rdf.printing import to_sparql

@@ -7,7 +7,7 @@ whose names begin with `read` run in the child.
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -17,8 +17,8 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError, QueryTimeout
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import MORE_TIME, LeftOutFile, LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.stores.process.limited import Bounds, perform, stream
 
 PART = 10_000
@@ -69,6 +69,7 @@ def ntriples(
             except StopIteration as end:
                 notes.rejected += end.value.rejected
                 notes.tags |= end.value.tags
+                notes.empty += end.value.empty
                 return
             if isinstance(piece, bytes):
                 yield piece
@@ -90,6 +91,30 @@ def prefixes(sources: Sequence[Source]) -> dict[str, str]:
             dict[str, str],
             perform(f"{__name__}:read_prefixes", tuple(declaring), bounds=bounds_of(declaring)),
         )
+
+
+def flawless(
+    sources: Sequence[Source], left_out: list[LeftOutFile], *, skip_bad_lines: bool = False
+) -> list[Source]:
+    """Return the files that can be read to their ends.
+
+    Args:
+        sources: The files.
+        left_out: Receives the others.
+        skip_bad_lines: Whether bad lines of N-Triples and N-Quads are no flaw.
+    """
+    found = []
+    for source in sources:
+        past = skip_bad_lines and source.line_based
+        try:
+            with _named(source.path):
+                perform(f"{__name__}:read_through", source, past, bounds=bounds_of([source]))
+        except LoadError as error:
+            line = f"line {error.line}: " if error.line else ""
+            left_out.append(LeftOutFile(str(source.path), line + error.message))
+        else:
+            found.append(source)
+    return found
 
 
 def bounds_of(sources: Sequence[Source]) -> Bounds:
@@ -154,7 +179,7 @@ def read_files(sources: Sequence[Source], skip_bad_lines: bool, part: int) -> Ge
         return note
 
     quads = chain.from_iterable(
-        source.quads_skipping(notes, noted(at)) if skip_bad_lines else source.quads(noted(at), notes)
+        _statements(source, notes, noted(at), skip_bad_lines=skip_bad_lines)
         for at, source in enumerate(sources)
     )
     triples = (quad.triple for quad in quads)
@@ -165,6 +190,26 @@ def read_files(sources: Sequence[Source], skip_bad_lines: bool, part: int) -> Ge
             yield told
     yield sum(done)
     return notes
+
+
+def _statements(
+    source: Source, notes: LoadNotes, on_read: Callable[[int], None], *, skip_bad_lines: bool
+) -> Iterator[ox.Quad]:
+    """Yield the statements of a file, noting one that has none."""
+    found = source.quads_skipping(notes, on_read) if skip_bad_lines else source.quads(on_read, notes)
+    first = next(found, None)
+    if first is None:
+        notes.empty.append(str(source.path))
+        return
+    yield first
+    yield from found
+
+
+def read_through(source: Source, skip_bad_lines: bool) -> None:
+    """Read a file to its end, to see whether it is well formed."""
+    notes = LoadNotes()
+    for _ in _statements(source, notes, lambda _: None, skip_bad_lines=skip_bad_lines):
+        pass
 
 
 def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
