@@ -94,6 +94,11 @@ class GraphLayers:
         return self.record.asserted == self._found
 
     @property
+    def is_new(self) -> bool:
+        """Return whether nothing has ever been loaded; a server that reasons has a graph in any case."""
+        return self.record.is_new and not self.store.capabilities.reasoning
+
+    @property
     def revision(self) -> int:
         """Return a number that grows with every change of the triples."""
         return self.record.revision

@@ -81,6 +81,11 @@ class Record:
         )
 
     @property
+    def is_new(self) -> bool:
+        """Return whether nothing has ever been loaded."""
+        return not self.triples and not self.revision and not self.contexts
+
+    @property
     def chosen_labels(self) -> tuple[str, ...]:
         """Return the properties that somebody chose to name things, best first."""
         return tuple(json.loads(self.labels)) if self.labels else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -63,7 +64,12 @@ def warn_of_login(url: str | None) -> None:
 
 @contextmanager
 def opened(
-    store: str | None, kg: str | None, languages: str = DEFAULT_LANGUAGES, *, create: bool = False
+    store: str | None,
+    kg: str | None,
+    languages: str = DEFAULT_LANGUAGES,
+    *,
+    create: bool = False,
+    may_be_new: bool = False,
 ) -> Iterator[KnowledgeGraph]:
     """Open the graph that the options and the environment name, and close it again.
 
@@ -71,10 +77,12 @@ def opened(
         store: The `--store` option.
         kg: The `--kg` option.
         languages: The `--lang` option.
-        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph.
+        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph. What was made
+            is removed again if nothing comes into it.
+        may_be_new: Whether the store and the graph that are named need not be there; with `create` as well.
     """
     from mrag.config import DEFAULT_STORE, Settings
-    from mrag.graph.connection import connect, demo
+    from mrag.graph.connection import connect, demo, folder_of, is_store
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)
@@ -86,12 +94,23 @@ def opened(
         with status("Preparing the demo graph"):
             graph = demo(model=settings.embedder, folder=user_cache_path("mrag"))
         graph.languages = tags
+        made = None
     else:
-        graph = connect(settings.store or f"oxigraph:{DEFAULT_STORE}", settings.kg, languages=tags)
-    with graph:
-        if graph.recovered:
-            say(graph.recovered, style="yellow")
-        yield graph
+        url = settings.store or f"oxigraph:{DEFAULT_STORE}"
+        made = folder_of(url) if create else None
+        made = None if made is None or made.exists() else made
+        graph = connect(url, settings.kg, languages=tags, create=create or may_be_new)
+    try:
+        with graph:
+            if graph.recovered:
+                say(graph.recovered, style="yellow")
+            yield graph
+    except BaseException:
+        if made is not None and graph.record.is_new and is_store(made):
+            # An empty store would be taken for the one to read.
+            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(f"{made}.mrag", ignore_errors=True)
+        raise
 
 
 def read_query_file(path: str) -> str:
