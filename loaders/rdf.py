@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyoxigraph as ox
 
@@ -45,7 +45,7 @@ _FORMATS: dict[str, ox.RdfFormat] = {
 }
 _NOT_IN_FOLDERS = {"json", "xml"}
 """Endings too common to be taken for RDF where only a folder was named."""
-
+_NAMING = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG, ox.RdfFormat.JSON_LD)
 _LINE_BASED = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
 
@@ -133,6 +133,11 @@ class Source:
         return found  # type: ignore[return-value]
 
     @property
+    def names_graphs(self) -> bool:
+        """Return whether files of this format can name graphs."""
+        return self.format in _NAMING
+
+    @property
     def line_based(self) -> bool:
         """Return whether each line is a statement of its own."""
         return self.format in _LINE_BASED
@@ -175,8 +180,8 @@ class Source:
     ) -> Iterator[ox.Quad]:
         """Parse the file, with blank nodes turned into IRIs.
 
-        Ill-formed language tags such as `zh-classical`, common in graphs taken from Wikidata, are kept
-        and noted. Finding one starts the file anew, so statements may come twice.
+        Ill-formed language tags such as `zh-classical` are kept and noted. Finding one starts the file anew,
+        so statements may come twice.
 
         Args:
             on_read: Called with the bytes consumed on disk so far.
@@ -204,7 +209,9 @@ class Source:
         names: dict[str, ox.NamedNode] = {}
         digest = self._digest()
 
-        def skolem(term: ox.BlankNode) -> ox.NamedNode:
+        def skolem(term: Any) -> Any:
+            if not isinstance(term, ox.BlankNode):
+                return term
             known = names.get(term.value)
             if known is None:
                 known = names[term.value] = ox.NamedNode(f"{SKOLEM}{digest}:{len(names)}")
@@ -218,14 +225,9 @@ class Source:
                 yield from parsed
                 return
             for quad in parsed:
-                s, o = quad.subject, quad.object
-                if isinstance(s, ox.BlankNode) or isinstance(o, ox.BlankNode):
-                    quad = ox.Quad(
-                        skolem(s) if isinstance(s, ox.BlankNode) else s,
-                        quad.predicate,
-                        skolem(o) if isinstance(o, ox.BlankNode) else o,
-                        quad.graph_name,
-                    )
+                s, o, g = quad.subject, quad.object, quad.graph_name
+                if any(isinstance(term, ox.BlankNode) for term in (s, o, g)):
+                    quad = ox.Quad(skolem(s), quad.predicate, skolem(o), skolem(g))
                 yield quad
 
     def quads_skipping(

@@ -17,6 +17,7 @@ from typing import IO, Protocol, TypeVar, cast
 
 from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
+from mrag.graph.dumping import write_quads
 from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
 from mrag.graph.naming import naming_properties
@@ -142,8 +143,18 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             self._profile, self._labels = None, {}
 
     def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
-        """Write a layer to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
-        for graph in self.dataset(layer).default:
+        """Write a layer to a stream.
+
+        Args:
+            output: The stream.
+            layer: The layer.
+            format: `nt` or `ttl` for all of it in one graph, `nq` or `trig` for its named graphs as they are.
+        """
+        graphs = self.dataset(layer).default
+        if format in ("nq", "trig"):
+            write_quads(self, graphs, output, format)
+            return
+        for graph in graphs:
             self.store.dump(graph, output, format)
 
     # -- reading -----------------------------------------------------------------------------------

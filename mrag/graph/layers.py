@@ -85,7 +85,9 @@ class GraphLayers:
             "asserted": record.asserted,
             "inferred": record.inferred,
         }[layer]
-        named = () if self.as_found else (*record.asserted, *record.inferred, *record.contexts)
+        # What named graphs assert is in one graph more, so that the default graph has it.
+        own = (g for g in (*record.asserted, *record.inferred) if g != record.merged)
+        named = () if self.as_found else (*own, *record.contexts)
         return Dataset(graphs, named)
 
     @property
@@ -256,9 +258,9 @@ class GraphLayers:
             self._found, self.record = (), Record((f"{self.iri}:asserted:0",))
 
     def begin_anew(self, after: Record) -> None:
-        """Commit a record that names none of the graphs of before, then remove those."""
-        contexts = self.record.contexts
-        self.commit(replace(after, pending=json.dumps({"clear": list(contexts)}) if contexts else ""))
+        """Commit a record that names none of the graphs of before but `contexts`, then remove the others."""
+        contexts = [g for g in self.record.contexts if g not in after.contexts]
+        self.commit(replace(after, pending=json.dumps({"clear": contexts}) if contexts else ""))
         self.forget(contexts)
 
     def forget(self, contexts: Sequence[str]) -> None:

@@ -176,8 +176,13 @@ class TripleStore(Protocol):
         *,
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
+        merged: str | None = None,
     ) -> LoadNotes:
-        """Load files into a graph, whole or not at all."""
+        """Load files into a graph, whole or not at all.
+
+        Their named graphs are merged into it, unless `merged` is given: then they are filled as well, and
+        what is in them goes to the graph that it names instead, to none for "".
+        """
 
     def edges(
         self,

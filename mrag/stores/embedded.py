@@ -12,7 +12,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError, StoreError, StoreLocked
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
-from mrag.stores.process.parsing import Joined, bounds_of, ntriples
+from mrag.stores.process.parsing import Joined, bounds_of, nquads, ntriples
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
@@ -28,8 +28,9 @@ def load_sources(
     sources: Sequence[Source],
     graph: str,
     on_progress: Progress | None = None,
+    merged: str | None = None,
     *,
-    skip_bad_lines: bool = False,
+    skip_bad: bool = False,
 ) -> LoadNotes:
     """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does.
 
@@ -40,7 +41,7 @@ def load_sources(
     # The engine is in no variable here: the traceback of an error would hold it, and with it the lock of the
     # folder, after the store has been closed.
     notes, node = LoadNotes(), ox.NamedNode(graph)
-    if len(sources) == 1 and not skip_bad_lines and _is_plain(sources[0]):
+    if merged is None and len(sources) == 1 and not skip_bad and _is_plain(sources[0]):
         try:
             total, seconds = sources[0].size(), bounds_of(sources).seconds
             note = None if on_progress is None else lambda done: on_progress(done, total)
@@ -49,7 +50,12 @@ def load_sources(
             return notes
         except SyntaxError:
             logger.debug("reading %s again, statement by statement", sources[0].path)
-    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
+    if merged is not None:
+        into = (graph, merged or None)
+        parts = nquads(sources, notes, into, on_progress, skip_bad_lines=skip_bad)
+        store.engine.bulk_load(cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_QUADS, lenient=True)
+        return notes
+    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad)
     # Lenient, because what is odd has been noted or refused already.
     store.engine.bulk_load(
         cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
