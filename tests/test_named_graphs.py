@@ -11,13 +11,16 @@ import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import Literal, URIRef
+from rdflib import RDFS, Literal, URIRef
 
 import mrag
-from mrag.errors import LoadError
+from mrag.context.sources import named_graphs
+from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.narrowing import NarrowedGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
+from tests.commands import run
 
 E = "http://e.example/"
 VERSIONS = f"""
@@ -134,3 +137,60 @@ def test_a_crash_during_a_load_is_put_right(tmp_path: Path, landed: bool) -> Non
         assert again.recovered is not None
         assert again.count() == again.record.triples == 1 + landed
         assert again.record.contexts == (after.contexts if landed else ())
+
+
+TENANTS = f"""
+@prefix e: <{E}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+e:acme-tenant {{ e:widget a e:Product ; rdfs:label "Widget" ; e:price 10 }}
+e:v2 {{ e:widget a e:Product ; rdfs:label "Widget" ; e:price 12 .
+  e:gadget a e:Product ; rdfs:label "Gadget" }}
+e:gadget e:colour "red" .
+"""
+
+
+@pytest.fixture
+def tenants(tmp_path: Path) -> Path:
+    (tmp_path / "t.trig").write_text(TENANTS, encoding="utf-8")
+    for command in (["load", "t.trig"], ["index", "--embedder", "none"]):
+        assert run(*command, cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+def test_contexts_and_citations_say_which_graph(tenants: Path) -> None:
+    done = run("ask", "--model", "none", "What is the price of Widget?", cwd=tenants)
+    assert "[t1] (Widget, price, 10, in graph acme tenant)" in done.stdout
+    assert "[t2] (Widget, price, 12, in graph e:v2)" in done.stdout
+    with mrag.connect(str(tenants / "mrag.db")) as kg:
+        answer = mrag.ask(kg, "Tell me of the gadget", model="none", how="read")
+        lines = {str(line.triple.p): line for line in answer.context.lines}
+        assert lines[f"{E}colour"].named == () and lines[f"{E}colour"].text == '(Gadget, colour, "red")'
+        type_line = lines["http://www.w3.org/1999/02/22-rdf-syntax-ns#type"]
+        assert type_line.named == (f"{E}v2",)
+        again = type(answer).from_json(answer.to_json())
+        assert [line.named for line in again.context.lines] == [line.named for line in answer.context.lines]
+        shared = Triple(URIRef(f"{E}widget"), RDFS.label, Literal("Widget"))
+        assert named_graphs(kg, [shared]) == [(f"{E}acme-tenant", f"{E}v2")]
+
+
+def test_a_question_is_narrowed_to_a_graph(tenants: Path) -> None:
+    price = ("ask", "--model", "none", "What is the price of Widget?")
+    assert run(*price, "--graph", "e:v2", cwd=tenants).stdout.startswith("12 [t1]")
+    assert run(*price, "--graph", f"{E}acme-tenant", cwd=tenants).stdout.startswith("10 [t1]")
+    hits = run("search", "gadget widget", "--graph", "e:acme-tenant", cwd=tenants).stdout
+    assert "Widget" in hits and "Gadget" not in hits
+    rows = run("query", "SELECT ?o { ?s e:price ?o }", "--graph", "e:v2", "--json", cwd=tenants).stdout
+    assert [row["o"]["value"] for row in json.loads(rows)["results"]["bindings"]] == ["12"]
+    wrong = run(*price, "--graph", "e:v3", cwd=tenants)
+    assert wrong.returncode == 1 and "It has: e:acme-tenant, e:v2." in wrong.stderr
+
+
+def test_what_is_narrowed_leaves_the_whole_as_it_is(tenants: Path) -> None:
+    with mrag.connect(str(tenants / "mrag.db")) as kg:
+        before = kg.record
+        part = NarrowedGraph(kg, "e:v2")
+        assert mrag.ask(part, "How many products are there?", model="none").text.startswith("2")
+        assert part.count() == 5 and part.labels([f"{E}gadget"]) == {f"{E}gadget": "Gadget"}
+        with pytest.raises(ConfigError, match="read only"):
+            part.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), Literal("c"))])
+        assert replace(kg.record, profile=before.profile) == before
+        assert mrag.ask(kg, "What is the price of Widget?", model="none").text.count("[t") == 2

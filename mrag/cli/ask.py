@@ -9,6 +9,7 @@ import typer
 
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
+    GraphOption,
     IndexOption,
     JsonOption,
     KgOption,
@@ -94,6 +95,7 @@ def ask(
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question, with the triples that support it.
@@ -102,6 +104,7 @@ def ask(
     Examples:
       mrag ask "How many triple stores are there?"
       mrag ask --how read "What database products are linked to RDF?"
+      mrag ask --graph http://example.org/v2 "What does the widget cost?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
     if image is not None or media is not None:
@@ -113,11 +116,11 @@ def ask(
     from mrag.context import ContextSettings
     from mrag.retrieval.answering import ask as answered
 
-    with opened(store, kg, lang) as graph:
+    with opened(store, kg, lang, graph=graph) as seen:
         settings = ContextSettings(hops=hops, token_budget=budget)
         name = Settings.from_env(model=model).model
         given = answered(
-            graph, question, model=name, k=k, index=index, settings=settings,
+            seen, question, model=name, k=k, index=index, settings=settings,
             how=cast("How", how), reading=reading,
         )  # fmt: skip
     if as_json:
@@ -156,6 +159,7 @@ def search(
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the entities most similar to a text.
@@ -175,9 +179,9 @@ def search(
     from mrag.index.document_index import Mode
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
-    with opened(store, kg, lang) as graph:
-        hits = SimilarityRanker(graph, index, cast(Mode, mode)).rank(Question(text), k)
-        display = Display(graph)
+    with opened(store, kg, lang, graph=graph) as seen:
+        hits = SimilarityRanker(seen, index, cast(Mode, mode)).rank(Question(text), k)
+        display = Display(seen)
         display.prepare([hit.iri for hit in hits])
         if as_json:
             show_json([hit_json(hit, display.entity(hit.iri)) for hit in hits])

@@ -11,6 +11,7 @@ import typer
 
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
+    GraphOption,
     JsonOption,
     KgOption,
     LanguageOption,
@@ -36,6 +37,7 @@ def query(
     seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
     rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 100_000,
     layer: Annotated[str, typer.Option(help="Triples to query: all, asserted or inferred.")] = "all",
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a SPARQL read query.
@@ -59,12 +61,12 @@ def query(
         text = queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
         text = read_query_file(text)
-    with opened(store, kg) as graph:
-        result = graph.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
+    with opened(store, kg, graph=graph) as seen:
+        result = seen.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
         elif isinstance(result, SelectResult):
-            _show_rows(result, graph.prefixes, as_json=as_json)
+            _show_rows(result, seen.prefixes, as_json=as_json)
         else:
             for t in result:
                 show_data(f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .")

@@ -52,7 +52,10 @@ class GraphLayers:
     Attributes:
         cache: What others derived from the present triples; another one is begun when they change.
         chosen: Whether the graphs were named when it was opened.
+        within: The named graph that alone is in sight; empty for all of it.
     """
+
+    within = ""
 
     def __init__(
         self,

@@ -27,6 +27,12 @@ StoreOption = Annotated[
     ),
 ]
 KgOption = Annotated[str | None, typer.Option("--kg", metavar="NAME", help="Knowledge graph in the store.")]
+GraphOption = Annotated[
+    str | None,
+    typer.Option(
+        "--graph", metavar="IRI", help="See this named graph alone, such as one source, version or tenant."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 LanguageOption = Annotated[
     str,
@@ -70,6 +76,7 @@ def opened(
     *,
     create: bool = False,
     may_be_new: bool = False,
+    graph: str | None = None,
 ) -> Iterator[KnowledgeGraph]:
     """Open the graph that the options and the environment name, and close it again.
 
@@ -80,9 +87,11 @@ def opened(
         create: Make `./mrag.db` when nothing is named, instead of taking the demo graph. What was made
             is removed again if nothing comes into it.
         may_be_new: Whether the store and the graph that are named need not be there; with `create` as well.
+        graph: The `--graph` option.
     """
     from mrag.config import DEFAULT_STORE, Settings
     from mrag.graph.connection import connect, demo, folder_of, is_store
+    from mrag.graph.narrowing import NarrowedGraph
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)
@@ -92,21 +101,21 @@ def opened(
 
         say("No store is named, so the demo graph of products and vendors is used.", style="dim")
         with status("Preparing the demo graph"):
-            graph = demo(model=settings.embedder, folder=user_cache_path("mrag"))
-        graph.languages = tags
+            found = demo(model=settings.embedder, folder=user_cache_path("mrag"))
+        found.languages = tags
         made = None
     else:
         url = settings.store or f"oxigraph:{DEFAULT_STORE}"
         made = folder_of(url) if create else None
         made = None if made is None or made.exists() else made
-        graph = connect(url, settings.kg, languages=tags, create=create or may_be_new)
+        found = connect(url, settings.kg, languages=tags, create=create or may_be_new)
     try:
-        with graph:
-            if graph.recovered:
-                say(graph.recovered, style="yellow")
-            yield graph
+        with found:
+            if found.recovered:
+                say(found.recovered, style="yellow")
+            yield found if graph is None else NarrowedGraph(found, graph)
     except BaseException:
-        if made is not None and graph.record.is_new and is_store(made):
+        if made is not None and found.record.is_new and is_store(made):
             # An empty store would be taken for the one to read.
             shutil.rmtree(made, ignore_errors=True)
             shutil.rmtree(f"{made}.mrag", ignore_errors=True)
