@@ -90,26 +90,26 @@ def explain(
 
     \b
     Examples:
-      mrag explain ex:GraphDB
+      mrag explain GraphDB
       mrag explain ex:GraphDB rdf:type ex:SemanticProduct
     """
     from rdflib import Literal
 
     from mrag.errors import ConfigError
-    from mrag.rdf.terms import iri
     from mrag.retrieval.explanation import explain as proved
+    from mrag.retrieval.explanation import named_term
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
     with opened(store, kg, lang) as graph:
-        subject = iri(what[0], graph.prefixes)
+        subject = named_term(graph, what[0])
         if len(what) == 1:
             found = proved(graph, subject, max_triples=max_triples)
         else:
             text = what[2]
             quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-            end = Literal(text[1:-1]) if quoted else iri(text, graph.prefixes)
-            found = proved(graph, subject, iri(what[1], graph.prefixes), end)
+            end = Literal(text[1:-1]) if quoted else named_term(graph, text)
+            found = proved(graph, subject, named_term(graph, what[1]), end)
     show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
 
 
@@ -149,7 +149,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.rdf.terms import curie, term_to_json
+    from mrag.rdf.terms import NUMBERS, curie, term_to_json
 
     if as_json:
         show_json(
@@ -168,6 +168,8 @@ def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bo
         if term is None:
             return ""
         if isinstance(term, Literal):
+            if term.datatype in NUMBERS and term.value is not None:
+                return str(term)
             # A newline or a tab in a literal does not end a row or a cell.
             kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""
             return f'"{term.translate(_ESCAPES)}"{kind}'

@@ -14,10 +14,10 @@ from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
-from mrag.planning.profile.kinds import DATES, NUMBERS, kind_of_texts, number_in
+from mrag.planning.profile.kinds import DATES, kind_of_texts, number_in
 from mrag.planning.schema import Kind
 from mrag.rdf import queries
-from mrag.rdf.terms import XSD, Term
+from mrag.rdf.terms import NUMBERS, XSD, Term
 
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
