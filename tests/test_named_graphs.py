@@ -174,8 +174,8 @@ def test_contexts_and_citations_say_which_graph(tenants: Path) -> None:
 
 def test_a_question_is_narrowed_to_a_graph(tenants: Path) -> None:
     price = ("ask", "--model", "none", "What is the price of Widget?")
-    assert run(*price, "--graph", "e:v2", cwd=tenants).stdout.startswith("12 [t1]")
-    assert run(*price, "--graph", f"{E}acme-tenant", cwd=tenants).stdout.startswith("10 [t1]")
+    assert "12 [t1]" in run(*price, "--graph", "e:v2", cwd=tenants).stdout
+    assert "10 [t1]" in run(*price, "--graph", f"{E}acme-tenant", cwd=tenants).stdout
     hits = run("search", "gadget widget", "--graph", "e:acme-tenant", cwd=tenants).stdout
     assert "Widget" in hits and "Gadget" not in hits
     rows = run("query", "SELECT ?o { ?s e:price ?o }", "--graph", "e:v2", "--json", cwd=tenants).stdout
