@@ -1,4 +1,4 @@
-"""What is checked in the text of an RDF document before a parser gets it: depth, length and entities.
+"""What is checked in the text of an RDF document before a parser gets it, and what a load notes.
 
 The parser's time, its memory or its stack grow with these, in places worse than linearly, and a few hundred
 bytes of entities can stand for gigabytes. The text is read once, in the pieces in which it comes.
@@ -8,25 +8,56 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import IO, Final, Protocol
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders._bounds import Brackets, Lines, TooMuch
+from mrag.loaders._encoding import recoded
 from mrag.loaders._xml import Xml
 
 MORE_TIME: Final = "Nothing of it was stored. Allow more with the environment variable MRAG_PARSE_SECONDS."
 
 _CHUNK = 1 << 20
-_MARK = b"\xef\xbb\xbf"
-"""What some editors put before UTF-8; it says nothing, and no grammar but XML's and JSON's expects it."""
 _INFLATED = 256
 """RDF shrinks to a thirtieth or so under gzip; what grows by more than this, past `_PLAIN`, is no RDF."""
 _PLAIN = 1 << 30
+
+
+@dataclass(frozen=True)
+class RejectedLine:
+    """A line that was left out of a load, and why."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class LeftOutFile:
+    """A file that was left out of a load, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass
+class LoadNotes:
+    """What a load let pass or left out.
+
+    Attributes:
+        rejected: Lines left out, when that was asked for.
+        tags: Language tags that BCP 47 does not allow, kept as they stand.
+        empty: Files without a statement.
+    """
+
+    rejected: list[RejectedLine] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)
+    empty: list[str] = field(default_factory=list)
 
 
 class Check(Protocol):
@@ -37,7 +68,7 @@ class Check(Protocol):
 
 
 class Checked(io.RawIOBase):
-    """A stream whose content is checked before it is passed on.
+    """A stream whose content is turned into UTF-8 and checked before it is passed on.
 
     Args:
         stream: The content.
@@ -60,10 +91,10 @@ class Checked(io.RawIOBase):
         until: float | None = None,
     ) -> None:
         self._stream, self._format, self._file = stream, format, file
+        self._pieces = recoded(stream, format, file)
         self._packed, self._until = packed, until
         self._check = check_of(format)
         self._piece = memoryview(b"")
-        self._encoding = ""
         self._read = 0
 
     def readable(self) -> bool:
@@ -92,11 +123,7 @@ class Checked(io.RawIOBase):
         super().close()
 
     def _next(self) -> bytes:
-        data = self._stream.read(_CHUNK)
-        if not self._read:
-            data = data.removeprefix(_MARK)
-        if self._format == ox.RdfFormat.RDF_XML:
-            data = self._as_utf8(data)
+        data = next(self._pieces, b"")
         self._read += len(data)
         if self._until is not None and time.monotonic() > self._until:
             raise LoadError("The file took too long to read.", file=self._file, hint=MORE_TIME)
@@ -113,18 +140,6 @@ class Checked(io.RawIOBase):
                 hint="Nothing of it was stored. Documents that people or programs write stay far below this.",
             ) from None
         return data
-
-    def _as_utf8(self, data: bytes) -> bytes:
-        """Turn XML in one of the encodings of Western Europe into UTF-8, which alone the parser reads."""
-        if not self._read and (found := _ENCODING.match(data)) is not None:
-            self._encoding = found[2].decode()
-            data = found[1] + b"UTF-8" + data[found.end(2) :]
-        return data.decode(self._encoding).encode() if self._encoding else data
-
-
-_ENCODING = re.compile(
-    rb"""(<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["'])(iso-8859-1|iso-8859-15|latin1)\b""", re.I
-)
 
 
 def too_long(format: ox.RdfFormat, file: str | None = None) -> LoadError:

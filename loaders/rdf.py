@@ -13,14 +13,15 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
-from mrag.loaders.checks import Checked, Counting, Gunzipped, too_long
+from mrag.loaders._encoding import recoded
+from mrag.loaders.checks import Checked, Counting, Gunzipped, LeftOutFile, LoadNotes, RejectedLine, too_long
 from mrag.rdf.namespaces import SKOLEM
 
 Progress = Callable[[int, int | None], None]
@@ -44,31 +45,9 @@ _FORMATS: dict[str, ox.RdfFormat] = {
 }
 _NOT_IN_FOLDERS = {"json", "xml"}
 """Endings too common to be taken for RDF where only a folder was named."""
-
+_NAMING = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG, ox.RdfFormat.JSON_LD)
 _LINE_BASED = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
-
-
-@dataclass(frozen=True)
-class RejectedLine:
-    """A line that was left out of a load, and why."""
-
-    file: str
-    line: int
-    reason: str
-
-
-@dataclass
-class LoadNotes:
-    """What a load let pass or left out.
-
-    Attributes:
-        rejected: Lines left out, when that was asked for.
-        tags: Language tags that BCP 47 does not allow, kept as they stand.
-    """
-
-    rejected: list[RejectedLine] = field(default_factory=list)
-    tags: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -154,6 +133,16 @@ class Source:
         return found  # type: ignore[return-value]
 
     @property
+    def names_graphs(self) -> bool:
+        """Return whether files of this format can name graphs."""
+        return self.format in _NAMING
+
+    @property
+    def line_based(self) -> bool:
+        """Return whether each line is a statement of its own."""
+        return self.format in _LINE_BASED
+
+    @property
     def declares(self) -> bool:
         """Return whether files of this format can declare prefixes."""
         return self.format not in (*_LINE_BASED, ox.RdfFormat.JSON_LD)
@@ -180,7 +169,7 @@ class Source:
             return True
         last = b""
         with self.open() as stream:
-            while chunk := stream.read(_CHUNK):
+            for chunk in recoded(stream, self.format, str(self.path)):
                 if any(mark in last + chunk for mark in marks):
                     return True
                 last = chunk[-1:]
@@ -191,8 +180,8 @@ class Source:
     ) -> Iterator[ox.Quad]:
         """Parse the file, with blank nodes turned into IRIs.
 
-        Ill-formed language tags such as `zh-classical`, common in graphs taken from Wikidata, are kept
-        and noted. Finding one starts the file anew, so statements may come twice.
+        Ill-formed language tags such as `zh-classical` are kept and noted. Finding one starts the file anew,
+        so statements may come twice.
 
         Args:
             on_read: Called with the bytes consumed on disk so far.
@@ -220,7 +209,9 @@ class Source:
         names: dict[str, ox.NamedNode] = {}
         digest = self._digest()
 
-        def skolem(term: ox.BlankNode) -> ox.NamedNode:
+        def skolem(term: Any) -> Any:
+            if not isinstance(term, ox.BlankNode):
+                return term
             known = names.get(term.value)
             if known is None:
                 known = names[term.value] = ox.NamedNode(f"{SKOLEM}{digest}:{len(names)}")
@@ -234,14 +225,9 @@ class Source:
                 yield from parsed
                 return
             for quad in parsed:
-                s, o = quad.subject, quad.object
-                if isinstance(s, ox.BlankNode) or isinstance(o, ox.BlankNode):
-                    quad = ox.Quad(
-                        skolem(s) if isinstance(s, ox.BlankNode) else s,
-                        quad.predicate,
-                        skolem(o) if isinstance(o, ox.BlankNode) else o,
-                        quad.graph_name,
-                    )
+                s, o, g = quad.subject, quad.object, quad.graph_name
+                if any(isinstance(term, ox.BlankNode) for term in (s, o, g)):
+                    quad = ox.Quad(skolem(s), quad.predicate, skolem(o), skolem(g))
                 yield quad
 
     def quads_skipping(
@@ -273,6 +259,13 @@ class Source:
             )
         if isinstance(error, MemoryError):
             return too_long(self.format, str(self.path))
+        if isinstance(error, SyntaxError) and "utf-8" in _reason(error).lower():
+            return LoadError(
+                f"Not valid {self.format.name}: its bytes are not UTF-8.",
+                file=str(self.path),
+                line=error.lineno,
+                hint="Nothing of this load was stored. Convert it, as with iconv -f ISO-8859-1 -t UTF-8.",
+            )
         if isinstance(error, SyntaxError):
             return LoadError(
                 f"Not valid {self.format.name}: {_reason(error)}.",
@@ -297,8 +290,18 @@ def _again(path: Path, media: str, gzipped: bool, base_iri: str) -> Source:
     return Source(path, format, gzipped, base_iri)
 
 
-def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = None) -> list[Source]:
+def sources(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    format: str | None = None,
+    left_out: list[LeftOutFile] | None = None,
+) -> list[Source]:
     """Describe several files; a folder stands for the RDF files below it, in order of name.
+
+    Args:
+        paths: The files and folders.
+        format: A file ending that overrides those of the paths.
+        left_out: Receives the files that cannot be described, instead of an error.
 
     Raises:
         LoadError: If one is missing, a folder holds none, or a format cannot be told.
@@ -307,7 +310,12 @@ def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = Non
     for path in paths:
         p = Path(path)
         if not p.is_dir():
-            found.append(Source.of(p, format=format))
+            try:
+                found.append(Source.of(p, format=format))
+            except LoadError as error:
+                if left_out is None:
+                    raise
+                left_out.append(LeftOutFile(str(p), error.message))
             continue
         endings = _FORMATS.keys() - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]

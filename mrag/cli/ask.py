@@ -10,6 +10,7 @@ import typer
 from mrag.cli.shared.answers import show_answer
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
+    GraphOption,
     IndexOption,
     JsonOption,
     KgOption,
@@ -104,6 +105,7 @@ def ask(
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question, with the triples that support it.
@@ -118,6 +120,7 @@ def ask(
       mrag ask --texts articles "Where was Ada Hill born?"
       mrag ask --media photos "Show me pictures of a red dress"
       mrag ask --how read "What database products are linked to RDF?"
+      mrag ask --graph http://example.org/v2 "What does the widget cost?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
     if image is None:
@@ -132,10 +135,10 @@ def ask(
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
         _folder(media)
-    with opened(store, kg, lang) as graph:
-        ranker = _ranker(graph, question, image, media, looks, only) if pictured else None
+    with opened(store, kg, lang, graph=graph) as seen:
+        ranker = _ranker(seen, question, image, media, looks, only) if pictured else None
         given = answered(
-            graph, Question(question, image) if image is not None else question,
+            seen, Question(question, image) if image is not None else question,
             model=settings.model, k=k, index=index,
             settings=ContextSettings(hops=hops, token_budget=budget), how=cast("How", how), reading=reading,
             texts=texts or None, media=media if pictured else None, ranker=ranker,
@@ -158,6 +161,7 @@ def search(
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the entities most similar to a text.
@@ -174,9 +178,9 @@ def search(
     from mrag.context.display import Display
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
-    with opened(store, kg, lang) as graph:
-        hits = SimilarityRanker(graph, index, cast("Mode", mode)).rank(Question(text), k)
-        display = Display(graph)
+    with opened(store, kg, lang, graph=graph) as seen:
+        hits = SimilarityRanker(seen, index, cast("Mode", mode)).rank(Question(text), k)
+        display = Display(seen)
         display.prepare([hit.iri for hit in hits])
         if as_json:
             show_json([hit_json(hit, display.entity(hit.iri)) for hit in hits])

@@ -13,6 +13,7 @@ from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
     KgOption,
+    LabelPropertyOption,
     LanguageOption,
     StoreOption,
     opened,
@@ -22,6 +23,7 @@ from mrag.cli.shared.output import progress, say, show, show_json, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.stores.base import LoadReport
 
 
 def load(
@@ -39,6 +41,10 @@ def load(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
     ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Leave out files that cannot be read, and name them.")
+    ] = False,
+    label_property: LabelPropertyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -48,6 +54,8 @@ def load(
     \b
     Examples:
       mrag load my.ttl ontology.owl
+      mrag load --keep-going ./exports
+      mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
     """
     from mrag.errors import InconsistentOntology
@@ -56,20 +64,24 @@ def load(
         kept = loading(graph)
         with stopping.kept(kept), progress("Loading") as note:
             report = graph.load(
-                files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace
+                files,
+                format=format,
+                on_progress=note,
+                skip_bad_lines=skip_bad_lines,
+                replacing=replace,
+                keep_going=keep_going,
             )
-        for line in report.rejected:
-            say(f"Skipped {line.file}, line {line.line}: {line.reason}", style="yellow")
-        if report.odd_tags:
-            say(
-                f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow"
-            )
+        if label_property:
+            graph.label_properties = tuple(label_property)
+        _say_notes(report)
         result: dict[str, Any] = {
             "store": graph.store.url,
             "triples": report.triples,
             "seconds": round(report.seconds, 3),
             "triples_per_second": round(report.triples_per_second),
             "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
+            "left_out": [{"file": f.file, "reason": f.reason} for f in report.left_out],
+            "empty": list(report.empty),
         }
         if reason:
             try:
@@ -173,16 +185,19 @@ def index(
         ),
     ] = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
+    label_property: LabelPropertyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
 
-    Only documents that changed are embedded.
+    Only documents that changed are embedded. Things without a label are named by the property that tells them
+    apart best, else by the words of their IRIs.
 
     \b
     Examples:
       mrag index
       mrag index --embedder none --lang de,en
+      mrag index --label-property http://example.org/customerName
     """
     from dataclasses import asdict
 
@@ -194,6 +209,8 @@ def index(
         definition = Definition(languages=graph.languages)
         if query:
             definition = Definition(queries=tuple(query), languages=graph.languages)
+        if label_property:
+            graph.label_properties = tuple(label_property)
         indexes = SimilarityIndexes.of(graph)
         server = "server" if graph.store.capabilities.similarity else None
         model = embedder or server or Settings.from_env().embedder
@@ -222,6 +239,17 @@ def loading(graph: KnowledgeGraph) -> Callable[[], str]:
         return "Nothing was loaded, and the graph is unchanged. Run the same command again."
 
     return state
+
+
+def _say_notes(report: LoadReport) -> None:
+    for file in report.left_out:
+        say(f"Left out {file.file}: {file.reason}", style="yellow")
+    for line in report.rejected:
+        say(f"Skipped {line.file}, line {line.line}: {line.reason}", style="yellow")
+    for name in report.empty:
+        say(f"Nothing is stated in {name}.", style="yellow")
+    if report.odd_tags:
+        say(f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow")
 
 
 def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:

@@ -253,7 +253,8 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResul
 
 def _indexes(graph: KnowledgeGraph) -> Iterator[CheckResult]:
     from mrag.errors import MragError
-    from mrag.index.similarity import SimilarityIndexes
+    from mrag.index.documents import why_empty
+    from mrag.index.similarity import NO_DOCUMENTS, SimilarityIndexes
 
     indexes = SimilarityIndexes.of(graph)
     for name in indexes.names():
@@ -264,6 +265,10 @@ def _indexes(graph: KnowledgeGraph) -> Iterator[CheckResult]:
             continue
         size = "" if info.documents is None else f"{info.documents:,} documents, "
         found = size + (info.embedder or "BM25 alone")
+        if info.documents == 0:
+            why = "" if info.definition is None else f"; {why_empty(graph, info.definition)}".rstrip(".")
+            yield CheckResult(f"index {name}", False, f"no documents{why}", NO_DOCUMENTS)
+            continue
         yield CheckResult(
             f"index {name}",
             not info.stale,

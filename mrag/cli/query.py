@@ -11,6 +11,7 @@ import typer
 
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
+    GraphOption,
     JsonOption,
     KgOption,
     LanguageOption,
@@ -36,6 +37,7 @@ def query(
     seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
     rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 100_000,
     layer: Annotated[str, typer.Option(help="Triples to query: all, asserted or inferred.")] = "all",
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a SPARQL read query.
@@ -59,12 +61,12 @@ def query(
         text = queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
         text = read_query_file(text)
-    with opened(store, kg) as graph:
-        result = graph.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
+    with opened(store, kg, graph=graph) as seen:
+        result = seen.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
         elif isinstance(result, SelectResult):
-            _show_rows(result, graph.prefixes, as_json=as_json)
+            _show_rows(result, seen.prefixes, as_json=as_json)
         else:
             for t in result:
                 show_data(f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .")
@@ -88,26 +90,26 @@ def explain(
 
     \b
     Examples:
-      mrag explain ex:GraphDB
+      mrag explain GraphDB
       mrag explain ex:GraphDB rdf:type ex:SemanticProduct
     """
     from rdflib import Literal
 
     from mrag.errors import ConfigError
-    from mrag.rdf.terms import iri
     from mrag.retrieval.explanation import explain as proved
+    from mrag.retrieval.explanation import named_term
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
     with opened(store, kg, lang) as graph:
-        subject = iri(what[0], graph.prefixes)
+        subject = named_term(graph, what[0])
         if len(what) == 1:
             found = proved(graph, subject, max_triples=max_triples)
         else:
             text = what[2]
             quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-            end = Literal(text[1:-1]) if quoted else iri(text, graph.prefixes)
-            found = proved(graph, subject, iri(what[1], graph.prefixes), end)
+            end = Literal(text[1:-1]) if quoted else named_term(graph, text)
+            found = proved(graph, subject, named_term(graph, what[1]), end)
     show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
 
 
@@ -147,7 +149,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.rdf.terms import curie, term_to_json
+    from mrag.rdf.terms import NUMBERS, curie, term_to_json
 
     if as_json:
         show_json(
@@ -166,6 +168,8 @@ def _show_rows(result: SelectResult, prefixes: Mapping[str, str], *, as_json: bo
         if term is None:
             return ""
         if isinstance(term, Literal):
+            if term.datatype in NUMBERS and term.value is not None:
+                return str(term)
             # A newline or a tab in a literal does not end a row or a cell.
             kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""
             return f'"{term.translate(_ESCAPES)}"{kind}'

@@ -113,7 +113,7 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    with opened(store, kg, lang) as graph:
+    with opened(store, kg, lang, may_be_new=update) as graph:
 
         def listening(url: str) -> None:
             show(f"SPARQL   {url}/sparql")

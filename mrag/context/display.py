@@ -10,8 +10,8 @@ import pyoxigraph as ox
 
 from mrag.context.neighbours import prefetch, read
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
-from mrag.text.names import local_words
+from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.text.names import iri_words, local_words
 
 VOCABULARY: dict[str, str] = {
     RDF + "type": "is a",
@@ -86,18 +86,27 @@ class Display:
 
     def prepare(self, iris: Iterable[str]) -> None:
         """Read the labels of many entities at once."""
-        named = [str(i) for i in iris if not i.startswith(SKOLEM)]
+        named = [str(i) for i in iris]
         labels = self._kg.labels(named)
-        nameless = [i for i in named if not labels[i] and i not in VOCABULARY and i not in self._relations]
+        nameless = [
+            i
+            for i in named
+            if not labels[i] and not i.startswith(SKOLEM) and i not in VOCABULARY and i not in self._relations
+        ]
         prefetch(self._kg, nameless, "out", scan=_RELATION, share=_RELATION)
 
     def entity(self, iri: str) -> str:
-        """Return the label of an entity, words for a common vocabulary, else its CURIE."""
+        """Return the label of an entity, else words: of a common vocabulary, of its IRI, or its CURIE."""
         iri = str(iri)  # an rdflib URIRef is not equal to the string it is
+        label = self._kg.labels([iri])[iri]
+        if label:
+            return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
-        label = self._kg.labels([iri])[iri] or VOCABULARY.get(iri)
-        return label or self.relation(iri) or curie(iri, self._kg.prefixes)
+        words = VOCABULARY.get(iri) or self.relation(iri)
+        if words or iri.startswith(tuple(DEFAULT_PREFIXES.values())):
+            return words or curie(iri, self._kg.prefixes)
+        return iri_words(iri) or curie(iri, self._kg.prefixes)
 
     def relation(self, iri: str) -> str | None:
         """Put an entity without a name that relates others in words, such as a statement node.
@@ -182,7 +191,7 @@ class Display:
 
         def show(term: OxTerm) -> str:
             if isinstance(term, ox.NamedNode) and term.value.startswith(SKOLEM):
-                return self.anonymous(term.value, depth + 1)
+                return self._kg.labels([term.value])[term.value] or self.anonymous(term.value, depth + 1)
             return self.term(term, 120)
 
         def first(name: str) -> OxTerm | None:

@@ -18,6 +18,7 @@ from mrag.context.reach import Reach
 from mrag.context.remote import forget
 from mrag.context.render import Context, Dropped, Line, tokens
 from mrag.context.settings import ContextSettings
+from mrag.context.sources import named_graphs, said_in
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple, from_ox
@@ -86,6 +87,13 @@ def _prepare(
     display.prepare(sorted(wanted))
 
 
+def _named(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> list[tuple[str, ...]]:
+    if not kg.record.contexts:
+        return [()] * len(candidates)
+    parts = (candidate.statement for candidate in candidates)
+    return named_graphs(kg, [Triple(URIRef(s), URIRef(p), from_ox(o)) for s, p, o, _ in parts])
+
+
 def _interleave(candidates: Sequence[ReachedTriple], schema: Sequence[ReachedTriple]) -> list[ReachedTriple]:
     merged: list[ReachedTriple] = []
     rest = list(schema)
@@ -111,12 +119,13 @@ def _take(
 ) -> Context:
     taken: list[tuple[ReachedTriple, tuple[str, str, str], str]] = []
     used = 0
+    named = dict(zip(map(id, ordered), _named(kg, ordered[: settings.max_triples]), strict=False))
     for candidate in ordered:
         if len(taken) >= settings.max_triples:
             break
         s, p, o, _ = candidate.statement
         shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
-        text = untrusted.fact(shown)
+        text = untrusted.fact((*shown, *said_in(display, named[id(candidate)])))
         # The id, the brackets and the mark of an inferred line are paid for as well.
         cost = tokens([text]) + 4
         if used + cost > settings.token_budget:
@@ -153,6 +162,7 @@ def _take(
                 score=candidate.priority,
                 hop=candidate.hop,
                 path=candidate.path,
+                named=named[id(candidate)],
             )
         )
     dropped = [Dropped(reason, count) for reason, count in sorted(reach.dropped.items())]

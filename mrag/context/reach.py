@@ -170,9 +170,13 @@ class Reach:
                 return "trivial"
             if p.startswith((OWL, RDFS)) and direction == "out" and o.value == OWL + "Thing":
                 return "trivial"
-        if s.startswith(SKOLEM) or isinstance(o, ox.BlankNode):
+        if isinstance(o, ox.BlankNode) or not self._is_named(s):
             return "anonymous node"
         return None
+
+    def _is_named(self, iri: str) -> bool:
+        """Return whether a node has an IRI or a name; others are parts of expressions and lists."""
+        return not iri.startswith(SKOLEM) or bool(self.kg.labels([iri])[iri])
 
     def _preferred(self, group: list[Statement]) -> list[Statement]:
         """Keep the texts of the best language only, and order what is kept."""
@@ -204,7 +208,7 @@ class Reach:
             for candidate in list(self.found.values()):
                 s, p, o, _ = candidate.statement
                 end = o.value if candidate.direction == "out" and isinstance(o, ox.NamedNode) else s
-                if candidate.seed == seed and p != _TYPE and end not in known and not end.startswith(SKOLEM):
+                if candidate.seed == seed and p != _TYPE and end not in known and self._is_named(end):
                     ends[end] = None
             starts.extend((seed, iri, end) for end in list(ends)[: self.settings.fanout])
         self._fetch([end for _, _, end in starts], self.settings.directions)

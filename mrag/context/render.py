@@ -26,6 +26,7 @@ class Line:
         score: How relevant it is, higher is better; comparable within one context.
         hop: Steps from the hit, counted from 1; 0 for a schema line.
         path: IRIs of the entities between the hit and this triple, the hit first.
+        named: IRIs of the named graphs that state the triple, where the data has named graphs.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Line:
     score: float = 0.0
     hop: int = 1
     path: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:
@@ -121,6 +123,7 @@ class Context:
                     "score": round(line.score, 6),
                     "hop": line.hop,
                     "path": list(line.path),
+                    "named_graphs": list(line.named),
                 }
                 for line in self.lines
             ],

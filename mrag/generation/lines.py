@@ -24,6 +24,7 @@ def recorded(context: Context) -> Context:
             (str(line.labels[0]), str(line.labels[1]), str(line.labels[2])),
             str(line.entity),
             float(line.score) if math.isfinite(line.score) else 0.0,  # JSON has no NaN
+            named=tuple(map(str, line.named)),
         )
         for line in context.lines
     )
@@ -41,6 +42,7 @@ def line_to_json(line: Line) -> dict[str, Any]:
         "labels": list(line.labels),
         "entity": line.entity,
         "score": line.score,
+        "named_graphs": list(line.named),
     }
 
 
@@ -73,4 +75,5 @@ def _line(value: Mapping[str, Any]) -> Line:
         labels=(s, p, o),
         entity=str(value.get("entity", "")),
         score=float(value.get("score", 0.0)),
+        named=tuple(map(str, value.get("named_graphs", ()))),
     )

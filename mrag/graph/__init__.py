@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from mrag.graph.connection import connect, demo, open_store
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.layers import GraphLayers, Layer
+    from mrag.graph.narrowing import NarrowedGraph
     from mrag.graph.record import Record, Status, status_of
     from mrag.graph.updates import UpdateReport, update
     from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
-    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "Record", "Status", "UpdateReport", "View", "connect",
-    "demo", "make_view", "make_views", "open_store", "status_of", "update",
+    "VIEWS", "GraphLayers", "KnowledgeGraph", "Layer", "NarrowedGraph", "Record", "Status", "UpdateReport",
+    "View", "connect", "demo", "make_view", "make_views", "open_store", "status_of", "update",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -25,6 +26,7 @@ __getattr__, __dir__ = lazy(
         "connection": "connect demo open_store",
         "kg": "KnowledgeGraph",
         "layers": "GraphLayers Layer",
+        "narrowing": "NarrowedGraph",
         "record": "Record Status status_of",
         "updates": "UpdateReport update",
         "views": "VIEWS View make_view make_views",

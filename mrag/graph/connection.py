@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, StoreLocked
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.record import SYSTEM, read_record
+from mrag.rdf import queries
 from mrag.rdf.guard import ReadQuery
-from mrag.stores.base import TripleStore
+from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def connect(
     languages: Sequence[str] = ("en", "mul", ""),
     graphs: Sequence[str] = (),
     access: Access | None = None,
+    create: bool = True,
 ) -> KnowledgeGraph:
     """Open a knowledge graph.
 
@@ -48,9 +51,11 @@ def connect(
         graphs: IRIs of the graphs that hold the data, where mrag did not load it.
         access: How a server is reached; from the environment by default (`MRAG_STORE_USER`,
             `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA`).
+        create: Whether a folder without a store becomes one, and a name without triples a new knowledge
+            graph. Where it is only read, a wrong path or name is better an error.
 
     Raises:
-        ConfigError: If the URL is of no known kind.
+        ConfigError: If the URL is of no known kind, or there is nothing and `create` is not set.
         StoreLocked: If another process has the folder open.
         EndpointError: If the server cannot be reached or refuses.
 
@@ -60,17 +65,74 @@ def connect(
         False
         >>> kg.close()
     """
+    if not create:
+        _require_store(url)
     store, named = open_store(url, access)
     try:
         kg = KnowledgeGraph(
             store, name, prefixes=prefixes, languages=languages, graphs=tuple(graphs) or named
         )
+        if not create and kg.is_new and store.url != "oxigraph:":
+            raise _no_graph(kg)
     except BaseException:
         store.close()
         raise
     if not store.capabilities.similarity:
         kg.searcher = _LazySearcher(kg)
     return kg
+
+
+def _require_store(url: str) -> None:
+    """Refuse the path of an embedded store that is not there."""
+    kind, path = _parts(url)
+    if kind != "oxigraph" or not path or is_store(path):
+        return
+    folder = Path(path).expanduser()
+    near = {place for place in (folder.parent, Path()) if place.is_dir()}
+    found = sorted({str(p) for place in near for p in place.iterdir() if is_store(p)})
+    there = f"There are: {', '.join(found[:5])}." if found else "There is none beside it either."
+    raise ConfigError(
+        "There is no store in this folder." if folder.is_dir() else "There is no such store.",
+        file=path,
+        hint=f"{there} `mrag load --store {path} FILE` makes one.",
+    )
+
+
+def _no_graph(kg: KnowledgeGraph) -> ConfigError:
+    rows = kg.store.select(queries.get("kg/names").text, Dataset((SYSTEM,), (SYSTEM,)))
+    names = [str(iri).removeprefix("urn:mrag:kg:") for (iri,) in rows]
+    sizes = [(name, read_record(kg.store, f"urn:mrag:kg:{name}")) for name in names]
+    full = [f"{name} ({record.triples:,} triples)" for name, record in sizes if not record.is_new]
+    if not full:
+        return ConfigError(
+            "This store holds no knowledge graph.", endpoint=kg.store.url, hint="Load one: `mrag load FILE`."
+        )
+    return ConfigError(
+        f"There is no knowledge graph {kg.name!r} in this store.",
+        endpoint=kg.store.url,
+        hint=f"There are: {', '.join(full)}. Choose one with --kg or name=.",
+    )
+
+
+def is_store(path: str | Path) -> bool:
+    """Return whether a folder holds an embedded store."""
+    return (Path(path).expanduser() / "CURRENT").is_file()
+
+
+def folder_of(url: str) -> Path | None:
+    """Return the folder of an embedded store's URL; None for servers and for stores in memory.
+
+    Example:
+        >>> folder_of("oxigraph:data").name, folder_of("fuseki:http://localhost:3030/ds")
+        ('data', None)
+    """
+    kind, path = _parts(url)
+    return Path(path).expanduser().resolve() if kind == "oxigraph" and path else None
+
+
+def _parts(url: str) -> tuple[str, str]:
+    kind, colon, rest = url.partition(":")
+    return ("oxigraph", url) if not colon or len(kind) == 1 else (kind, rest)
 
 
 def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tuple[str, ...]]:
@@ -86,9 +148,7 @@ def open_store(url: str, access: Access | None = None) -> tuple[TripleStore, tup
     Raises:
         ConfigError: If the URL is of no known kind.
     """
-    kind, colon, rest = url.partition(":")
-    if not colon or len(kind) == 1:
-        kind, rest = "oxigraph", url
+    kind, rest = _parts(url)
     if kind == "oxigraph":
         return OxigraphStore(Path(rest) if rest else None), ()
     if kind not in SERVERS:

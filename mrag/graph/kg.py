@@ -6,6 +6,7 @@ into sight and go out of it is in `mrag.graph.layers`, how files are loaded in `
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,16 +15,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Protocol, TypeVar, cast
 
-from mrag.errors import StoreError
+from mrag.errors import ConfigError, StoreError
 from mrag.graph import loading
+from mrag.graph.dumping import write_quads
 from mrag.graph.labels import fetch_labels, language_rank
 from mrag.graph.layers import GraphLayers, Layer
+from mrag.graph.naming import naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts
+from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
 
 __all__ = ["KnowledgeGraph", "Layer", "Searcher"]
@@ -101,6 +105,7 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
         replacing: bool = False,
+        keep_going: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
@@ -111,12 +116,17 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
+            keep_going: Leave out files that are missing or not well formed, and name them in the report,
+                instead of refusing; each file is then read twice.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        found = sources(paths, format=format)
-        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
+        left_out: list[LeftOutFile] | None = [] if keep_going else None
+        found = sources(paths, format=format, left_out=left_out)
+        return loading.load(
+            self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
+        )
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.
@@ -133,8 +143,18 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
             self._profile, self._labels = None, {}
 
     def dump(self, output: IO[bytes], *, layer: Layer = "asserted", format: str = "nt") -> None:
-        """Write a layer to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
-        for graph in self.dataset(layer).default:
+        """Write a layer to a stream.
+
+        Args:
+            output: The stream.
+            layer: The layer.
+            format: `nt` or `ttl` for all of it in one graph, `nq` or `trig` for its named graphs as they are.
+        """
+        graphs = self.dataset(layer).default
+        if format in ("nq", "trig"):
+            write_quads(self, graphs, output, format)
+            return
+        for graph in graphs:
             self.store.dump(graph, output, format)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -215,7 +235,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         """Return the best label of each entity, None where it has none.
 
         The first property of `LABELS` that gives one in the best language wins; ties break by the
-        text. Answers are kept until the triples change.
+        text. Properties chosen by `label_properties` come before these, and those that were found to name
+        things without a label behind them. Answers are kept until the triples change.
         """
         requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
@@ -223,8 +244,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         found = {e: kept[e] for e in requested if e in kept}
         missing = [e for e in requested if e not in found]
         if missing:
-            properties = self.profile().labels
-            found.update(fetch_labels(self.store, self.dataset(), missing, properties, self._languages))
+            naming = self.profile().naming
+            found.update(fetch_labels(self.store, self.dataset(), missing, naming, self._languages))
             if len(kept) < _MAX_LABELS:
                 kept.update(found)
             elif kept is self._labels:
@@ -240,6 +261,39 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
     def languages(self, tags: Sequence[str]) -> None:
         self._languages = tuple(tags)
         self._labels = {}
+
+    @property
+    def label_properties(self) -> tuple[str, ...]:
+        """Return the properties that name things, best first: IRIs of those that occur.
+
+        Setting it chooses properties, by IRI or CURIE, that come before all others; the choice is kept with
+        the graph, and an index is then older than the graph.
+
+        Raises:
+            ConfigError: If no triple has one of the properties that are chosen.
+
+        Example:
+            >>> from rdflib import Literal, URIRef
+            >>> from mrag.stores.oxigraph import OxigraphStore
+            >>> kg = KnowledgeGraph(OxigraphStore())
+            >>> _ = kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p:callsign"), Literal("Kilo 7"))])
+            >>> kg.label_properties = ["urn:p:callsign"]
+            >>> kg.labels(["urn:a"])
+            {'urn:a': 'Kilo 7'}
+        """
+        return self.profile().labels
+
+    @label_properties.setter
+    def label_properties(self, names: Iterable[str]) -> None:
+        chosen = tuple(dict.fromkeys(str(iri(name, self.prefixes)) for name in names))
+        for name in chosen:
+            if name not in self.profile().predicates:
+                raise ConfigError("No triple has this property, so it names nothing.", term=name)
+        record = self.record
+        revision = record.revision + 1
+        reasoned = revision if self.reasoned else record.reasoned
+        labels = json.dumps(chosen) if chosen else ""
+        self.commit(replace(record, labels=labels, revision=revision, reasoned=reasoned))
 
     def language_rank(self, language: str) -> int:
         """Return how far down the preferred languages a language tag stands; 0 is best.
@@ -268,8 +322,11 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         counts: dict[str, int] = {}
         for p, n in self.select(queries.get("explore/predicates").text):
             counts[str(p)] = counts.get(str(p), 0) + int(str(n))
+        chosen = self.record.chosen_labels
+        found = naming_properties(self, counts, profile_of(counts, chosen).labels)
+        profile = profile_of(counts, chosen, found)
         if self.record.kept and self.keeps_counts:
             # It is kept for the next time only: a question can be answered where nothing can be written.
             with suppress(StoreError):
-                self.commit(replace(self.record, profile=with_profile(counts, self.revision)), changed=False)
-        return profile_of(counts)
+                self.commit(replace(self.record, profile=with_profile(profile, self.revision)), changed=False)
+        return profile

@@ -38,27 +38,29 @@ def fetch_labels(
     store: TripleStore,
     dataset: Dataset,
     entities: Sequence[str],
-    properties: Sequence[str],
+    naming: Sequence[Sequence[str]],
     languages: Sequence[str],
 ) -> dict[str, str | None]:
     """Read the best label of each entity, None where it has none.
 
-    Language comes before property: an English `rdfs:label` beats a French `skos:prefLabel`. Ties break by
-    the text.
+    Language comes before property: an English `rdfs:label` beats a French `skos:prefLabel`. What a property
+    of a later tier gives is taken only where the tiers before give nothing. Ties break by the text.
 
     Args:
         store: The store.
         dataset: The graphs to read.
         entities: IRIs.
-        properties: Label properties, best first.
+        naming: Tiers of label properties, best first, as in `Profile.naming`.
         languages: Preferred language tags, best first.
     """
+    tiers = {p: at for at, tier in reversed([*enumerate(naming)]) for p in tier}
+    properties = list(dict.fromkeys(p for tier in naming for p in tier))
     read = _by_edges if store.capabilities.edges else _by_query
     found = read(store, dataset, entities, properties)
 
-    def order(text: _Text) -> tuple[int, int, str, str]:
+    def order(text: _Text) -> tuple[int, int, int, str, str]:
         at, language, label = text
-        return language_rank(language, languages), at, language, label
+        return tiers[properties[at]], language_rank(language, languages), at, language, label
 
     labels: dict[str, str | None] = dict.fromkeys(entities)
     labels.update((e, " ".join(min(texts, key=order)[2].split())) for e, texts in found.items())

@@ -52,7 +52,10 @@ class GraphLayers:
     Attributes:
         cache: What others derived from the present triples; another one is begun when they change.
         chosen: Whether the graphs were named when it was opened.
+        within: The named graph that alone is in sight; empty for all of it.
     """
+
+    within = ""
 
     def __init__(
         self,
@@ -85,13 +88,20 @@ class GraphLayers:
             "asserted": record.asserted,
             "inferred": record.inferred,
         }[layer]
-        named = () if self.as_found else (*record.asserted, *record.inferred, *record.contexts)
+        # What named graphs assert is in one graph more, so that the default graph has it.
+        own = (g for g in (*record.asserted, *record.inferred) if g != record.merged)
+        named = () if self.as_found else (*own, *record.contexts)
         return Dataset(graphs, named)
 
     @property
     def as_found(self) -> bool:
         """Return whether the graphs are the store's own layers, which have no names of their own."""
         return self.record.asserted == self._found
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether nothing has ever been loaded; a server that reasons has a graph in any case."""
+        return self.record.is_new and not self.store.capabilities.reasoning
 
     @property
     def revision(self) -> int:
@@ -251,9 +261,9 @@ class GraphLayers:
             self._found, self.record = (), Record((f"{self.iri}:asserted:0",))
 
     def begin_anew(self, after: Record) -> None:
-        """Commit a record that names none of the graphs of before, then remove those."""
-        contexts = self.record.contexts
-        self.commit(replace(after, pending=json.dumps({"clear": list(contexts)}) if contexts else ""))
+        """Commit a record that names none of the graphs of before but `contexts`, then remove the others."""
+        contexts = [g for g in self.record.contexts if g not in after.contexts]
+        self.commit(replace(after, pending=json.dumps({"clear": contexts}) if contexts else ""))
         self.forget(contexts)
 
     def forget(self, contexts: Sequence[str]) -> None:

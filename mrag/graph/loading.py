@@ -9,16 +9,21 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from mrag.errors import StoreError
+from mrag.errors import LoadError, StoreError
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LeftOutFile, LoadNotes
+from mrag.loaders.rdf import Progress, Source
+from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
-from mrag.stores.base import LoadReport
+from mrag.stores.base import Dataset, LoadReport
 from mrag.stores.process.parsing import prefixes as declared
+from mrag.stores.process.surveying import flawless, graph_names
 
+_ALL = TriplePattern(var("s"), var("p"), var("o"))
+_EVERYTHING = Construct((_ALL,), Group((_ALL,)))
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
 
@@ -30,29 +35,47 @@ def load(
     *,
     skip_bad_lines: bool,
     replacing: bool,
+    left_out: list[LeftOutFile] | None,
 ) -> LoadReport:
-    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does."""
+    """Load RDF files into the asserted graph, as `KnowledgeGraph.load` does.
+
+    Raises:
+        LoadError: If a file is not well formed and `left_out` is None, or none is.
+    """
+    if left_out is not None:
+        found = flawless(found, left_out, skip_bad_lines=skip_bad_lines)
+        if not found and left_out:
+            first = left_out[0]
+            raise LoadError(f"None of the files can be read. {first.reason}", file=first.file)
     if replacing and kg.store.capabilities.reasoning:
         kg.clear()
     started = time.perf_counter()
+    names = graph_names(found, skip_bad_lines=skip_bad_lines)
+    if not kg.store.capabilities.reasoning:
+        kg.begin_own()
+        _require_own(kg, names)
     kg.collect()
     notes = LoadNotes()
 
-    def put(graph: str) -> None:
+    def put(graph: str, merged: str | None) -> None:
         nonlocal notes
-        notes = kg.store.bulk_load(found, graph, on_progress=on_progress, skip_bad_lines=skip_bad_lines)
+        notes = kg.store.bulk_load(
+            found, graph, on_progress=on_progress, skip_bad_lines=skip_bad_lines, merged=merged
+        )
 
-    names = [str(s.path) for s in found]
+    paths = [str(s.path) for s in found]
     small = sum(s.size() for s in found) <= _DELTA_BYTES
     prefixes = _prefixes_of(found, "" if replacing else kg.record.prefixes)
-    new = _assert(kg, names, put, apart=small, prefixes=prefixes, replacing=replacing)
+    new = _assert(kg, paths, put, apart=small, prefixes=prefixes, replacing=replacing, named=names)
     return LoadReport(
         kg.record.asserted[-1],
         new,
         time.perf_counter() - started,
-        tuple(names),
+        tuple(paths),
         tuple(notes.rejected),
         tuple(sorted(notes.tags)),
+        tuple(notes.empty),
+        tuple(left_out or ()),
     )
 
 
@@ -65,7 +88,7 @@ def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
     data = to_ntriples(triples)
     if not data:
         return 0
-    return _assert(kg, ["triples"], lambda graph: kg.store.insert(data, graph), apart=True)
+    return _assert(kg, ["triples"], lambda graph, _: kg.store.insert(data, graph), apart=True)
 
 
 def recover(kg: GraphLayers) -> str:
@@ -81,11 +104,15 @@ def recover(kg: GraphLayers) -> str:
         return f"An unfinished {work} was discarded; the graph is as it was before."
     # Where a load cannot land in one step, a graph that holds something may hold a part.
     atomic = kg.store.capabilities.atomic
-    if not atomic or kg.store.count(pending["graph"]) == pending["triples"]:
+    written = _Written(pending["graph"], pending.get("merged", ""), tuple(pending.get("named", ())))
+    if not atomic or kg.counted(written.graphs) == pending["triples"]:
         kg.commit(before)
+        for graph in written.named:
+            if graph not in before.contexts:
+                kg.store.clear(graph)
         return f"An unfinished load of {_few(pending['load'])} was discarded."
     replacing = bool(pending.get("replacing"))
-    _asserted(kg, before, pending["graph"], pending["prefixes"], replacing=replacing)
+    _asserted(kg, before, written, pending["prefixes"], replacing=replacing)
     return f"The load of {_few(pending['load'])} had been completed before the interruption."
 
 
@@ -96,62 +123,119 @@ def learn_prefixes(kg: GraphLayers) -> None:
     kg.prefixes.update({p: n for p, n in kept.items() if p not in kg.prefixes})
 
 
+@dataclass(frozen=True)
+class _Written:
+    """The graphs that a load writes.
+
+    Attributes:
+        graph: The asserted graph for what files state in their default graphs.
+        merged: The asserted graph of what only named graphs assert; empty if there are none.
+        named: Those named graphs.
+    """
+
+    graph: str
+    merged: str = ""
+    named: tuple[str, ...] = ()
+
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """Return all of them."""
+        return tuple(g for g in (self.graph, self.merged, *self.named) if g)
+
+
+def _require_own(kg: GraphLayers, named: Sequence[str]) -> None:
+    """Refuse to load into named graphs of the store that are others'."""
+    others = {*kg.store.graphs()} - {*kg.record.contexts} if named else set()
+    if taken := sorted(others & {*named}):
+        raise LoadError(
+            f"The store has a graph <{taken[0]}> that is not part of {kg.name!r}.",
+            hint="Nothing was loaded. Rename the graph in the file, or use another store.",
+        )
+
+
 def _assert(
     kg: GraphLayers,
-    names: Sequence[str],
-    put: Callable[[str], None],
+    paths: Sequence[str],
+    put: Callable[[str, str | None], None],
     *,
     apart: bool,
     prefixes: str | None = None,
     replacing: bool = False,
+    named: Sequence[str] = (),
 ) -> int:
     """Put triples into an asserted graph, and return how many are new.
 
     After reasoning they go to a graph of their own, where `apart` allows it, so that the next reasoning
-    can start from them alone. Those that replace all others fill a new graph in any case.
+    can start from them alone. Those that replace all others fill a new graph in any case. What is in named
+    graphs stays there, and is also merged into one graph more, so that the asserted graphs have all.
     """
     if kg.store.capabilities.reasoning:
         count = kg.record.triples
-        put(kg.server_graph())
+        put(kg.server_graph(), "" if named else None)
         kg.store.remember(json.loads(prefixes or "{}"))
         kg.recount()
         learn_prefixes(kg)
         return kg.record.triples - count
     kg.begin_own()
     before = kg.record
+    atomic = kg.store.capabilities.atomic
     apart = apart and bool(before.inferred) and (kg.reasoned or bool(before.added))
     # Where a load cannot land in one step it fills a graph that no one reads yet.
-    apart = apart or replacing or not kg.store.capabilities.atomic
+    apart = apart or replacing or not atomic
     graph = kg.new_graph() if apart else before.asserted[0]
+    fresh = replacing or not atomic or not before.merged
+    merged = "" if not named else f"{kg.new_graph()}:0" if fresh else before.merged
+    written = _Written(graph, merged, tuple(named))
     prefixes = before.prefixes if prefixes is None else prefixes
+    for old in before.contexts if replacing else ():
+        if old in named:
+            kg.store.clear(old)  # what replaces it has been read through, and is well formed
+    counted = bool(named) or apart or len(before.asserted) > 1
     pending = {
-        "load": list(names),
+        "load": list(paths),
         "graph": graph,
-        "triples": kg.store.count(graph) if len(before.asserted) > 1 else 0 if apart else before.triples,
+        "merged": merged,
+        "named": list(named),
+        "triples": kg.counted(written.graphs) if counted else before.triples,
         "prefixes": prefixes,
         "replacing": replacing,
     }
     kg.commit(replace(before, pending=json.dumps(pending)))
     try:
-        put(graph)
+        put(graph, merged or None)
     except BaseException:
         # Ctrl-C is heard after a step of the engine, so all may have been put by then. What cannot be
         # put right now, for the disk may be full, is put right by the next opening.
         with suppress(StoreError):
             recover(kg)
         raise
-    _asserted(kg, before, graph, prefixes, replacing=replacing)
+    _asserted(kg, before, written, prefixes, replacing=replacing)
     return kg.record.triples - (0 if replacing else before.triples)
 
 
-def _asserted(kg: GraphLayers, before: Record, graph: str, prefixes: str, *, replacing: bool = False) -> None:
+def _asserted(
+    kg: GraphLayers, before: Record, written: _Written, prefixes: str, *, replacing: bool = False
+) -> None:
     """Finish what `_assert` began; recovery runs it again, so it may come twice."""
+    graph, merged = written.graph, written.merged
+    if merged and not replacing and before.merged not in ("", merged):
+        # There is one such graph, so a new one takes over what the other has.
+        kg.store.derive(_EVERYTHING, Dataset((before.merged,)), merged)
+        asserted, added = (
+            tuple(g for g in graphs if g != before.merged) for graphs in (before.asserted, before.added)
+        )
+        before = replace(before, asserted=asserted, added=added)
+    if merged:
+        rest = (graph,) if replacing else (graph, *before.asserted)
+        kg.remove_doubles([(merged, other, merged) for other in dict.fromkeys(rest) if other != merged])
+    contexts = tuple(sorted({*written.named, *(() if replacing else before.contexts)}))
     if replacing:
-        count = kg.store.count(graph)
-        kg.begin_anew(Record((graph,), revision=before.revision + 1, triples=count, prefixes=prefixes))
+        asserted = (graph, merged) if merged else (graph,)
+        after = Record(asserted, revision=before.revision + 1, prefixes=prefixes, labels=before.labels)
+        kg.begin_anew(replace(after, triples=kg.counted(asserted), contexts=contexts, merged=merged))
         learn_prefixes(kg)
         return
-    others = [g for g in before.asserted if g != graph]
+    others = [g for g in before.asserted if g not in (graph, merged)]
     if graph in before.asserted:
         # Too much to tell apart: inferences are dropped until the next reasoning.
         for other in others:
@@ -159,10 +243,17 @@ def _asserted(kg: GraphLayers, before: Record, graph: str, prefixes: str, *, rep
         after = replace(before, inferred=(), added=(), revision=before.revision + 1)
     elif before.triples:
         kg.remove_doubles([(graph, other, graph) for other in others])
-        kg.remove_doubles([(graph, other, other) for other in before.inferred])
+        new = [g for g in (graph, merged) if g]
+        kg.remove_doubles([(g, other, other) for g in new for other in before.inferred])
         after = joined(before, graph, 0)
     else:
         after = joined(replace(before, asserted=(), added=()), graph, 0)
+    if merged and merged not in after.asserted:
+        after = replace(joined(after, merged, 0), revision=before.revision + 1)
+    elif merged and after.inferred:
+        # What came to it cannot be told from what it had.
+        after = replace(after, inferred=(), added=())
+    after = replace(after, contexts=contexts, merged=merged or before.merged)
     kg.commit(replace(after, triples=kg.counted(after.asserted), pending="", prefixes=prefixes))
     learn_prefixes(kg)
 

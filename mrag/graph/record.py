@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias, cast
@@ -51,6 +51,7 @@ class Record:
         pending: Unfinished work, empty when there is none.
         profile: Counts by predicate, with the revision they belong to, as JSON.
         prefixes: Prefixes that loaded files declared, as JSON.
+        labels: Properties that somebody chose to name things, best first, as JSON.
         contexts: Named graphs of the clients' own, each with its triples.
         merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
         kept: Whether the system graph holds this record; what a store had before is read without one.
@@ -65,6 +66,7 @@ class Record:
     pending: str = ""
     profile: str = ""
     prefixes: str = ""
+    labels: str = ""
     kept: bool = True
     contexts: tuple[str, ...] = ()
     merged: str = ""
@@ -75,7 +77,18 @@ class Record:
             ("pendingOperation", self.pending),
             ("profile", self.profile),
             ("prefixes", self.prefixes),
+            ("labelProperties", self.labels),
         )
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether nothing has ever been loaded."""
+        return not self.triples and not self.revision and not self.contexts
+
+    @property
+    def chosen_labels(self) -> tuple[str, ...]:
+        """Return the properties that somebody chose to name things, best first."""
+        return tuple(json.loads(self.labels)) if self.labels else ()
 
 
 @dataclass(frozen=True)
@@ -85,12 +98,18 @@ class Profile:
     Attributes:
         predicates: Triples by predicate IRI, asserted and inferred together.
         triples: Their sum.
-        labels: Those of `LABELS` that occur, best first.
+        naming: Properties that name things, by how surely they do: those that somebody chose, those of
+            `LABELS`, and those that were found to name what has no label.
     """
 
     predicates: Mapping[str, int] = field(default_factory=dict)
     triples: int = 0
-    labels: tuple[str, ...] = ()
+    naming: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the properties that name things, best first."""
+        return tuple(dict.fromkeys(p for tier in self.naming for p in tier))
 
 
 def status_of(graph: str, *, inferred: bool = False) -> Status:
@@ -135,6 +154,7 @@ def read_record(store: TripleStore, iri: str) -> Record:
         pending=one("pendingOperation", ""),
         profile=one("profile", ""),
         prefixes=one("prefixes", ""),
+        labels=one("labelProperties", ""),
         kept=bool(found),
         contexts=tuple(sorted(found.get("contextGraph", []))),
         merged=one("mergedGraph", ""),
@@ -217,20 +237,31 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
     )
 
 
-def profile_of(counts: Mapping[str, int]) -> Profile:
-    """Return the profile with these counts by predicate."""
-    return Profile(dict(counts), sum(counts.values()), tuple(p for p in LABELS if p in counts))
+def profile_of(counts: Mapping[str, int], chosen: Sequence[str] = (), found: Sequence[str] = ()) -> Profile:
+    """Return the profile with these counts by predicate.
+
+    Args:
+        counts: Triples by predicate IRI.
+        chosen: Properties that somebody chose to name things.
+        found: Properties that were found to name things.
+    """
+    tiers = (chosen, LABELS, found)
+    naming = tuple(tuple(p for p in tier if p in counts) for tier in tiers)
+    return Profile(dict(counts), sum(counts.values()), naming)
 
 
 def stored_profile(record: Record) -> Profile | None:
     """Return the profile kept in a record, if it belongs to its revision."""
     kept = json.loads(record.profile) if record.profile else {}
-    return profile_of(kept["predicates"]) if kept.get("revision") == record.revision else None
+    if kept.get("revision") != record.revision or "naming" not in kept:
+        return None
+    return profile_of(kept["predicates"], record.chosen_labels, kept["naming"])
 
 
-def with_profile(counts: Mapping[str, int], revision: int) -> str:
+def with_profile(profile: Profile, revision: int) -> str:
     """Return the text of a profile for a record."""
-    return json.dumps({"revision": revision, "predicates": dict(counts)}, sort_keys=True)
+    kept = {"revision": revision, "predicates": dict(profile.predicates), "naming": profile.naming[-1]}
+    return json.dumps(kept, sort_keys=True)
 
 
 def _in_order(graphs: list[str]) -> tuple[str, ...]:

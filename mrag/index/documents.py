@@ -15,15 +15,20 @@ from rdflib import Literal
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import is_asked
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
 from mrag.stores.base import Limits, SelectResult
+from mrag.text.names import iri_words
 
 _NAME_WEIGHT = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
 
 On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
 """
+
+_TEXTS = "index/texts"
+"""The query of a definition that is of all the texts of a graph."""
 
 _OWN = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 """Caps of a query of a person's own, which reads a whole graph."""
@@ -36,12 +41,13 @@ class Definition:
     Attributes:
         queries: Names of catalogue queries, in the order in which their texts are put together.
         languages: Language tags of the texts, "" for texts without.
-        fallback: Whether entities with no text in these languages are indexed by what they have.
+        fallback: Whether entities with no text in these languages are indexed by what they have: texts in
+            others, or the words of which their IRIs are made.
         length: Characters of a document after which it is cut.
         select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
     """
 
-    queries: tuple[str, ...] = ("index/texts", "index/linked-labels")
+    queries: tuple[str, ...] = (_TEXTS, "index/linked-labels")
     languages: tuple[str, ...] = ("en", "mul", "")
     fallback: bool = True
     length: int = 4000
@@ -93,12 +99,42 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
             texts.setdefault(entity, {})[text] = None
     for entity, text in sorted(_own_rows(kg, definition.select)) if definition.select else ():
         texts.setdefault(entity, {})[text] = None
+    if definition.fallback and _TEXTS in definition.queries:
+        _add_unnamed(kg, texts)
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):
-        label = labels[entity]
+        if entity.startswith(SKOLEM) and not labels[entity]:
+            continue  # a part of an expression or of a list
+        label = labels[entity] or iri_words(entity)
         parts = [label] * _NAME_WEIGHT if label else []
         parts += [t for t in texts[entity] if t != label]
         yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
+
+
+def _add_unnamed(kg: KnowledgeGraph, texts: dict[str, dict[str, None]]) -> None:
+    """Add the things that no property names, as far as their IRIs are words, with what they are linked to."""
+    named = list(kg.profile().labels)
+    if not kg.profile().triples:
+        return
+    things = map(str, kg.select(queries.get("planning/unnamed").bind(property=named)).column("thing"))
+    for thing in things:
+        if is_asked(thing) and iri_words(thing):
+            texts.setdefault(thing, {})
+    rows = [(str(s), str(o)) for s, o in kg.select(queries.get("index/unnamed-links").bind(property=named))]
+    links = [(s, o) for s, o in rows if s in texts and is_asked(o)]
+    labels = kg.labels(sorted({linked for _, linked in links}))
+    for entity, linked in links:
+        if words := labels[linked] or iri_words(linked):
+            texts[entity][words] = None
+
+
+def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
+    """Return why a definition gives no documents, in a sentence."""
+    if not kg.profile().triples:
+        return "The graph holds no triples."
+    if _TEXTS not in definition.queries or not definition.fallback:
+        return "The queries it is made of give no texts."
+    return "Its entities have no texts, and their IRIs are codes rather than words."
 
 
 def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tuple[str, str]]:
@@ -126,5 +162,5 @@ def _texts(result: SelectResult, query: str) -> Iterator[tuple[str, str]]:
             hint=f"It returns {' '.join('?' + v for v in result.variables)}.",
         )
     for entity, text in result:
-        if entity is not None and text is not None and not str(entity).startswith(SKOLEM):
+        if entity is not None and text is not None:
             yield str(entity), " ".join(str(text).split())

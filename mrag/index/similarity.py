@@ -28,7 +28,7 @@ from mrag.errors import (
 )
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
-from mrag.index.documents import Definition, documents
+from mrag.index.documents import Definition, documents, why_empty
 from mrag.index.embedders import Embedder, embedder
 from mrag.index.searches import INSTANCE, as_triples, searches
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
@@ -41,6 +41,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DEFAULT_RESULTS = 20
 _MOST_RESULTS = 10_000
 _RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
+
+
+NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
+"""What to do about an index without documents."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,7 @@ class SimilarityIndexes:
 
         Raises:
             ConfigError: If the name or the model cannot be used.
+            IndexError_: If there is nothing to index.
         """
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, _ and -.")
@@ -180,6 +185,9 @@ class SimilarityIndexes:
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         chosen = embedder(model)
         texts = list(documents(self.kg, definition))
+        if not texts:
+            why = why_empty(self.kg, definition)
+            raise IndexError_(f"There is nothing to index. {why}", hint=NO_DOCUMENTS)
         extra = {
             "kg": self.kg.iri,
             "revision": self.kg.revision,

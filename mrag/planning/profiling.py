@@ -14,8 +14,10 @@ from urllib.parse import unquote
 from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import is_asked
+from mrag.graph.record import LABELS
 from mrag.planning.profile.keeping import kept, schema_of_array
-from mrag.planning.profile.usage import Edges, PropertyUsage, is_asked, usage_of
+from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
@@ -45,6 +47,8 @@ VOCABULARIES: Final[tuple[str, ...]] = (
 """Vocabularies whose properties nobody asks for."""
 
 _DESCRIBED: Final = 2000
+_ONLY_NAMES: Final = frozenset((*LABELS, *ALTERNATIVE))
+"""Properties that nobody asks for but by the things they name; others that name things say something, too."""
 
 
 def schema_of(kg: KnowledgeGraph) -> Schema:
@@ -78,7 +82,7 @@ class _Reader:
         counts = [
             (p, n)
             for p, n in self.profile.predicates.items()
-            if n and p not in self.labels and not p.startswith(VOCABULARIES)
+            if n and p not in _ONLY_NAMES and not p.startswith(VOCABULARIES)
         ]
         # A graph with more properties than that has a long tail that no schema can show.
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])

@@ -12,6 +12,7 @@ from rdflib import BNode, Literal, URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
+from mrag.context.sources import named_graphs, said_in
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.rewriting import substituted
@@ -235,11 +236,13 @@ def _lines(kg: KnowledgeGraph, triples: list[Triple], most: int) -> Context:
     kept = [t for t in triples if t in homes][:most]
     display.prepare(str(term) for triple in kept for term in triple if isinstance(term, URIRef))
     lines = []
+    named = named_graphs(kg, kept)
     for number, triple in enumerate(kept, start=1):
         graph, inferred = homes[triple]
         shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
-        text = untrusted.fact(shown)
-        lines.append(Line(f"t{number}", text, triple, graph, inferred, shown, str(triple.s)))
+        own = named[number - 1]
+        text = untrusted.fact((*shown, *said_in(display, own)))
+        lines.append(Line(f"t{number}", text, triple, graph, inferred, shown, str(triple.s), named=own))
     return Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines)))
 
 

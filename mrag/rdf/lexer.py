@@ -170,6 +170,10 @@ class Tokens:
         """Print a token as this IRI from now on."""
         self.tokens[number] = self.tokens[number]._replace(key="iri", text=f"<{iri}>", value=iri)
 
+    def spell(self, number: int, text: str) -> None:
+        """Print a token as other text from now on."""
+        self.tokens[number] = self.tokens[number]._replace(text=text)
+
     def forbidden(self, what: str, token: SparqlToken) -> QueryRefused:
         """Return the error that names what is not allowed, and where it stands."""
         return QueryRefused(f"{what}, at {self.place(token)}.", query=self.given)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mrag.errors import QueryRefused
 from mrag.rdf.graph_patterns import Patterns
 from mrag.rdf.lexer import AGGREGATES, EXPECTED, FUNCTIONS, Tokens
-from mrag.rdf.tree import GroupNode, Item, QueryNode, SelectNode, TripleNode
+from mrag.rdf.tree import GroupNode, Item, QueryNode, SelectNode, TripleNode, visible
 
 _FORMS = {
     "SELECT": "SelectQuery",
@@ -61,11 +61,16 @@ class QueryParser(Patterns):
         self.expect("SELECT")
         if self.key in ("DISTINCT", "REDUCED"):
             self.advance()
+        star = self.at
         projection = None if self.accept("*") else self._projection()
         if outermost:
             self._dataset()
         self.accept("WHERE")
-        return self._modified(projection, self.group())
+        found = self._modified(projection, self.group())
+        if projection is None and outermost and (names := visible(found)):
+            # Engines order the columns of * as they like; readers expect the order of the query.
+            self.tokens.spell(star, " ".join(f"?{name}" for name in names))
+        return found
 
     def _ask(self) -> tuple[SelectNode, tuple[TripleNode, ...]]:
         self.advance()

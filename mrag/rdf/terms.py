@@ -23,6 +23,15 @@ from mrag.rdf.namespaces import RDFS as RDFS
 from mrag.rdf.namespaces import SKOLEM as SKOLEM
 from mrag.rdf.namespaces import XSD as XSD
 
+NUMBERS = frozenset(
+    URIRef(XSD + name)
+    for name in (
+        "integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger "
+        "nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte"
+    ).split()
+)
+"""Datatypes of numbers."""
+
 Term: TypeAlias = URIRef | Literal | BNode
 """A subject, predicate or object as users see it."""
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag import html
 from mrag.context.display import Display
 from mrag.context.neighbours import read
-from mrag.errors import ReasoningError
+from mrag.errors import ConfigError, ReasoningError, TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import SKOLEM, Term, Triple, from_ox
+from mrag.rdf import queries
+from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
+from mrag.text.names import iri_words
+
+_LISTED: Final = 5
+"""Things of one name that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,58 @@ class TripleProofs:
     def to_json(self) -> list[dict[str, Any]]:
         """Return the proofs as values of JSON."""
         return [proof.to_json() for proof in self.proofs]
+
+
+def named_term(kg: KnowledgeGraph, text: str) -> URIRef:
+    """Return what a person named: by an IRI, a CURIE, or its label in whatever case.
+
+    Args:
+        kg: The knowledge graph.
+        text: What was typed.
+
+    Raises:
+        ConfigError: If the graph has no such thing, or several of that name.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> str(named_term(kg, "graphdb")) == str(named_term(kg, "ex:GraphDB"))
+        True
+        >>> kg.close()
+    """
+    with suppress(TermError):
+        return iri(text, kg.prefixes)
+    name = " ".join(text.split()).lower()
+    asked = queries.get("label/named").bind(name=[Literal(name)], property=list(kg.profile().labels))
+    found = [str(thing) for (thing,) in kg.select(asked)]
+    if not found:
+        rows = kg.select(queries.get("planning/unnamed").bind(property=list(kg.profile().labels)))
+        names = {name, (iri_words(f"urn:local:{text.strip()}") or name).lower()}
+        known = [*(str(t) for (t,) in rows), *sorted(kg.profile().predicates)]
+        found = [each for each in dict.fromkeys(known) if (iri_words(each) or "").lower() in names]
+    if not found:
+        raise ConfigError(f"Nothing in the graph is called “{text}”.", hint="Check it, or give its IRI.")
+    if len(found) > 1:
+        listed = ", ".join(curie(each, kg.prefixes) for each in found[:_LISTED])
+        raise ConfigError(
+            f"{len(found)} things are called “{text}”: {listed}.", hint="Give the IRI of one of them."
+        )
+    return URIRef(found[0])
+
+
+def _nothing_about(kg: KnowledgeGraph, subject: URIRef, name: str) -> ReasoningError:
+    """Return why nothing can be explained of an entity."""
+    out = read(kg, subject, "out", scan=1, share=1).statements
+    if not out and not read(kg, subject, "in", scan=1, share=1).statements:
+        if kg.profile().predicates.get(str(subject)):
+            return ReasoningError(f"Nothing about {name} is inferred.", hint="It is used as a property only.")
+        return ReasoningError(
+            "There is no such thing in the graph.",
+            term=f"<{subject}>",
+            hint="Check the IRI, its prefix, and its spelling.",
+        )
+    hint = "What the graph says of it is asserted." if kg.reasoned else "Run `mrag reason` first."
+    return ReasoningError(f"Nothing about {name} is inferred.", hint=hint)
 
 
 def explain(
@@ -74,10 +132,7 @@ def explain(
         ]
         triples.sort(key=lambda t: (t.p, t.o.n3()))
         if not triples:
-            raise ReasoningError(
-                f"Nothing about {display.entity(subject)} is inferred.",
-                hint="Check the IRI, or run `mrag reason` first.",
-            )
+            raise _nothing_about(kg, subject, display.entity(subject))
     proofs = []
     for triple in triples[:max_triples]:
         proof = proof_of(kg, triple)

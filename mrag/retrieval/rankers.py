@@ -13,6 +13,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import Mode
 from mrag.index.fusion import reciprocal_rank_fusion
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf import queries
 from mrag.terminal import inline
 
 
@@ -123,10 +124,16 @@ class SimilarityRanker:
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
         index = SimilarityIndexes.of(self.kg).get(self.index, strict=self.strict)
+        allowed = self.kg.cached("things in sight", self._things) if self.kg.within else None
+        found = index.search(question.text, k, mode=self.mode, allowed=allowed)
         return [
             Hit(match.doc_id, match.score, rank, (index.reason(match),))
-            for rank, match in enumerate(index.search(question.text, k, mode=self.mode), start=1)
+            for rank, match in enumerate(found, start=1)
         ]
+
+    def _things(self) -> list[str]:
+        rows = self.kg.select(queries.get("planning/unnamed").bind(property=[]))
+        return [str(thing) for (thing,) in rows]
 
 
 @dataclass

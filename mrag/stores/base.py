@@ -9,7 +9,8 @@ from typing import IO, Protocol, Self, runtime_checkable
 
 import pyoxigraph as ox
 
-from mrag.loaders.rdf import LoadNotes, Progress, RejectedLine, Source
+from mrag.loaders.checks import LeftOutFile, LoadNotes, RejectedLine
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.patterns import Construct
 from mrag.rdf.terms import Term, Triple
 
@@ -92,6 +93,8 @@ class LoadReport:
         files: Paths read.
         rejected: Lines left out, when that was asked for.
         odd_tags: Language tags that BCP 47 does not allow, kept as they stand.
+        empty: Files without a statement.
+        left_out: Files that could not be read, when that was asked for.
     """
 
     graph: str
@@ -100,6 +103,8 @@ class LoadReport:
     files: tuple[str, ...]
     rejected: tuple[RejectedLine, ...] = ()
     odd_tags: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    left_out: tuple[LeftOutFile, ...] = ()
 
     @property
     def triples_per_second(self) -> float:
@@ -171,8 +176,13 @@ class TripleStore(Protocol):
         *,
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
+        merged: str | None = None,
     ) -> LoadNotes:
-        """Load files into a graph, whole or not at all."""
+        """Load files into a graph, whole or not at all.
+
+        Their named graphs are merged into it, unless `merged` is given: then they are filled as well, and
+        what is in them goes to the graph that it names instead, to none for "".
+        """
 
     def edges(
         self,

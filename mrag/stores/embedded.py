@@ -10,13 +10,17 @@ from typing import IO, TYPE_CHECKING, cast
 import pyoxigraph as ox
 
 from mrag.errors import LoadError, StoreError, StoreLocked
-from mrag.loaders.rdf import LoadNotes, Progress, Source
-from mrag.stores.process.parsing import Joined, bounds_of, ntriples
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Progress, Source
+from mrag.stores.process.parsing import Joined, bounds_of, nquads, ntriples
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
 
 logger = logging.getLogger(__name__)
+
+_SMALL = 4096
+"""Bytes of files for which a short cut gains nothing."""
 
 
 def load_sources(
@@ -24,8 +28,9 @@ def load_sources(
     sources: Sequence[Source],
     graph: str,
     on_progress: Progress | None = None,
+    merged: str | None = None,
     *,
-    skip_bad_lines: bool = False,
+    skip_bad: bool = False,
 ) -> LoadNotes:
     """Load files into a graph of the engine, whole or not at all, as `OxigraphStore.bulk_load` does.
 
@@ -36,7 +41,7 @@ def load_sources(
     # The engine is in no variable here: the traceback of an error would hold it, and with it the lock of the
     # folder, after the store has been closed.
     notes, node = LoadNotes(), ox.NamedNode(graph)
-    if len(sources) == 1 and not skip_bad_lines and _is_plain(sources[0]):
+    if merged is None and len(sources) == 1 and not skip_bad and _is_plain(sources[0]):
         try:
             total, seconds = sources[0].size(), bounds_of(sources).seconds
             note = None if on_progress is None else lambda done: on_progress(done, total)
@@ -45,7 +50,12 @@ def load_sources(
             return notes
         except SyntaxError:
             logger.debug("reading %s again, statement by statement", sources[0].path)
-    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines)
+    if merged is not None:
+        into = (graph, merged or None)
+        parts = nquads(sources, notes, into, on_progress, skip_bad_lines=skip_bad)
+        store.engine.bulk_load(cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_QUADS, lenient=True)
+        return notes
+    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad)
     # Lenient, because what is odd has been noted or refused already.
     store.engine.bulk_load(
         cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
@@ -82,7 +92,9 @@ def write_error(error: OSError, path: Path | None) -> LoadError:
 
 def _is_plain(source: Source) -> bool:
     """Return whether a file needs no more than to be copied, line by line."""
-    return source.format == ox.RdfFormat.N_TRIPLES and not source.may_hold_blank_nodes()
+    if source.format != ox.RdfFormat.N_TRIPLES or source.size() < _SMALL:
+        return False
+    return not source.may_hold_blank_nodes()
 
 
 def _is_full(error: OSError) -> bool:

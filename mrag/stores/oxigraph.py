@@ -19,7 +19,8 @@ import pyoxigraph as ox
 from rdflib import URIRef
 
 from mrag.errors import LoadError, QueryRefused, StoreError
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
 from mrag.rdf.printing import to_sparql
@@ -206,14 +207,16 @@ class OxigraphStore(BaseStore):
         *,
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
+        merged: str | None = None,
     ) -> LoadNotes:
         """Load files into a graph, whole or not at all; memory does not grow with the files.
 
         Args:
-            sources: The files. The named graphs of N-Quads and TriG are merged into `graph`.
-            graph: IRI of the graph to load into.
+            sources: The files.
+            graph: IRI of the graph.
             on_progress: Called with bytes read and bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+            merged: Graph for what named graphs, which are then kept, hold; by default it goes to `graph`.
 
         Returns:
             What was left out or let pass.
@@ -223,7 +226,7 @@ class OxigraphStore(BaseStore):
         """
         with self._writing():
             try:
-                return load_sources(self, sources, graph, on_progress, skip_bad_lines=skip_bad_lines)
+                return load_sources(self, sources, graph, on_progress, merged, skip_bad=skip_bad_lines)
             except (OSError, EOFError, MemoryError) as error:
                 if not isinstance(error, OSError) or "gzip" in str(error).lower():
                     raise sources[0].error(error) from error
@@ -245,7 +248,7 @@ class OxigraphStore(BaseStore):
         self.engine.dump(output, formats[format], from_graph=ox.NamedNode(graph))
 
     def flush(self) -> None:
-        """Make all that was written durable against a loss of power."""
+        """Make all that was written survive a loss of power."""
         if self.path is not None:
             self._unflushed = 0
             try:

@@ -22,7 +22,8 @@ from mrag.errors import (
     QueryRefused,
     StoreError,
 )
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
 from mrag.rdf.printing import to_insert
@@ -30,7 +31,7 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.dialect import NT
 from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
-from mrag.stores.process.parsing import PART, ntriples
+from mrag.stores.process.parsing import PART, by_graph, nquads, ntriples
 from mrag.stores.wire.results import lines_of
 from mrag.stores.wire.sending import send_parts, send_stream
 
@@ -137,6 +138,7 @@ class SparqlStore(SparqlEndpoint):
         *,
         on_progress: Progress | None = None,
         skip_bad_lines: bool = False,
+        merged: str | None = None,
     ) -> LoadNotes:
         """Load files into a graph, whole or not at all; what a failed load has sent is taken out again.
 
@@ -145,6 +147,8 @@ class SparqlStore(SparqlEndpoint):
             graph: IRI of the graph, which no one reads yet.
             on_progress: Called with bytes read and bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+            merged: Graph into which the files' named graphs, which are then kept, are merged; no one reads
+                it yet either. "" for none. By default they are merged into `graph` and not kept.
 
         Raises:
             LoadError: If a file is not well formed.
@@ -154,12 +158,21 @@ class SparqlStore(SparqlEndpoint):
         before = self.count(graph) if not self.capabilities.atomic else 0
         try:
             size = self.dialect.chunk or PART
+            if merged is not None:
+                into = (graph, merged or None)
+                for piece in nquads(
+                    sources, notes, into, on_progress, skip_bad_lines=skip_bad_lines, part=size
+                ):
+                    for name, data in by_graph(piece):
+                        self._add(name, data)
+                return notes
             send = send_stream if self.dialect.chunk is None else send_parts
             read = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size)
             send(read, partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:
-                self._forget(graph)
+                for own in filter(None, (graph, merged)):
+                    self._forget(own)
             raise
         return notes
 

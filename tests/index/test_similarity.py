@@ -10,7 +10,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from rdflib import RDFS, Literal, URIRef
 
-from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
+from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, QueryRefused, StaleIndex
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
@@ -171,8 +171,9 @@ def test_an_entity_without_preferred_language_is_found_by_what_it_has() -> None:
         indexes = SimilarityIndexes.of(kg)
         indexes.build("main", model="none")
         assert [m.doc_id for m in indexes.get().search("schmetterling", 3)] == ["urn:x:a"]
-        indexes.build("main", model="none", definition=Definition(fallback=False))
-        assert len(indexes.get().files) == 0
+        with pytest.raises(IndexError_, match="There is nothing to index"):
+            indexes.build("main", model="none", definition=Definition(fallback=False))
+        assert len(indexes.get().files) == 1
 
 
 def test_an_index_grows_with_the_graph_and_says_when_it_is_old(tmp_path: Path) -> None:

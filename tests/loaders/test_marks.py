@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import mrag
 from mrag.cli import app
 from mrag.errors import LoadError
-from mrag.loaders.rdf import LoadNotes, Source
+from mrag.loaders.checks import LoadNotes
+from mrag.loaders.rdf import Source
 from mrag.loaders.tabular import Table
 from tests.server.conftest import running
 

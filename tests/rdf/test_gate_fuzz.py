@@ -69,7 +69,8 @@ def answer(engine: ox.Store, text: str) -> object:
     if isinstance(result, ox.QueryBoolean):
         return bool(result)
     if isinstance(result, ox.QuerySolutions):
-        names = [v.value for v in result.variables]
+        # The gate writes the columns of a star in the order of the query, the bare engine in its own.
+        names = sorted(v.value for v in result.variables)
         return names, Counter(str([_shape(row[n]) for n in names]) for row in result)
     return Counter(str([_shape(t.subject), t.predicate, _shape(t.object)]) for t in result)
 

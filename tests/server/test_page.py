@@ -281,6 +281,17 @@ def test_other_forms_of_queries_and_their_errors(browser: Browser, base: str) ->
         seen.said[:] = [text for text in seen.said if "400" not in text]
 
 
+def test_prefixes_that_the_server_knows_are_no_errors(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/query")
+        page.wait_for_selector(".CodeMirror")
+        put = "text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)"
+        page.evaluate(put, "SELECT * { ?s a nowhere:Thing }")
+        page.wait_for_selector(".parseErrorIcon")
+        page.evaluate(put, "SELECT * {\n ?s a ex:SemanticProduct ; rdfs:label ?o\n}")
+        page.wait_for_selector(".parseErrorIcon", state="detached")
+
+
 def test_names_are_completed_from_this_graph(browser: Browser, base: str) -> None:
     with watched(browser, base) as seen:
         page = seen.open("/#/query")

@@ -109,7 +109,7 @@ def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: La
         labels = kg.labels(iris)
     else:
         tags = (language, *(tag for tag in kg.languages if tag != language))
-        labels = fetch_labels(kg.store, kg.dataset(), iris, kg.profile().labels, tags)
+        labels = fetch_labels(kg.store, kg.dataset(), iris, kg.profile().naming, tags)
     names = {iri: labels.get(iri) or _local(iri) for iri in iris}
     times = Counter(name.casefold() for name in names.values())
     for iri, name in names.items():

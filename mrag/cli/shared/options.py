@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,12 +27,26 @@ StoreOption = Annotated[
     ),
 ]
 KgOption = Annotated[str | None, typer.Option("--kg", metavar="NAME", help="Knowledge graph in the store.")]
+GraphOption = Annotated[
+    str | None,
+    typer.Option(
+        "--graph", metavar="IRI", help="See this named graph alone, such as one source, version or tenant."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 LanguageOption = Annotated[
     str,
     typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is no language tag.'),
 ]
 IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
+LabelPropertyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label-property",
+        metavar="IRI",
+        help="Property that names things, before rdfs:label; repeatable, best first. It is kept.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 DEFAULT_LANGUAGES = "en,mul,-"
 
@@ -55,7 +70,13 @@ def warn_of_login(url: str | None) -> None:
 
 @contextmanager
 def opened(
-    store: str | None, kg: str | None, languages: str = DEFAULT_LANGUAGES, *, create: bool = False
+    store: str | None,
+    kg: str | None,
+    languages: str = DEFAULT_LANGUAGES,
+    *,
+    create: bool = False,
+    may_be_new: bool = False,
+    graph: str | None = None,
 ) -> Iterator[KnowledgeGraph]:
     """Open the graph that the options and the environment name, and close it again.
 
@@ -63,10 +84,14 @@ def opened(
         store: The `--store` option.
         kg: The `--kg` option.
         languages: The `--lang` option.
-        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph.
+        create: Make `./mrag.db` when nothing is named, instead of taking the demo graph. What was made
+            is removed again if nothing comes into it.
+        may_be_new: Whether the store and the graph that are named need not be there; with `create` as well.
+        graph: The `--graph` option.
     """
     from mrag.config import DEFAULT_STORE, Settings
-    from mrag.graph.connection import connect, demo
+    from mrag.graph.connection import connect, demo, folder_of, is_store
+    from mrag.graph.narrowing import NarrowedGraph
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)
@@ -76,14 +101,25 @@ def opened(
 
         say("No store is named, so the demo graph of products and vendors is used.", style="dim")
         with status("Preparing the demo graph"):
-            graph = demo(model=settings.embedder, folder=user_cache_path("mrag"))
-        graph.languages = tags
+            found = demo(model=settings.embedder, folder=user_cache_path("mrag"))
+        found.languages = tags
+        made = None
     else:
-        graph = connect(settings.store or f"oxigraph:{DEFAULT_STORE}", settings.kg, languages=tags)
-    with graph:
-        if graph.recovered:
-            say(graph.recovered, style="yellow")
-        yield graph
+        url = settings.store or f"oxigraph:{DEFAULT_STORE}"
+        made = folder_of(url) if create else None
+        made = None if made is None or made.exists() else made
+        found = connect(url, settings.kg, languages=tags, create=create or may_be_new)
+    try:
+        with found:
+            if found.recovered:
+                say(found.recovered, style="yellow")
+            yield found if graph is None else NarrowedGraph(found, graph)
+    except BaseException:
+        if made is not None and found.record.is_new and is_store(made):
+            # An empty store would be taken for the one to read.
+            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(f"{made}.mrag", ignore_errors=True)
+        raise
 
 
 def read_query_file(path: str) -> str:

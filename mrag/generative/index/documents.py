@@ -14,6 +14,7 @@ from mrag.generative.models.tokens import Tokeniser, document_tokens
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import home
+from mrag.text.names import iri_words
 
 __all__ = ["build_clues", "clue_folder", "clue_texts", "is_stale", "open_clues"]
 
@@ -42,7 +43,7 @@ def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iter
     found = dict(documents(kg, definition or Definition(languages=kg.languages)))
     labels = kg.labels(found)
     for iri, text in found.items():
-        label = (labels[iri] or "").rstrip(".")
+        label = (labels[iri] or iri_words(iri) or "").rstrip(".")
         again = f"{label}. {label}"
         while label and text.startswith(again) and text[len(again) : len(again) + 1] in ("", "."):
             text = text[len(label) + 2 :]

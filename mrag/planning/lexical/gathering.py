@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,25 +13,21 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import is_asked
 from mrag.planning.lexical.candidates import Candidate, Way
 from mrag.planning.lexical.name_table import Blob, NameTable
-from mrag.planning.profile.usage import is_asked
 from mrag.planning.profiling import local_name
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
-from mrag.rdf.terms import RDF, SKOLEM
+from mrag.rdf.terms import RDF
 from mrag.storage.arrays import Arrays
+from mrag.text.names import is_place
 
 _VALUES: Final = 500_000
 _NAME: Final = 200
 _VALUE: Final = 80
 _SMALL: Final = 300_000
 _SAMPLE: Final = 300
-_NO_NAME: Final = re.compile(
-    r"\A(?:https?|ftp)://[^/#?]*/?\Z|\A(?:mailto|tel|data):|\.(?:jpe?g|png|gif|svg|tiff?|webp|pdf|html?)\Z",
-    re.IGNORECASE,
-)
-"""Pages, pictures and addresses: their IRIs say where they are, not what they are called."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +134,7 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
 def _named(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> Iterator[tuple[str, str]]:
     for thing, _, text in _texts(kg, schema.label_properties):
         name = " ".join(text.split())
-        if name and len(name) <= _NAME and thing not in skip and not thing.startswith(SKOLEM):
+        if name and len(name) <= _NAME and thing not in skip:
             yield thing, name
 
 
@@ -164,7 +159,7 @@ def _nameless(kg: KnowledgeGraph, schema: Schema, skip: Container[str]) -> set[s
         things: Iterable[str] = (str(thing) for (thing,) in rows)
     else:
         things = _things(kg, schema)
-    return {t for t in things if t not in skip and is_asked(t) and not _NO_NAME.search(t)}
+    return {t for t in things if t not in skip and is_asked(t) and not is_place(t)}
 
 
 def _things(kg: KnowledgeGraph, schema: Schema) -> Iterator[str]:

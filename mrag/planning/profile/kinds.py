@@ -9,15 +9,6 @@ from typing import Final
 from mrag.planning.schema import Kind
 from mrag.rdf.terms import XSD
 
-NUMBERS: Final = frozenset(
-    XSD + name
-    for name in (
-        "integer decimal double float int long short byte nonNegativeInteger positiveInteger negativeInteger "
-        "nonPositiveInteger unsignedInt unsignedLong unsignedShort unsignedByte"
-    ).split()
-)
-"""Datatypes of numbers."""
-
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 """Datatypes of dates."""
 

@@ -13,23 +13,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.profile.kinds import DATES, NUMBERS, kind_of_texts, number_in
+from mrag.graph.naming import is_asked
+from mrag.planning.profile.kinds import DATES, kind_of_texts, number_in
 from mrag.planning.schema import Kind
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term
+from mrag.rdf.terms import NUMBERS, XSD, Term
 
 Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
-_NO_CLASSES: Final = (
-    RDF,
-    RDFS,
-    OWL,
-    "http://www.w3.org/ns/shacl#",
-    "http://www.w3.org/ns/prov#",
-    "https://w3id.org/mrag#",
-    SKOLEM,
-)
 _EXACT: Final = 100_000
 _BATCH: Final = 250_000
 _TRIPLES: Final = 1_000
@@ -59,11 +51,6 @@ class PropertyUsage:
     def datatype(self) -> str:
         """Return the most frequent datatype of the values, "" for things."""
         return min(self.datatypes, key=lambda d: (-self.datatypes[d], d), default="")
-
-
-def is_asked(c: str) -> bool:
-    """Return whether people ask for members of a class, not only for its place in a vocabulary."""
-    return not c.startswith(_NO_CLASSES)
 
 
 def usage_of(

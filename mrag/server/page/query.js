@@ -88,6 +88,11 @@ function makeEditor(about, overview, go) {
     requestConfig: { endpoint: "/sparql" },
     extraKeys: { "Ctrl-Enter": () => run(go), "Cmd-Enter": () => run(go) },
   });
+  // The server reads these prefixes without a declaration, so they are no errors here either.
+  const mode = editor.getMode();
+  const begin = mode.startState;
+  mode.startState = (...given) => ({ ...begin(...given), prefixes: { ...about.prefixes } });
+  editor.setValue(editor.getValue());
   editor.getInputField().setAttribute("aria-label", "SPARQL query");
 }
 

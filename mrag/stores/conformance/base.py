@@ -17,7 +17,8 @@ from mrag.rdf.terms import XSD, Term, to_ox
 from mrag.stores.base import TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 
-G, H = "urn:conformance:g", "urn:conformance:h"
+C = "urn:conformance:"
+G, H = f"{C}g", f"{C}h"
 TEXTS = (
     "plain", "", " ", 'say "hi"', "it's", "back\\slash", "line\nbreak\r\ttab", "}", "{ ?x ?y ?z }",
     "# no comment", "?variable", "<urn:x>", "\\u0022", "ünïcödé", "日本語", "🦊", "'''", '"""',

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import pyoxigraph as ox
 import pytest
 from rdflib import URIRef
 
@@ -13,6 +15,7 @@ from mrag.rdf import queries
 from mrag.stores.base import TripleStore
 from mrag.stores.conformance.base import (
     VENDORS,
+    C,
     StoreSuite,
     bag,
     skip_where_served,
@@ -93,5 +96,41 @@ class GraphTests(StoreSuite):
                 kg.load([bad])
             assert kg.count() == 1
             assert KnowledgeGraph(store, "conformance-b").count() == 1
+        finally:
+            kg.clear()
+
+    def test_named_graphs_are_kept(self, store: TripleStore, tmp_path: Path) -> None:
+        """The named graphs of files are in sight by their names, merged by default, and written out again."""
+        skip_where_served(store)
+        kg = KnowledgeGraph(store, "conformance-n")
+        kg.clear()
+        try:
+            first, second = tmp_path / "a.trig", tmp_path / "b.nq"
+            shared = f"<{C}s> <{C}p> <{C}o> ."
+            first.write_text(
+                f"<{C}a> <{C}p> 'd' . {shared} <{C}v1> {{ {shared} <{C}a> <{C}p> 1 }} "
+                f"<{C}v2> {{ <{C}a> <{C}p> 1 . <{C}a> <{C}p> 2 }}",
+                encoding="utf-8",
+            )
+            second.write_text(f'<{C}b> <{C}p> "3" <{C}v2> .\n<{C}b> <{C}p> "3" <{C}v3> .\n', encoding="utf-8")
+            assert kg.load([first]).triples == 4
+            assert kg.load([second]).triples == 1
+            assert kg.count() == 5
+            every = kg.select(f"SELECT ?s ?o {{ ?s <{C}p> ?o }}")
+            assert len(every) == len(set(every)) == 5
+            named = kg.query(f"SELECT ?g (COUNT(*) AS ?n) {{ GRAPH ?g {{ ?s <{C}p> ?o }} }} GROUP BY ?g")
+            counts = {str(g): int(str(n)) for g, n in named if str(g).startswith(C)}  # type: ignore[union-attr]
+            assert counts == {f"{C}v1": 2, f"{C}v2": 3, f"{C}v3": 1}
+            again = KnowledgeGraph(store, kg.name)
+            assert again.record.contexts == (f"{C}v1", f"{C}v2", f"{C}v3")
+            out = io.BytesIO()
+            again.dump(out, format="nq")
+            quads = [*ox.parse(first.read_bytes(), ox.RdfFormat.TRIG)]
+            quads += ox.parse(second.read_bytes(), ox.RdfFormat.N_QUADS)
+            assert set(ox.parse(out.getvalue(), ox.RdfFormat.N_QUADS)) == set(quads)
+            assert kg.load([second], replacing=True).triples == 1
+            assert kg.record.contexts == (f"{C}v2", f"{C}v3")
+            assert not {f"{C}v1"} & set(store.graphs())
+            assert store.count(f"{C}v2") == 1
         finally:
             kg.clear()

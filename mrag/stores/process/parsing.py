@@ -7,7 +7,8 @@ whose names begin with `read` run in the child.
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -17,14 +18,15 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError, QueryTimeout
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME
-from mrag.loaders.rdf import LoadNotes, Progress, Source
+from mrag.loaders.checks import MORE_TIME, LoadNotes
+from mrag.loaders.rdf import Progress, Source
 from mrag.stores.process.limited import Bounds, perform, stream
 
 PART = 10_000
 """Statements that are handed on at a time."""
 _SLOWEST = 100_000
 """Bytes of a file that are read in a second at least; what takes longer is ended."""
+_OWN = ("urn:mrag:kg:", "urn:mrag:system", "urn:mrag:scratch:")
 _NOTED = 1 << 22
 """Bytes after which progress is reported anew."""
 
@@ -54,21 +56,68 @@ def ntriples(
     Raises:
         LoadError: If a file is not well formed, or takes more than it may.
     """
+    return _read(sources, notes, on_progress, skip_bad_lines, part, None)
+
+
+def nquads(
+    sources: Sequence[Source],
+    notes: LoadNotes,
+    into: tuple[str, str | None],
+    on_progress: Progress | None = None,
+    *,
+    skip_bad_lines: bool = False,
+    part: int = PART,
+) -> Iterator[bytes]:
+    """Yield the statements of files as N-Quads, so many at a time, blank nodes as IRIs.
+
+    Args:
+        sources: The files.
+        notes: Receives what was left out or let pass.
+        into: The graph of what the files state in their default graphs, and one for what they state in named
+            graphs, which is then there twice; None to have it in its named graph alone.
+        on_progress: Called with bytes read and bytes in all.
+        skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
+        part: Statements of a part.
+
+    Raises:
+        LoadError: If a file is not well formed, or takes more than it may.
+    """
+    return _read(sources, notes, on_progress, skip_bad_lines, part, into)
+
+
+def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples.
+
+    Example:
+        >>> dict(by_graph(b"<urn:a> <urn:b> <urn:c> <urn:g> .\\n"))
+        {'urn:g': b'<urn:a> <urn:b> <urn:c> .\\n'}
+    """
+    found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
+    for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
+        found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
+    for graph in sorted(found):
+        yield graph, ox.serialize(found[graph], format=ox.RdfFormat.N_TRIPLES) or b""
+
+
+def _read(
+    sources: Sequence[Source],
+    notes: LoadNotes,
+    on_progress: Progress | None,
+    skip_bad_lines: bool,
+    part: int,
+    into: tuple[str, str | None] | None,
+) -> Iterator[bytes]:
     total = sum(source.size() for source in sources)
-    pieces = stream(
-        f"{__name__}:read_files",
-        tuple(sources),
-        skip_bad_lines,
-        part,
-        bounds=bounds_of(sources),
-    )
-    with _named(*(source.path for source in sources)):
+    work = f"{__name__}:read_files"
+    pieces = stream(work, tuple(sources), skip_bad_lines, part, into, bounds=bounds_of(sources))
+    with naming(*(source.path for source in sources)):
         while True:
             try:
                 piece = next(pieces)
             except StopIteration as end:
                 notes.rejected += end.value.rejected
                 notes.tags |= end.value.tags
+                notes.empty += end.value.empty
                 return
             if isinstance(piece, bytes):
                 yield piece
@@ -85,7 +134,7 @@ def prefixes(sources: Sequence[Source]) -> dict[str, str]:
     declaring = [source for source in sources if source.declares]
     if not declaring:
         return {}
-    with _named(*(source.path for source in declaring)):
+    with naming(*(source.path for source in declaring)):
         return cast(
             dict[str, str],
             perform(f"{__name__}:read_prefixes", tuple(declaring), bounds=bounds_of(declaring)),
@@ -131,7 +180,7 @@ def imported(
     size = file.stat().st_size
     work = "mrag.loaders.importing:write"
     pieces = stream(work, file, kind, mapping, boxes, on_bad, out, bounds=bounds_for(size))
-    with _named(file):
+    with naming(file):
         while True:
             try:
                 done = next(pieces)
@@ -141,8 +190,10 @@ def imported(
                 on_progress(done, size)
 
 
-def read_files(sources: Sequence[Source], skip_bad_lines: bool, part: int) -> Generator[Any, None, LoadNotes]:
-    """Yield the triples of files as N-Triples, and between them the bytes read so far."""
+def read_files(
+    sources: Sequence[Source], skip_bad_lines: bool, part: int, into: tuple[str, str | None] | None
+) -> Generator[Any, None, LoadNotes]:
+    """Yield the statements of files as N-Triples, or N-Quads, and between them the bytes read so far."""
     notes = LoadNotes()
     done = [0] * len(sources)
     told = 0
@@ -154,17 +205,51 @@ def read_files(sources: Sequence[Source], skip_bad_lines: bool, part: int) -> Ge
         return note
 
     quads = chain.from_iterable(
-        source.quads_skipping(notes, noted(at)) if skip_bad_lines else source.quads(noted(at), notes)
+        statements(source, notes, noted(at), skip_bad_lines=skip_bad_lines)
         for at, source in enumerate(sources)
     )
-    triples = (quad.triple for quad in quads)
-    while piece := ox.serialize(islice(triples, part), format=ox.RdfFormat.N_TRIPLES):
+    found: Any = (quad.triple for quad in quads)
+    format = ox.RdfFormat.N_TRIPLES
+    if into is not None:
+        found, format = _placed(quads, *into), ox.RdfFormat.N_QUADS
+    while piece := ox.serialize(islice(found, part), format=format):
         yield piece
         if sum(done) - told >= _NOTED:
             told = sum(done)
             yield told
     yield sum(done)
     return notes
+
+
+def statements(
+    source: Source, notes: LoadNotes, on_read: Callable[[int], None], *, skip_bad_lines: bool
+) -> Iterator[ox.Quad]:
+    """Yield the statements of a file, noting one that has none."""
+    found = source.quads_skipping(notes, on_read) if skip_bad_lines else source.quads(on_read, notes)
+    first = next(found, None)
+    if first is None:
+        notes.empty.append(str(source.path))
+        return
+    yield first
+    yield from found
+
+
+def _placed(quads: Iterable[ox.Quad], graph: str, merged: str | None) -> Iterator[ox.Quad]:
+    """Yield statements in the graphs where they go: as `nquads` says."""
+    own, union = ox.NamedNode(graph), None if merged is None else ox.NamedNode(merged)
+    for quad in quads:
+        if not is_named(quad):
+            yield ox.Quad(quad.subject, quad.predicate, quad.object, own)
+            continue
+        yield quad
+        if union is not None:
+            yield ox.Quad(quad.subject, quad.predicate, quad.object, union)
+
+
+def is_named(quad: ox.Quad) -> bool:
+    """Return whether a statement is in a named graph, those that mrag names for itself left out."""
+    graph = quad.graph_name
+    return isinstance(graph, ox.NamedNode) and not graph.value.startswith(_OWN)
 
 
 def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
@@ -195,7 +280,7 @@ class Joined(io.RawIOBase):
         return found
 
 
-class _named:
+class naming:
     """Name the file in errors about limits, which know nothing of it."""
 
     def __init__(self, *files: Path) -> None:

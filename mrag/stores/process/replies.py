@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
@@ -53,6 +54,20 @@ def request(
     }
 
 
+_CAST = re.compile(r"function <http://www\.w3\.org/2001/XMLSchema#(\w+)>")
+_CASTS = "xsd:string, xsd:boolean, xsd:integer, xsd:decimal, xsd:float, xsd:double and xsd:dateTime"
+_PORTABLE = {
+    **dict.fromkeys(
+        "int long short byte nonNegativeInteger positiveInteger nonPositiveInteger negativeInteger "
+        "unsignedInt unsignedLong unsignedShort unsignedByte".split(),
+        "integer",
+    ),
+    **dict.fromkeys("normalizedString token language Name NCName NMTOKEN anyURI".split(), "string"),
+    "dateTimeStamp": "dateTime",
+}
+"""Datatypes derived from others, with the cast that every engine has for their values."""
+
+
 def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
     """Return the error that a reply stands for, if it stands for one."""
     if reply[0] == "large":
@@ -63,6 +78,13 @@ def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
         )
     if reply[0] == "refused":
         return QueryRefused(str(reply[1]), query=query)
+    if reply[0] == "error" and (found := _CAST.search(str(reply[1]))):
+        portable = _PORTABLE.get(found[1])
+        return QueryRefused(
+            f"SPARQL 1.1 has no cast to xsd:{found[1]}.",
+            query=query,
+            hint=f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}.",
+        )
     if reply[0] == "error":
         return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
     return None

@@ -1,0 +1,46 @@
+"""Which named graphs state a triple: the source, the version or the tenant that it is from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from rdflib import Literal
+
+from mrag.context.display import Display
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
+from mrag.rdf.terms import Triple
+from mrag.stores.base import Dataset
+
+_BATCH = 500
+_SHOWN = 3
+
+
+def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[str, ...]]:
+    """Return for each triple the IRIs of the named graphs that state it, in order.
+
+    Args:
+        kg: The knowledge graph; one without named graphs of its own says nothing of any triple.
+        triples: The triples.
+    """
+    record = kg.record
+    if not record.contexts:
+        return [()] * len(triples)
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    query = queries.get("context/graphs-of")
+    for start in range(0, len(triples), _BATCH):
+        rows = [(Literal(start + at), *t) for at, t in enumerate(triples[start : start + _BATCH])]
+        dataset = Dataset(record.contexts, record.contexts)
+        for n, graph in kg.store.select(query.bind(n_s_p_o=rows), dataset):
+            found[int(str(n))].append(str(graph))
+    return [tuple(sorted(found[at])) for at in range(len(triples))]
+
+
+def said_in(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
+    """Return what a line of context says of the named graphs of its triple: nothing if there are none."""
+    if not graphs:
+        return ()
+    names = [display.entity(graph) for graph in graphs[:_SHOWN]]
+    more = f" and {len(graphs) - _SHOWN} more" if len(graphs) > _SHOWN else ""
+    return (f"in graph {' and '.join(names)}{more}",)

@@ -1,0 +1,128 @@
+"""Which properties name things in a graph that has no labels, found in its texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rdflib import Literal
+
+from mrag.rdf import queries
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.text.names import iri_words, name_parts
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.stores.base import Row
+
+_NO_CLASSES: Final = (
+    RDF,
+    RDFS,
+    OWL,
+    "http://www.w3.org/ns/shacl#",
+    "http://www.w3.org/ns/prov#",
+    "https://w3id.org/mrag#",
+    SKOLEM,
+)
+_CLASSES: Final = 100
+"""Classes that are looked at, those with the most members."""
+_MEMBERS: Final = 300
+_SAMPLE: Final = 200
+_MOST_HAVE: Final = 0.5
+_ONE_EACH: Final = 0.8
+_DISTINCT: Final = 0.5
+_WORDED: Final = 0.8
+_LENGTH: Final = 60
+_TYPED: Final = 20
+"""A graph with fewer types than one to so many triples is searched for things without a class."""
+_NAME: Final = frozenset(
+    "name names label title caption heading term nom titre libelle nombre titulo etiqueta nome titel "
+    "bezeichnung benennung naam namn navn imie nazwa".split()
+)
+"""Last words of properties that give names, in some languages."""
+_WORDS: Final = re.compile(r"[^\W\d_]{2}")
+_ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
+
+
+def is_asked(c: str) -> bool:
+    """Return whether people ask for members of a class, not only for its place in a vocabulary."""
+    return not c.startswith(_NO_CLASSES)
+
+
+def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequence[str]) -> tuple[str, ...]:
+    """Return the properties that name things which have no label, those of the most things first.
+
+    For each class whose members mostly have no label it is the most selective of their properties of short
+    texts: one that most of them have, each once, and few share.
+
+    Args:
+        kg: The knowledge graph.
+        counts: How many triples each property has.
+        named: Properties of labels that are known.
+    """
+    found: Counter[str] = Counter()
+    rows = kg.select(queries.get("explore/classes").text) if counts.get(RDF + "type") else ()
+    sizes = sorted(((str(c), int(str(n))) for c, n in rows if is_asked(str(c))), key=lambda x: (-x[1], x[0]))
+    nameless = queries.get("planning/unnamed-sample")
+    texts = queries.get("label/unnamed-texts")
+    for c, size in sizes[:_CLASSES]:
+        asked = nameless.bind(**{"class": [c]}, sample=_MEMBERS, property=named)
+        lacking = int(str(kg.select(asked).rows[0][0]))
+        if 2 * lacking < min(size, _MEMBERS):
+            continue
+        sample = texts.bind(**{"class": [c]}, sample=_SAMPLE, property=named)
+        if best := most_selective(kg.select(sample), min(lacking, _SAMPLE)):
+            found[best] += size
+    if counts.get(RDF + "type", 0) * _TYPED < sum(counts.values()):
+        sample = queries.get("label/untyped-texts").bind(sample=_SAMPLE, property=named)
+        untyped = list(kg.select(sample))
+        if best := most_selective(untyped, len({member for member, *_ in untyped})):
+            found[best] += 1
+    return tuple(sorted(found, key=lambda p: (-found[p], p)))
+
+
+def most_selective(rows: Iterable[Row], members: int) -> str | None:
+    """Return the property that tells things apart best by a short text; None if none does.
+
+    Args:
+        rows: Things, their properties and their texts.
+        members: How many things there are.
+
+    Example:
+        >>> from rdflib import URIRef
+        >>> pairs = [("urn:a", "Anna", "blue"), ("urn:b", "Ben", "blue"), ("urn:c", "Cem", "red")]
+        >>> rows = [(URIRef(s), URIRef(p), Literal(o)) for s, n, c in pairs
+        ...     for p, o in (("urn:p:called", n), ("urn:p:colour", c))]
+        >>> most_selective(rows, 3)
+        'urn:p:called'
+    """
+    texts: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for member, p, text in rows:
+        if isinstance(text, Literal):
+            texts[str(p)].append((str(member), text.language or "", " ".join(str(text).split())))
+    scored = ((_score(p, found, members), p) for p, found in texts.items())
+    return min(((score, p) for score, p in scored if score is not None), default=(None, None))[1]
+
+
+def _score(p: str, found: Sequence[tuple[str, str, str]], members: int) -> tuple[float, ...] | None:
+    """Return how well a property names things, less for better; None if it does not."""
+    having = len({member for member, _, _ in found})
+    slots = len({(member, language) for member, language, _ in found})
+    values = {text for _, _, text in found}
+    distinct = min(1.0, len(values) / having)
+    length = sum(map(len, values)) / len(values)
+    if having < _MOST_HAVE * members or slots < _ONE_EACH * len(found) or length > _LENGTH:
+        return None
+    if distinct < _DISTINCT or sum(map(_is_worded, values)) < _WORDED * len(values):
+        return None
+    last = name_parts(iri_words(p) or "")[-1:]
+    called = bool(last) and last[0].casefold() in _NAME
+    return (not called, -round(distinct * having / max(members, 1), 2), length)
+
+
+def _is_worded(text: str) -> bool:
+    """Return whether a text is made of words rather than being a code or an address."""
+    letters, digits = (sum(map(kind, text)) for kind in (str.isalpha, str.isdigit))
+    return bool(_WORDS.search(text)) and letters > digits and not _ADDRESS.search(text)
