@@ -27,7 +27,7 @@ def kg() -> Iterator[KnowledgeGraph]:
 
 def test_its_ontology_contradicts_its_data(kg: KnowledgeGraph) -> None:
     with pytest.raises(InconsistentOntology, match="Functional"):
-        mrag.reason(kg)
+        mrag.reason(kg, on_inconsistency="error")
     assert kg.count("inferred") == 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -22,6 +23,7 @@ from mrag.cli.shared.output import progress, say, show, show_json, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.reasoning.rounds import Closure
 
 
 def load(
@@ -39,6 +41,7 @@ def load(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
     ] = False,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -76,9 +79,10 @@ def load(
                 with stopping.kept(
                     "The files are loaded. Run `mrag reason` to infer what follows from them."
                 ):
-                    result["inferred"] = _reason(graph, engine)
+                    closure = _reason(graph, engine, strict=strict)
+                result["inferred"], result["contradictions"] = closure.triples, _json(closure)
             except InconsistentOntology as error:
-                # The triples are loaded as asked; only what contradictions imply is kept out.
+                # The triples are loaded as asked.
                 say(f"Nothing was inferred. {error}", style="yellow")
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         if as_json:
@@ -138,24 +142,31 @@ def reason(
     store: StoreOption = None,
     kg: KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
-    tolerate: Annotated[
-        bool, typer.Option("--tolerate", help="Infer even if triples contradict the ontology.")
-    ] = False,
+    strict: StrictOption = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all contradictions to a file, as JSON if it is named so."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
 
+    Triples that contradict the ontology are reported, and the rest is inferred.
+
     \b
-    Example:
-      mrag reason --engine sparq
+    Examples:
+      mrag reason --report contradictions.json
+      mrag reason --strict --engine sparq
     """
     kept = "The triples inferred before are unchanged. Run the same command again."
     with opened(store, kg) as graph, stopping.kept(kept):
-        count = _reason(graph, engine, tolerate=tolerate)
+        closure = _reason(graph, engine, strict=strict)
+        if report is not None:
+            write_report(report, closure.contradictions)
         if as_json:
-            show_json({"inferred": count})
+            show_json({"inferred": closure.triples, "contradictions": _json(closure)})
         else:
-            show(f"{count:,} triples inferred.")
+            show(f"{closure.triples:,} triples inferred.")
 
 
 def index(
@@ -224,17 +235,17 @@ def loading(graph: KnowledgeGraph) -> Callable[[], str]:
     return state
 
 
-def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:
+def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
     from mrag.reasoning.run import reason as run
 
     with status("Reasoning"):
-        closure = run(graph, engine=engine, on_inconsistency="report" if tolerate else "error")
-    for clash in closure.clashes[:3]:
-        say(
-            f"Contradicts {clash.axiom}: {'; '.join(' '.join(t.n3() for t in c) for c in clash.triples)}",
-            style="yellow",
-        )
+        closure = run(graph, engine=engine, on_inconsistency="error" if strict else "report")
+    show_groups(closure.contradictions)
     for note in closure.notes[:5]:
         say(f"Not supported by rules: {note}", style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
-    return closure.triples
+    return closure
+
+
+def _json(closure: Closure) -> list[dict[str, object]]:
+    return [group.to_json() for group in closure.contradictions]

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from mrag.rdf.patterns import Construct, TriplePattern, var
 from mrag.rdf.terms import RDF
 from mrag.reasoning.axioms import Label
-from mrag.reasoning.clashes import Clash, find_clashes, inconsistent
+from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent
 from mrag.reasoning.evaluate import TripleCounts, closure, queries
 from mrag.reasoning.rules import Rule, Ruleset
 from mrag.reasoning.tbox import query
@@ -65,7 +65,8 @@ class Closure:
         rounds: What each round did.
         seconds: Wall-clock time of it all.
         counts: New triples by predicate, and by class for types.
-        clashes: Contradictions, when they were to be reported only.
+        clashes: The first contradictions, when they were to be reported only.
+        contradictions: All of them, grouped by axiom and datatype.
         notes: Axioms, or sides of them, that have no rule.
         leftover: Graphs merged into others, too large to be removed now; discard them when idle.
         overlap: Triples of an addition that had been inferred before and now stand twice.
@@ -77,6 +78,7 @@ class Closure:
     seconds: float
     counts: Mapping[str, int] = field(default_factory=dict)
     clashes: tuple[Clash, ...] = ()
+    contradictions: tuple[ClashGroup, ...] = ()
     notes: tuple[str, ...] = ()
     leftover: tuple[str, ...] = ()
     overlap: int = 0
@@ -215,7 +217,8 @@ class Rounds:
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
             counts=_by_symbol(self.new),
-            clashes=tuple(found),
+            clashes=flat(found),
+            contradictions=tuple(found),
             notes=self.rules.notes,
             leftover=tuple(self.leftover),
             overlap=self._overlap(added),

@@ -10,6 +10,8 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
+from mrag.reasoning.clashes import ClashGroup, check
+from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
@@ -23,7 +25,7 @@ def reason(
     *,
     engine: str = "rules",
     on_round: Callable[[Round], None] | None = None,
-    on_inconsistency: OnInconsistency = "error",
+    on_inconsistency: OnInconsistency = "report",
 ) -> Closure:
     """Bring the inferred triples of a knowledge graph up to date.
 
@@ -36,13 +38,15 @@ def reason(
         engine: `rules` runs OWL 2 RL and a little more as SPARQL in the store; `sparq` has the
             accelerator sparq-rdf do most of it (extra `accelerate`).
         on_round: Called after each round of rules.
-        on_inconsistency: Raise on contradictions, or report them in the closure.
+        on_inconsistency: What triples that contradict the axioms do: `report` infers all the same and gives
+            them in the closure, `error` raises.
 
     Returns:
         What was inferred.
 
     Raises:
-        InconsistentOntology: If the triples contradict the axioms; the layer is as it was before.
+        InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
+            was before.
         ConfigError: If there is no such engine.
 
     Example:
@@ -103,6 +107,16 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
         triple: What to prove.
     """
     return prove(kg.store, kg.dataset("asserted"), kg.dataset("inferred"), triple, label=_label(kg))
+
+
+def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
+    """Find what contradicts the axioms in a graph as it is, in groups, the largest first.
+
+    Args:
+        kg: The knowledge graph; without reasoning only direct contradictions show.
+    """
+    rules = compile_rules(kg.store, kg.dataset("asserted"))
+    return check(kg.store, Dataset(kg.dataset().default), ruleset=rules, label=_label(kg))
 
 
 def _extended(
