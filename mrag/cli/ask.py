@@ -172,9 +172,12 @@ def search(
     _require(text, "TEXT")
     check_choice("mode", mode, MODES)
     from mrag.context.display import Display
+    from mrag.index.freshness import freshen
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
     with opened(store, kg, lang) as graph:
+        if (old := freshen(graph, index)) is not None:
+            say(old, style="yellow")
         hits = SimilarityRanker(graph, index, cast("Mode", mode)).rank(Question(text), k)
         display = Display(graph)
         display.prepare([hit.iri for hit in hits])

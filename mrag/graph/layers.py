@@ -19,6 +19,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -52,6 +53,7 @@ class GraphLayers:
     Attributes:
         cache: What others derived from the present triples; another one is begun when they change.
         chosen: Whether the graphs were named when it was opened.
+        landing: Held while the store and the record are not of the same state.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class GraphLayers:
         self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
         self.cache: dict[str, object] = {}
         self.chosen = bool(graphs)
+        self.landing: AbstractContextManager[object] = nullcontext()
         self._found: tuple[str, ...] = ()
         self.record = self._opened(graphs)
 
@@ -102,6 +105,14 @@ class GraphLayers:
     def reasoned(self) -> bool:
         """Return whether the inferred triples belong to the present asserted ones."""
         return self.record.reasoned == self.record.revision
+
+    @property
+    def pending(self) -> bool:
+        """Return whether the triples have changed since they were last reasoned over.
+
+        What was inferred may not hold any more then, and more may follow.
+        """
+        return self.record.outdated
 
     def is_inferred(self, graph: str) -> bool:
         """Return whether a graph of this knowledge graph holds inferred triples."""
@@ -165,11 +176,12 @@ class GraphLayers:
             also: An update that belongs to it, without a prologue.
             changed: Whether the triples are others than before.
         """
-        if not self.as_found:
-            after = replace(after, kept=True)
-            update = record_update(self.iri, after)
-            self.store.update(f"{update};\n{also}" if also else update)
-        self.written(after, changed=changed)
+        with self.landing:
+            if not self.as_found:
+                after = replace(after, kept=True)
+                update = record_update(self.iri, after)
+                self.store.update(f"{update};\n{also}" if also else update)
+            self.written(after, changed=changed)
 
     def written(self, record: Record, *, changed: bool = True) -> None:
         """Go on with a record that is in the store already."""
@@ -177,11 +189,17 @@ class GraphLayers:
         if changed:
             self.cache = {}
 
-    def set_inferred(self, graphs: Sequence[str]) -> None:
-        """Make these graphs the inferred layer of the present triples, in one transaction."""
-        record, revision = self.record, self.record.revision + 1
-        after = replace(record, inferred=tuple(graphs), added=(), revision=revision, reasoned=revision)
-        self.commit(replace(after, pending=""))
+    def set_inferred(self, graphs: Sequence[str], count: int = -1, apart: Sequence[str] = ()) -> None:
+        """Make these graphs the inferred layer of the present triples, in one transaction.
+
+        Args:
+            graphs: IRIs of the graphs.
+            count: Triples in them, if they have been counted.
+            apart: IRIs of graphs of what follows and contradicts the ontology.
+        """
+        record, revision = self.record.without_inferences(), self.record.revision + 1
+        after = replace(record, inferred=tuple(graphs), inferences=count, apart=tuple(apart))
+        self.commit(replace(after, revision=revision, reasoned=revision, pending=""))
 
     def exchange(self, *, into: str = "", out: str = "") -> None:
         """Put a graph that has been filled in sight, take another out, or both, in one transaction.
@@ -228,7 +246,7 @@ class GraphLayers:
         """Remove graphs that earlier work left behind, and return how many there were."""
         if self.as_found:
             return 0
-        in_sight = {*self.record.asserted, *self.record.inferred}
+        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden}
         stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in in_sight]
         for graph in stale:
             self.store.clear(graph)

@@ -119,7 +119,7 @@ def _assert(
         return kg.record.triples - count
     kg.begin_own()
     before = kg.record
-    apart = apart and bool(before.inferred) and (kg.reasoned or bool(before.added))
+    apart = apart and before.followed
     # Where a load cannot land in one step it fills a graph that no one reads yet.
     apart = apart or replacing or not kg.store.capabilities.atomic
     graph = kg.new_graph() if apart else before.asserted[0]
@@ -156,10 +156,10 @@ def _asserted(kg: GraphLayers, before: Record, graph: str, prefixes: str, *, rep
         # Too much to tell apart: inferences are dropped until the next reasoning.
         for other in others:
             kg.remove_doubles([(other, graph, other)])
-        after = replace(before, inferred=(), added=(), revision=before.revision + 1)
+        after = replace(before.without_inferences(), revision=before.revision + 1)
     elif before.triples:
         kg.remove_doubles([(graph, other, graph) for other in others])
-        kg.remove_doubles([(graph, other, other) for other in before.inferred])
+        kg.remove_doubles([(graph, other, other) for other in (*before.inferred, *before.apart)])
         after = joined(before, graph, 0)
     else:
         after = joined(replace(before, asserted=(), added=()), graph, 0)

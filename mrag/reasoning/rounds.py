@@ -97,12 +97,17 @@ class Rounds:
         on_round: Callable[[Round], None] | None,
         threads: int,
         counts: TripleCounts | None = None,
+        stepwise: bool = False,
     ) -> None:
         self.started = time.perf_counter()
         self.store, self.asserted, self.inferred = store, asserted, inferred
         self.prefix, self.rules, self.on_round, self.threads = prefix, rules, on_round, threads
         self.counts = counts or TripleCounts.of(store, (*asserted, *inferred))
         self.new = TripleCounts()
+        # Paths give a whole closure in one query, which is too much where only a few triples are new.
+        paths = not stepwise
+        self.plain = [r for r in rules.rules if r.path is None or not paths]
+        self.paths = [r for r in rules.rules if r.path is not None and paths]
         self.live: dict[str, int] = {}
         self.leftover: list[str] = []
         self.rounds: list[Round] = []
@@ -122,11 +127,11 @@ class Rounds:
         moved = self.counts
         if added is not None:
             moved = TripleCounts.of(self.store, (added,))
-            jobs += queries([r for r in old if r.path is None], self.counts, (added, moved))
+            jobs += queries([r for r in old if r not in self.paths], self.counts, (added, moved))
         self._derive(jobs, out, added)
         paths = [r for r in plain if r.path is not None]
         self._close_paths(paths, self.counts, out)
-        self._close_paths([r for r in old if r.path is not None], moved, out, skip=set(paths))
+        self._close_paths([r for r in old if r in self.paths], moved, out, skip=set(paths))
         self._go_on(1, self._end_round(1, out, began))
 
     def second(self, plain: Sequence[Rule]) -> None:
@@ -141,11 +146,10 @@ class Rounds:
         while delta.total:
             number += 1
             began, before, out = time.perf_counter(), f"{self.prefix}:{number - 1}", f"{self.prefix}:{number}"
-            rules = [r for r in self.rules.rules if r.path is None]
-            self._derive(list(queries(rules, self.counts, (before, delta))), out, before)
+            self._derive(list(queries(self.plain, self.counts, (before, delta))), out, before)
             # Triples of a path's own closure need no further steps of it, so that only what other
             # rules added makes it run again.
-            self._close_paths([r for r in self.rules.rules if r.path is not None], self.last_other, out)
+            self._close_paths(self.paths, self.last_other, out)
             delta = self._end_round(number, out, began)
             self._compact(newest=out)
 

@@ -12,9 +12,12 @@ from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.clashes import ClashGroup, check
 from mrag.reasoning.compile import compile_rules
+from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
+from mrag.reasoning.upkeep.apart import withhold
+from mrag.reasoning.upkeep.incremental import Follower
 from mrag.stores.base import Dataset
 
 Engine = Literal["rules", "sparq"]
@@ -29,9 +32,12 @@ def reason(
 ) -> Closure:
     """Bring the inferred triples of a knowledge graph up to date.
 
-    After additions only rules that they touch run again; otherwise everything is inferred anew. The
-    inferred layer changes in one transaction at the end: until then, and after a crash, queries see the
-    layer of before.
+    In an embedded store additions and deletions are followed: what rested on a deleted triple is deleted,
+    unless it follows from others too. After a change of axioms, and on servers after deletions, everything is
+    inferred anew. The inferred layer changes in one transaction at the end, or in one for deletions and one
+    for additions: until then, and after a crash, queries see the layer of before.
+
+    What follows and contradicts the ontology is kept apart, out of sight, and nothing rests on it.
 
     Args:
         kg: The knowledge graph.
@@ -70,32 +76,27 @@ def reason(
     kg.collect()
     record = kg.record
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
+    label = _label(kg)
     kg.begin("reasoning")
     try:
-        if record.added and record.inferred and engine == "rules":
-            closure = _extended(kg, prefix, on_round, on_inconsistency)
-        elif engine == "sparq":
-            closure = accelerate(
-                kg.store,
-                kg.dataset("asserted"),
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=_label(kg),
-            )
-        else:
-            closure = materialise(
-                kg.store,
-                kg.dataset("asserted"),
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=_label(kg),
-            )
+        if engine == "rules" and record.followed and (record.added or record.came or record.removed):
+            if (done := _followed(kg, prefix, on_round, on_inconsistency)) is not None:
+                return done
+            record, prefix = kg.record, f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
+        run = accelerate if engine == "sparq" else materialise
+        closure = run(
+            kg.store,
+            kg.dataset("asserted"),
+            prefix,
+            on_round=on_round,
+            on_inconsistency=on_inconsistency,
+            label=label,
+        )
+        closure, apart = _kept_apart(kg, closure, f"{prefix}:apart")
     except BaseException:
         kg.end()
         raise
-    kg.set_inferred(closure.graphs)
+    kg.set_inferred(closure.graphs, closure.triples, (apart,) if apart else ())
     return closure
 
 
@@ -116,7 +117,31 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
         kg: The knowledge graph; without reasoning only direct contradictions show.
     """
     rules = compile_rules(kg.store, kg.dataset("asserted"))
-    return check(kg.store, Dataset(kg.dataset().default), ruleset=rules, label=_label(kg))
+    whole = Dataset((*kg.dataset().default, *kg.record.apart))
+    return check(kg.store, whole, ruleset=rules, label=_label(kg))
+
+
+def _followed(
+    kg: KnowledgeGraph,
+    prefix: str,
+    on_round: Callable[[Round], None] | None,
+    on_inconsistency: OnInconsistency,
+) -> Closure | None:
+    """Infer from what has changed alone, and land it; None where everything has to be inferred anew."""
+    record = kg.record
+    strict = on_inconsistency == "error"
+    if kg.store.capabilities.edges and not (strict and record.apart):
+        found = Follower(kg, prefix, on_round, on_inconsistency, _label(kg)).run()
+        if found is not None:
+            return found
+    record = kg.record
+    if not record.added or record.came or record.removed or record.apart:
+        return None
+    closure = _extended(kg, f"{prefix}:0", on_round, on_inconsistency)
+    if closure.contradictions and not strict:
+        return None  # what is to be kept apart depends on all of it
+    kg.set_inferred(closure.graphs, closure.triples)
+    return closure
 
 
 def _extended(
@@ -125,10 +150,11 @@ def _extended(
     on_round: Callable[[Round], None] | None,
     on_inconsistency: OnInconsistency,
 ) -> Closure:
+    """Infer from graphs that came, axioms among them, one after the other."""
     record = kg.record
     known = [g for g in record.asserted if g not in record.added]
     graphs = record.inferred
-    closure: Closure | None = None
+    closure = Closure(graphs, 0, (), 0.0)
     for number, added in enumerate(record.added):
         closure = extend(
             kg.store,
@@ -142,9 +168,21 @@ def _extended(
         )
         known.append(added)
         graphs = closure.graphs
-    if closure is None:
-        raise ConfigError("Nothing has been added.")
     return replace(closure, triples=sum(kg.store.count(g) for g in graphs))
+
+
+def _kept_apart(kg: KnowledgeGraph, closure: Closure, prefix: str) -> tuple[Closure, str | None]:
+    """Take what contradicts the ontology, and what rests on it, out of a closure that is not in sight yet."""
+    if not closure.contradictions:
+        return closure, None
+    asserted = kg.dataset("asserted")
+    rules = compile_rules(kg.store, asserted)
+    counts = TripleCounts.of(kg.store, (*asserted.default, *closure.graphs))
+    apart = withhold(kg.store, rules, asserted.default, closure.graphs, prefix, counts)
+    if apart is None:
+        return closure, None
+    kg.remove_doubles([(apart, graph, graph) for graph in closure.graphs])
+    return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs)), apart
 
 
 def _label(kg: KnowledgeGraph) -> Callable[[str], str]:
