@@ -242,12 +242,17 @@ class GraphLayers:
         """Count the triples of graphs, by a scan; by default of the asserted ones."""
         return sum(self.store.count(g) for g in (self.record.asserted if graphs is None else graphs))
 
-    def collect(self) -> int:
-        """Remove graphs that earlier work left behind, and return how many there were."""
+    def collect(self, prefix: str = "") -> int:
+        """Remove graphs that earlier work left behind, and return how many there were.
+
+        Args:
+            prefix: Start of the names of those to remove, where not all are, for large ones take long.
+        """
         if self.as_found:
             return 0
         in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden}
-        stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in in_sight]
+        named = prefix or f"{self.iri}:"
+        stale = [g for g in self.store.graphs() if g.startswith(named) and g not in in_sight]
         for graph in stale:
             self.store.clear(graph)
         return len(stale)

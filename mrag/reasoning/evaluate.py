@@ -164,18 +164,21 @@ def _construct(
     return Construct((head,), Group(tuple(parts)))
 
 
-def ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool) -> list[Pattern]:
+def ordered(
+    sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool, bound: Sequence[ox.Variable] = ()
+) -> list[Pattern]:
     """Order atoms by size, each after one that it shares a variable with.
 
     Args:
         sizes: Most matches, place in the body, how it is matched, and the atom.
         hint: Whether the first is to tell the engine its size.
+        bound: Variables that have values already.
     """
     todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
-    bound: set[ox.Variable] = set()
+    known = set(bound)
     parts: list[Pattern] = []
     while todo:
-        joined = [t for t in todo if bound.intersection(t[3].variables())]
+        joined = [t for t in todo if known.intersection(t[3].variables())]
         size, _, pattern, atom = entry = (joined or todo)[0]
         todo.remove(entry)
         names = tuple(dict.fromkeys(atom.variables()))
@@ -183,7 +186,7 @@ def ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool)
             parts.append(SubSelect(Select(names, pattern, limit=2 * size + 100)))
         else:
             parts.append(pattern)
-        bound.update(names)
+        known.update(names)
     return parts
 
 

@@ -73,16 +73,17 @@ def reason(
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "nothing here: the server infers by its own rules as triples come in"
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
-    kg.collect()
     record = kg.record
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
+    kg.collect(f"{prefix}:")
     label = _label(kg)
     kg.begin("reasoning")
     try:
         if engine == "rules" and record.followed and (record.added or record.came or record.removed):
             if (done := _followed(kg, prefix, on_round, on_inconsistency)) is not None:
                 return done
-            record, prefix = kg.record, f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
+            prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
+        kg.collect()
         run = accelerate if engine == "sparq" else materialise
         closure = run(
             kg.store,

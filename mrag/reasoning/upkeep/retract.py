@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from mrag.rdf import queries
 from mrag.rdf.patterns import (
     Construct,
-    Expression,
     Filter,
     Graph,
     Group,
@@ -24,6 +23,8 @@ from mrag.rdf.patterns import (
     Negation,
     NotExists,
     Pattern,
+    Select,
+    SubSelect,
     TriplePattern,
     iri,
     var,
@@ -110,14 +111,13 @@ class Retraction:
         found = self._graph("found")
         data = Dataset(known, (*self.asserted, self.lost, delta))
         for rule, at in self._touched(size, counts):
-            stands = Negation(Holds(Graph(_SOMEWHERE, rule.head)))
-            self.store.derive(_forward(rule, at, delta, size, counts, stands), data, found)
+            stands = Filter(Negation(Holds(Graph(_SOMEWHERE, rule.head))))
+            self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, found)
         heads = self._size(found)
         sure = Dataset((*self.asserted, self._safe), (found,))
         for rule in self.rules:
             if heads.match(rule.head) and applies(rule, counts):
-                where = Group((Graph(iri(found), rule.head), Filter(Holds(_body(rule)))))
-                self.store.derive(Construct((rule.head,), where), sure, self._safe)
+                self.store.derive(_supported(rule, found, heads, counts), sure, self._safe)
         return found
 
     def _put_back(self, counts: TripleCounts, barred: str | None) -> None:
@@ -127,9 +127,9 @@ class Retraction:
         delta, heads = self._graph("back"), self._size(self.lost)
         for rule in self.rules:
             if heads.match(rule.head) and applies(rule, counts):
-                lost: list[Pattern] = [Graph(iri(self.lost), rule.head), *_free(rule.head, barred)]
-                where = Group((*lost, Filter(Holds(_body(rule, self.lost)))))
-                self.store.derive(Construct((rule.head,), where), Dataset(known, named), delta)
+                more = [*_free(rule.body, self.lost, heads), *_free((rule.head,), barred)]
+                query = _supported(rule, self.lost, heads, counts, more)
+                self.store.derive(query, Dataset(known, named), delta)
         while (size := self._size(delta)).total:
             self._copy(delta, self.back)
             self.store.update(
@@ -140,8 +140,10 @@ class Retraction:
             fresh = self._graph("back")
             data = Dataset(known, (*named, delta))
             for rule, at in self._touched(size, counts):
-                lost = [Graph(iri(self.lost), rule.head), *_free(rule.head, barred)]
-                self.store.derive(_forward(rule, at, delta, size, counts, None, self.lost, lost), data, fresh)
+                others = tuple(atom for i, atom in enumerate(rule.body) if i != at)
+                more = [*_free(others, self.lost, heads), Graph(iri(self.lost), rule.head)]
+                more += _free((rule.head,), barred)
+                self.store.derive(_forward(rule, at, delta, size, counts, more), data, fresh)
             delta = fresh
 
     def _touched(self, size: TripleCounts, counts: TripleCounts) -> Iterator[tuple[Rule, int]]:
@@ -165,16 +167,9 @@ class Retraction:
 
 
 def _forward(
-    rule: Rule,
-    at: int,
-    delta: str,
-    size: TripleCounts,
-    counts: TripleCounts,
-    condition: Expression | None,
-    without: str | None = None,
-    more: Sequence[Pattern] = (),
+    rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[Pattern]
 ) -> Construct:
-    """Return the query of a rule with one atom in the graph `delta` and none of the others in `without`."""
+    """Return the query of a rule with one atom held to the graph `delta`, and more that has to match."""
     sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
     for i, atom in enumerate(rule.body):
         if i == at:
@@ -182,16 +177,36 @@ def _forward(
         else:
             sizes.append((counts.match(atom), i, atom, atom))
     parts: list[Pattern] = [*rule.values, *ordered(sizes, hint=not rule.values)]
-    parts += [p for i, a in enumerate(rule.body) if i != at for p in _free(a, without)]
-    parts += [*more, *map(Filter, rule.filters), *([Filter(condition)] if condition is not None else [])]
-    return Construct((rule.head,), Group(tuple(parts)))
+    return Construct((rule.head,), Group((*parts, *more, *map(Filter, rule.filters))))
 
 
-def _body(rule: Rule, without: str | None = None) -> Group:
-    """Return the body of a rule with none of its triples in a graph."""
-    free = [p for atom in rule.body for p in _free(atom, without)]
-    return Group((*rule.values, *rule.body, *free, *map(Filter, rule.filters)))
+def _supported(
+    rule: Rule, heads: str, size: TripleCounts, counts: TripleCounts, more: Sequence[Pattern] = ()
+) -> Construct:
+    """Return the query for the triples of a graph that a rule infers.
+
+    A body of one triple is looked for as a condition, which ends at the first match. Oxigraph would read
+    all matches of a longer one for each triple, so that it is joined.
+    """
+    given, names = Graph(iri(heads), rule.head), tuple(dict.fromkeys(rule.head.variables()))
+    rest = (*more, *map(Filter, rule.filters))
+    if len(rule.body) == 1 or not names:
+        return Construct(
+            (rule.head,), Group((given, Filter(Holds(Group((*rule.values, *rule.body, *rest))))))
+        )
+    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
+        (counts.match(atom), i, atom, atom) for i, atom in enumerate(rule.body)
+    ]
+    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100))
+    # The triples come first whatever the sizes say, then atoms that share a variable with them.
+    parts = (*rule.values, first, *ordered(sizes, hint=False, bound=names), *rest)
+    return Construct((rule.head,), SubSelect(Select(names, Group(parts), distinct=True)))
 
 
-def _free(atom: TriplePattern, graph: str | None) -> list[Pattern]:
-    return [Filter(Negation(Holds(Graph(iri(graph), atom))))] if graph is not None else []
+def _free(
+    atoms: Sequence[TriplePattern], graph: str | None, held: TripleCounts | None = None
+) -> list[Pattern]:
+    if graph is None:
+        return []
+    there = [a for a in atoms if held is None or held.match(a)]
+    return [Filter(Negation(Holds(Graph(iri(graph), atom)))) for atom in there]
