@@ -42,6 +42,12 @@ def load(
         bool, typer.Option("--skip-bad-lines", help="Skip bad lines of N-Triples and N-Quads.")
     ] = False,
     strict: StrictOption = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair-datatypes", help="Give literals the declared datatype where their text fits it."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -52,6 +58,7 @@ def load(
     Examples:
       mrag load my.ttl ontology.owl
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
+      mrag load corporate.ttl --repair-datatypes
     """
     from mrag.errors import InconsistentOntology
 
@@ -74,6 +81,8 @@ def load(
             "triples_per_second": round(report.triples_per_second),
             "rejected": [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.rejected],
         }
+        if repair:
+            result["repaired"] = _repaired(graph)
         if reason:
             try:
                 with stopping.kept(
@@ -245,6 +254,23 @@ def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
         say(f"Not supported by rules: {note}", style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure
+
+
+def _repaired(graph: KnowledgeGraph) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    from mrag.rdf.terms import curie
+    from mrag.reasoning.upkeep.repair import repair_datatypes
+
+    found = repair_datatypes(graph)
+    for one in found:
+        names = [curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
+        say(
+            f"Repaired {one.count:,} values of {names[0]} from {names[1]} to {names[2]}, such as "
+            f'"{one.example}"; the triples as they were are kept apart.',
+            style="yellow",
+        )
+    return [asdict(one) for one in found]
 
 
 def _json(closure: Closure) -> list[dict[str, object]]:

@@ -147,7 +147,8 @@ def _change(
     as_json: bool,
 ) -> None:
     """Show what operations change, carry them out if that is wanted, and have inferences follow."""
-    from mrag.graph.updates import land, preview
+    from mrag.graph.landing import land
+    from mrag.graph.updates import preview
     from mrag.reasoning.run import reason as run
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds

@@ -97,6 +97,11 @@ class GraphLayers:
         return self.record.asserted == self._found
 
     @property
+    def originals(self) -> str:
+        """Return the IRI of the graph of triples as they were before their datatypes were repaired."""
+        return f"{self.iri}:original:0"
+
+    @property
     def revision(self) -> int:
         """Return a number that grows with every change of the triples."""
         return self.record.revision
@@ -250,7 +255,7 @@ class GraphLayers:
         """
         if self.as_found:
             return 0
-        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden}
+        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden, self.originals}
         named = prefix or f"{self.iri}:"
         stale = [g for g in self.store.graphs() if g.startswith(named) and g not in in_sight]
         for graph in stale:
@@ -282,7 +287,7 @@ class GraphLayers:
     def forget(self, contexts: Sequence[str]) -> None:
         """Remove graphs that the record no longer names; recovery runs it again, so it may come twice."""
         self.collect()
-        for graph in contexts:
+        for graph in (*contexts, *({self.originals} & {*self.store.graphs()})):
             self.store.clear(graph)
         if self.record.pending:
             self.end()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
+from mrag.rdf import queries as texts
 from mrag.rdf.patterns import Construct, TriplePattern, var
 from mrag.rdf.terms import RDF
 from mrag.reasoning.axioms import Label
@@ -98,6 +99,7 @@ class Rounds:
         threads: int,
         counts: TripleCounts | None = None,
         stepwise: bool = False,
+        barred: str | None = None,
     ) -> None:
         self.started = time.perf_counter()
         self.store, self.asserted, self.inferred = store, asserted, inferred
@@ -106,6 +108,7 @@ class Rounds:
         self.new = TripleCounts()
         # Paths give a whole closure in one query, which is too much where only a few triples are new.
         paths = not stepwise
+        self.barred = barred
         self.plain = [r for r in rules.rules if r.path is None or not paths]
         self.paths = [r for r in rules.rules if r.path is not None and paths]
         self.live: dict[str, int] = {}
@@ -123,13 +126,13 @@ class Rounds:
         """Run the first round, then the others until nothing is new."""
         out = f"{self.prefix}:1"
         began = time.perf_counter()
-        jobs = list(queries([r for r in plain if r.path is None], self.counts))
+        jobs = list(queries([r for r in plain if r not in self.paths], self.counts))
         moved = self.counts
         if added is not None:
             moved = TripleCounts.of(self.store, (added,))
             jobs += queries([r for r in old if r not in self.paths], self.counts, (added, moved))
         self._derive(jobs, out, added)
-        paths = [r for r in plain if r.path is not None]
+        paths = [r for r in plain if r in self.paths]
         self._close_paths(paths, self.counts, out)
         self._close_paths([r for r in old if r in self.paths], moved, out, skip=set(paths))
         self._go_on(1, self._end_round(1, out, began))
@@ -180,6 +183,9 @@ class Rounds:
                 self.ran += 1
 
     def _end_round(self, number: int, out: str, began: float) -> TripleCounts:
+        if self.barred is not None:
+            rows = [(out, self.barred, out)]
+            self.store.update(texts.get("update/remove-doubles").bind(scanned_probed_graph=rows))
         delta = TripleCounts.of(self.store, (out,))
         if delta.total:
             self.live[out] = delta.total
@@ -206,6 +212,11 @@ class Rounds:
                 self.store.clear(graph)
             else:
                 self.leftover.append(graph)
+
+    def merged(self) -> tuple[str, ...]:
+        """Merge the graphs that were written, and return what is left of them."""
+        self._compact()
+        return tuple(self.live)
 
     def finish(
         self, on_inconsistency: OnInconsistency, label: Label | None, added: str | None = None

@@ -16,8 +16,9 @@ from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
-from mrag.reasoning.upkeep.apart import withhold
+from mrag.reasoning.upkeep.apart import withhold, without
 from mrag.reasoning.upkeep.incremental import Follower
+from mrag.reasoning.upkeep.retract import TooFarReaching
 from mrag.stores.base import Dataset
 
 Engine = Literal["rules", "sparq"]
@@ -179,10 +180,15 @@ def _kept_apart(kg: KnowledgeGraph, closure: Closure, prefix: str) -> tuple[Clos
     asserted = kg.dataset("asserted")
     rules = compile_rules(kg.store, asserted)
     counts = TripleCounts.of(kg.store, (*asserted.default, *closure.graphs))
-    apart = withhold(kg.store, rules, asserted.default, closure.graphs, prefix, counts)
-    if apart is None:
-        return closure, None
-    kg.remove_doubles([(apart, graph, graph) for graph in closure.graphs])
+    try:
+        apart = withhold(kg.store, rules, asserted.default, closure.graphs, prefix, counts)
+        if apart is None:
+            return closure, None
+        kg.remove_doubles([(apart, graph, graph) for graph in closure.graphs])
+    except TooFarReaching:
+        graphs, apart = without(kg.store, rules, asserted.default, closure.graphs, prefix)
+        leftover = (*closure.leftover, *closure.graphs)
+        closure = replace(closure, graphs=graphs, leftover=leftover)
     return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs)), apart
 
 

@@ -70,12 +70,12 @@ class Follower:
         if self._axioms(changes):
             return None
         rules = compile_rules(self.store, Dataset(record.asserted))
-        if record.removed:
-            try:
+        try:
+            if record.removed:
                 self._take_out(rules)
-            except TooFarReaching:
-                return None
-        rounds, groups = self._bring_in(rules)
+            rounds, groups = self._bring_in(rules)
+        except TooFarReaching:
+            return None
         notes = rules.notes
         if self.kg.record.inferences < 0:
             count = sum(self.store.count(g) for g in self.kg.record.inferred)

@@ -12,9 +12,10 @@ from rdflib import Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
 from mrag.rdf.patterns import Filter, Graph, Group, Select, TriplePattern, iri, var
 from mrag.rdf.printing import to_data, to_sparql
-from mrag.rdf.terms import RDFS, XSD
+from mrag.rdf.terms import RDFS, XSD, Triple
 from mrag.reasoning.axioms import Plain
 from mrag.reasoning.ranges import outside
 from mrag.reasoning.tbox import TBox
@@ -35,7 +36,6 @@ _FORMS: dict[str, str] = {
     "positiveInteger": r"\+?0*[1-9]\d*", "negativeInteger": r"-0*[1-9]\d*", "nonPositiveInteger": r"-\d+|0",
 }  # fmt: skip
 _CALENDAR = {"date", "time", "dateTime", "gYear"}
-_ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def repair_datatypes(kg: KnowledgeGraph) -> list[Repair]:
     """Give literals the datatype that is declared for their property, where their characters fit it.
 
     Literals with a language tag, and those that do not fit, stay as they are. The triples as they were go to
-    a graph of their own, which `originals` names.
+    a graph that no query sees, and `originals` returns them.
 
     Args:
         kg: The knowledge graph, in an embedded store.
@@ -123,9 +123,13 @@ def fits(text: str, datatype: str) -> bool:
     return True
 
 
-def originals(kg: KnowledgeGraph) -> str:
-    """Return the IRI of the graph of triples as they were before a repair."""
-    return f"urn:mrag:kept:{kg.name}:{_ORIGINAL}"
+def originals(kg: KnowledgeGraph) -> list[Triple]:
+    """Return the repaired triples as they were before, in order.
+
+    Args:
+        kg: The knowledge graph.
+    """
+    return sorted(kg.store.construct(queries.get("kg/graph").text, Dataset((kg.originals,))))
 
 
 # -- inside --------------------------------------------------------------------------------------------
@@ -156,7 +160,8 @@ def _misfits(
     test = outside(declared, _O)
     if test is None:
         return
-    graphs = kg.dataset("asserted").default
+    # What named graphs of clients hold is theirs.
+    graphs = tuple(g for g in kg.record.asserted if g != kg.record.merged)
     atom = Graph(_G, TriplePattern(_S, prop, _O))
     text = to_sparql(Select((_S, _O, _G), Group((atom, Filter(test))), order_by=(_G, _S, _O)))
     for s, o, g in kg.store.select(text, Dataset((), graphs)):
@@ -168,7 +173,7 @@ def _misfits(
 
 def _land(kg: KnowledgeGraph, out: list[ox.Quad], into: list[ox.Quad]) -> None:
     """Exchange the literals in one transaction, and keep the triples as they were."""
-    kept = iri(originals(kg))
+    kept = iri(kg.originals)
     record = kg.record
     copies = [ox.Quad(q.subject, q.predicate, q.object, kept) for q in out]
     if record.followed:
