@@ -183,19 +183,27 @@ def test_help_has_examples(command: str) -> None:
     assert "Example" in shown.output
 
 
-def test_a_contradiction_is_said_and_tolerated_on_demand(tmp_path: Path) -> None:
+def test_a_contradiction_is_reported_and_costs_no_inferences(tmp_path: Path) -> None:
     (tmp_path / "bad.ttl").write_text(
         "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:x:> .\n"
         ":A owl:disjointWith :B . :i a :A , :B . :A a owl:Class . :p a owl:SymmetricProperty . :i :p :j .\n"
     )
-    loaded = run("load", "bad.ttl", cwd=tmp_path)
+    loaded = run("load", "bad.ttl", "--strict", cwd=tmp_path)
     assert loaded.returncode == 0
     assert "Nothing was inferred" in loaded.stderr and "contradicts" in loaded.stderr
-    strict = run("reason", cwd=tmp_path)
-    assert strict.returncode == 1 and "contradicts" in strict.stderr
-    assert run("query", "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }", cwd=tmp_path).stdout == "false\n"
-    assert run("reason", "--tolerate", cwd=tmp_path).returncode == 0
-    assert run("query", "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }", cwd=tmp_path).stdout == "true\n"
+    strict = run("reason", "--strict", cwd=tmp_path)
+    assert strict.returncode == 1 and "contradicts" in strict.stderr and "mrag remove" in strict.stderr
+    asked = "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }"
+    assert run("query", asked, cwd=tmp_path).stdout == "false\n"
+    done = run("reason", "--report", "found.json", cwd=tmp_path)
+    assert done.returncode == 0 and "1 contradictions of the ontology" in done.stderr
+    assert run("query", asked, cwd=tmp_path).stdout == "true\n"
+    (group,) = json.loads((tmp_path / "found.json").read_text())
+    assert (group["rule"], group["count"], group["datatype"]) == ("cax-dw", 1, "")
+    run("reason", "--report", "found.txt", cwd=tmp_path)
+    assert "<urn:x:i>" in (tmp_path / "found.txt").read_text()
+    checked = run("doctor", "--store", "mrag.db", cwd=tmp_path)
+    assert "DisjointWith" in checked.stdout
 
 
 HEAVY = "{'langchain_core', 'onnxruntime', 'numpy', 'scipy', 'rdflib', 'pyoxigraph', 'requests', 'httpx'}"

@@ -92,7 +92,7 @@ def test_a_contradiction_leaves_everything_as_it_was(any_kg: KnowledgeGraph) -> 
     before = content(any_kg, "inferred")
     any_kg.insert([Triple(ITEMS[0], RDF.type, B)])
     with pytest.raises(InconsistentOntology) as caught:
-        mrag.reason(any_kg)
+        mrag.reason(any_kg, on_inconsistency="error")
     assert str(ITEMS[0]) in str(caught.value) and "disjoint" in str(caught.value).lower()
     assert caught.value.clashes
     assert content(any_kg, "inferred") == before

@@ -27,8 +27,20 @@ def kg() -> Iterator[KnowledgeGraph]:
 
 def test_its_ontology_contradicts_its_data(kg: KnowledgeGraph) -> None:
     with pytest.raises(InconsistentOntology, match="Functional"):
-        mrag.reason(kg)
+        mrag.reason(kg, on_inconsistency="error")
     assert kg.count("inferred") == 0
+
+
+def test_what_follows_from_contradictions_is_kept_apart() -> None:
+    with mrag.connect() as graph:
+        graph.load([shared_data("starwars_kg")])
+        closure = mrag.reason(graph)
+        assert closure.contradictions[0].axiom.startswith("Functional: ")
+        # Places of birth are not the same place because a person has several.
+        assert graph.query("ASK { ?a owl:sameAs ?b }", layer="inferred") is False
+        assert graph.count("inferred") == closure.triples > 1000
+        person = "ASK { ?p a <https://swapi.co/vocabulary/HasWikidataLink> }"
+        assert graph.query(person, layer="inferred") is True
 
 
 QUESTIONS = {

@@ -176,9 +176,12 @@ def search(
     _require(text, "TEXT")
     check_choice("mode", mode, MODES)
     from mrag.context.display import Display
+    from mrag.index.freshness import freshen
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
     with opened(store, kg, lang, graph=graph) as seen:
+        if (old := freshen(seen, index)) is not None:
+            say(old, style="yellow")
         hits = SimilarityRanker(seen, index, cast("Mode", mode)).rank(Question(text), k)
         display = Display(seen)
         display.prepare([hit.iri for hit in hits])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -23,6 +24,7 @@ from mrag.cli.shared.output import progress, say, show, show_json, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.reasoning.rounds import Closure
     from mrag.stores.base import LoadReport
 
 
@@ -45,6 +47,13 @@ def load(
         bool, typer.Option("--keep-going", help="Leave out files that cannot be read, and name them.")
     ] = False,
     label_property: LabelPropertyOption = None,
+    strict: StrictOption = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair-datatypes", help="Give literals the declared datatype where their text fits it."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
@@ -57,6 +66,7 @@ def load(
       mrag load --keep-going ./exports
       mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
+      mrag load corporate.ttl --repair-datatypes
     """
     from mrag.errors import InconsistentOntology
 
@@ -83,14 +93,17 @@ def load(
             "left_out": [{"file": f.file, "reason": f.reason} for f in report.left_out],
             "empty": list(report.empty),
         }
+        if repair:
+            result["repaired"] = _repaired(graph)
         if reason:
             try:
                 with stopping.kept(
                     "The files are loaded. Run `mrag reason` to infer what follows from them."
                 ):
-                    result["inferred"] = _reason(graph, engine)
+                    closure = _reason(graph, engine, strict=strict)
+                result["inferred"], result["contradictions"] = closure.triples, _json(closure)
             except InconsistentOntology as error:
-                # The triples are loaded as asked; only what contradictions imply is kept out.
+                # The triples are loaded as asked.
                 say(f"Nothing was inferred. {error}", style="yellow")
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         if as_json:
@@ -150,24 +163,31 @@ def reason(
     store: StoreOption = None,
     kg: KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
-    tolerate: Annotated[
-        bool, typer.Option("--tolerate", help="Infer even if triples contradict the ontology.")
-    ] = False,
+    strict: StrictOption = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all contradictions to a file, as JSON if it is named so."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
 
+    Triples that contradict the ontology are reported, and the rest is inferred.
+
     \b
-    Example:
-      mrag reason --engine sparq
+    Examples:
+      mrag reason --report contradictions.json
+      mrag reason --strict --engine sparq
     """
     kept = "The triples inferred before are unchanged. Run the same command again."
     with opened(store, kg) as graph, stopping.kept(kept):
-        count = _reason(graph, engine, tolerate=tolerate)
+        closure = _reason(graph, engine, strict=strict)
+        if report is not None:
+            write_report(report, closure.contradictions)
         if as_json:
-            show_json({"inferred": count})
+            show_json({"inferred": closure.triples, "contradictions": _json(closure)})
         else:
-            show(f"{count:,} triples inferred.")
+            show(f"{closure.triples:,} triples inferred.")
 
 
 def index(
@@ -252,17 +272,34 @@ def _say_notes(report: LoadReport) -> None:
         say(f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow")
 
 
-def _reason(graph: KnowledgeGraph, engine: str, *, tolerate: bool = False) -> int:
+def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
     from mrag.reasoning.run import reason as run
 
     with status("Reasoning"):
-        closure = run(graph, engine=engine, on_inconsistency="report" if tolerate else "error")
-    for clash in closure.clashes[:3]:
-        say(
-            f"Contradicts {clash.axiom}: {'; '.join(' '.join(t.n3() for t in c) for c in clash.triples)}",
-            style="yellow",
-        )
+        closure = run(graph, engine=engine, on_inconsistency="error" if strict else "report")
+    show_groups(closure.contradictions)
     for note in closure.notes[:5]:
         say(f"Not supported by rules: {note}", style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
-    return closure.triples
+    return closure
+
+
+def _repaired(graph: KnowledgeGraph) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    from mrag.rdf.terms import curie
+    from mrag.reasoning.upkeep.repair import repair_datatypes
+
+    found = repair_datatypes(graph)
+    for one in found:
+        names = [curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
+        say(
+            f"Repaired {one.count:,} values of {names[0]} from {names[1]} to {names[2]}, such as "
+            f'"{one.example}"; the triples as they were are kept apart.',
+            style="yellow",
+        )
+    return [asdict(one) for one in found]
+
+
+def _json(closure: Closure) -> list[dict[str, object]]:
+    return [group.to_json() for group in closure.contradictions]

@@ -246,9 +246,26 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResul
             yield CheckResult("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
         if not graph.reasoned:
             yield CheckResult("reasoning", None, "not up to date", "Run `mrag reason`.")
+        yield from _contradictions(graph)
         yield from _indexes(graph)
         if deep:
             yield from _through(graph)
+
+
+def _contradictions(graph: KnowledgeGraph) -> Iterator[CheckResult]:
+    from mrag.cli.shared.contradictions import example
+    from mrag.reasoning.run import contradictions_of
+
+    if graph.store.capabilities.reasoning:
+        return
+    groups = contradictions_of(graph)
+    if not groups:
+        yield CheckResult("consistency", True, "no triples contradict the ontology")
+    for group in groups[:10]:
+        yield CheckResult("contradictions", None, group.text(), f"Such as {example(group)}")
+    if len(groups) > 10:
+        hint = "`mrag reason --report FILE` lists all."
+        yield CheckResult("contradictions", None, f"of {len(groups) - 10} more axioms", hint)
 
 
 def _indexes(graph: KnowledgeGraph) -> Iterator[CheckResult]:

@@ -12,6 +12,7 @@ import typer
 
 from mrag.cli.data import loading
 from mrag.cli.shared import stopping
+from mrag.cli.shared.contradictions import show_groups
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.storage.scratch import Scratch
@@ -173,14 +174,13 @@ def _reason(steps: _Steps, graph: KnowledgeGraph) -> None:
 
 
 def _infer(done: dict[str, Any], graph: KnowledgeGraph) -> None:
-    from mrag.errors import InconsistentOntology
     from mrag.reasoning.run import reason as run
 
-    try:
-        done["triples"] = run(graph).triples
-    except InconsistentOntology as error:
-        say(f"Nothing was inferred. {error}", style="yellow")
-        done["triples"], done["clashes"] = 0, len(error.clashes)
+    closure = run(graph)
+    done["triples"] = closure.triples
+    if closure.contradictions:
+        done["clashes"] = sum(group.count for group in closure.contradictions)
+        show_groups(closure.contradictions)
 
 
 def _views(steps: _Steps, graph: KnowledgeGraph, reason: bool, *, source_too: bool = False) -> list[str]:

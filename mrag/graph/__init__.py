@@ -9,10 +9,11 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.graph.connection import connect, demo, open_store
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.graph.landing import UpdateReport
     from mrag.graph.layers import GraphLayers, Layer
     from mrag.graph.narrowing import NarrowedGraph
     from mrag.graph.record import Record, Status, status_of
-    from mrag.graph.updates import UpdateReport, update
+    from mrag.graph.updates import update
     from mrag.graph.views import VIEWS, View, make_view, make_views
 
 __all__ = [
@@ -28,7 +29,8 @@ __getattr__, __dir__ = lazy(
         "layers": "GraphLayers Layer",
         "narrowing": "NarrowedGraph",
         "record": "Record Status status_of",
-        "updates": "UpdateReport update",
+        "landing": "UpdateReport",
+        "updates": "update",
         "views": "VIEWS View make_view make_views",
     },
 )

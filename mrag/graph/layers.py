@@ -19,6 +19,7 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -53,6 +54,7 @@ class GraphLayers:
         cache: What others derived from the present triples; another one is begun when they change.
         chosen: Whether the graphs were named when it was opened.
         within: The named graph that alone is in sight; empty for all of it.
+        landing: Held while the store and the record are not of the same state.
     """
 
     within = ""
@@ -75,6 +77,7 @@ class GraphLayers:
         self.prefixes = {**DEFAULT_PREFIXES, **(prefixes or {})}
         self.cache: dict[str, object] = {}
         self.chosen = bool(graphs)
+        self.landing: AbstractContextManager[object] = nullcontext()
         self._found: tuple[str, ...] = ()
         self.record = self._opened(graphs)
 
@@ -104,6 +107,11 @@ class GraphLayers:
         return self.record.is_new and not self.store.capabilities.reasoning
 
     @property
+    def originals(self) -> str:
+        """Return the IRI of the graph of triples as they were before their datatypes were repaired."""
+        return f"{self.iri}:original:0"
+
+    @property
     def revision(self) -> int:
         """Return a number that grows with every change of the triples."""
         return self.record.revision
@@ -112,6 +120,14 @@ class GraphLayers:
     def reasoned(self) -> bool:
         """Return whether the inferred triples belong to the present asserted ones."""
         return self.record.reasoned == self.record.revision
+
+    @property
+    def pending(self) -> bool:
+        """Return whether the triples have changed since they were last reasoned over.
+
+        What was inferred may not hold any more then, and more may follow.
+        """
+        return self.record.outdated
 
     def is_inferred(self, graph: str) -> bool:
         """Return whether a graph of this knowledge graph holds inferred triples."""
@@ -175,11 +191,12 @@ class GraphLayers:
             also: An update that belongs to it, without a prologue.
             changed: Whether the triples are others than before.
         """
-        if not self.as_found:
-            after = replace(after, kept=True)
-            update = record_update(self.iri, after)
-            self.store.update(f"{update};\n{also}" if also else update)
-        self.written(after, changed=changed)
+        with self.landing:
+            if not self.as_found:
+                after = replace(after, kept=True)
+                update = record_update(self.iri, after)
+                self.store.update(f"{update};\n{also}" if also else update)
+            self.written(after, changed=changed)
 
     def written(self, record: Record, *, changed: bool = True) -> None:
         """Go on with a record that is in the store already."""
@@ -187,11 +204,17 @@ class GraphLayers:
         if changed:
             self.cache = {}
 
-    def set_inferred(self, graphs: Sequence[str]) -> None:
-        """Make these graphs the inferred layer of the present triples, in one transaction."""
-        record, revision = self.record, self.record.revision + 1
-        after = replace(record, inferred=tuple(graphs), added=(), revision=revision, reasoned=revision)
-        self.commit(replace(after, pending=""))
+    def set_inferred(self, graphs: Sequence[str], count: int = -1, apart: Sequence[str] = ()) -> None:
+        """Make these graphs the inferred layer of the present triples, in one transaction.
+
+        Args:
+            graphs: IRIs of the graphs.
+            count: Triples in them, if they have been counted.
+            apart: IRIs of graphs of what follows and contradicts the ontology.
+        """
+        record, revision = self.record.without_inferences(), self.record.revision + 1
+        after = replace(record, inferred=tuple(graphs), inferences=count, apart=tuple(apart))
+        self.commit(replace(after, revision=revision, reasoned=revision, pending=""))
 
     def exchange(self, *, into: str = "", out: str = "") -> None:
         """Put a graph that has been filled in sight, take another out, or both, in one transaction.
@@ -234,12 +257,17 @@ class GraphLayers:
         """Count the triples of graphs, by a scan; by default of the asserted ones."""
         return sum(self.store.count(g) for g in (self.record.asserted if graphs is None else graphs))
 
-    def collect(self) -> int:
-        """Remove graphs that earlier work left behind, and return how many there were."""
+    def collect(self, prefix: str = "") -> int:
+        """Remove graphs that earlier work left behind, and return how many there were.
+
+        Args:
+            prefix: Start of the names of those to remove, where not all are, for large ones take long.
+        """
         if self.as_found:
             return 0
-        in_sight = {*self.record.asserted, *self.record.inferred}
-        stale = [g for g in self.store.graphs() if g.startswith(self.iri + ":") and g not in in_sight]
+        in_sight = {*self.record.asserted, *self.record.inferred, *self.record.hidden, self.originals}
+        named = prefix or f"{self.iri}:"
+        stale = [g for g in self.store.graphs() if g.startswith(named) and g not in in_sight]
         for graph in stale:
             self.store.clear(graph)
         return len(stale)
@@ -269,7 +297,7 @@ class GraphLayers:
     def forget(self, contexts: Sequence[str]) -> None:
         """Remove graphs that the record no longer names; recovery runs it again, so it may come twice."""
         self.collect()
-        for graph in contexts:
+        for graph in (*contexts, *({self.originals} & {*self.store.graphs()})):
             self.store.clear(graph)
         if self.record.pending:
             self.end()

@@ -179,7 +179,7 @@ def _assert(
     kg.begin_own()
     before = kg.record
     atomic = kg.store.capabilities.atomic
-    apart = apart and bool(before.inferred) and (kg.reasoned or bool(before.added))
+    apart = apart and before.followed
     # Where a load cannot land in one step it fills a graph that no one reads yet.
     apart = apart or replacing or not atomic
     graph = kg.new_graph() if apart else before.asserted[0]
@@ -240,11 +240,12 @@ def _asserted(
         # Too much to tell apart: inferences are dropped until the next reasoning.
         for other in others:
             kg.remove_doubles([(other, graph, other)])
-        after = replace(before, inferred=(), added=(), revision=before.revision + 1)
+        after = replace(before.without_inferences(), revision=before.revision + 1)
     elif before.triples:
         kg.remove_doubles([(graph, other, graph) for other in others])
         new = [g for g in (graph, merged) if g]
-        kg.remove_doubles([(g, other, other) for g in new for other in before.inferred])
+        hidden = (*before.inferred, *before.apart)
+        kg.remove_doubles([(g, other, other) for g in new for other in hidden])
         after = joined(before, graph, 0)
     else:
         after = joined(replace(before, asserted=(), added=()), graph, 0)
@@ -252,7 +253,7 @@ def _asserted(
         after = replace(joined(after, merged, 0), revision=before.revision + 1)
     elif merged and after.inferred:
         # What came to it cannot be told from what it had.
-        after = replace(after, inferred=(), added=())
+        after = after.without_inferences()
     after = replace(after, contexts=contexts, merged=merged or before.merged)
     kg.commit(replace(after, triples=kg.counted(after.asserted), pending="", prefixes=prefixes))
     learn_prefixes(kg)

@@ -45,9 +45,13 @@ class Record:
         asserted: IRIs of the graphs of asserted triples, which share none; the first is the base.
         inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
         added: Those of `asserted` that came since the last reasoning.
+        came: Graphs of copies of other triples that came since then.
+        removed: Graphs of copies of triples that went since then.
+        apart: Graphs of triples that follow and contradict the ontology, or rest on such; no query sees them.
         revision: Grows with every change of the triples.
         reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
         triples: Triples in the asserted graphs.
+        inferences: Triples in the inferred graphs; -1 if they have not been counted.
         pending: Unfinished work, empty when there is none.
         profile: Counts by predicate, with the revision they belong to, as JSON.
         prefixes: Prefixes that loaded files declared, as JSON.
@@ -63,6 +67,7 @@ class Record:
     revision: int = 0
     reasoned: int = -1
     triples: int = 0
+    inferences: int = -1
     pending: str = ""
     profile: str = ""
     prefixes: str = ""
@@ -70,6 +75,29 @@ class Record:
     kept: bool = True
     contexts: tuple[str, ...] = ()
     merged: str = ""
+    came: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+
+    @property
+    def outdated(self) -> bool:
+        """Return whether the triples have changed since they were last reasoned over."""
+        return -1 < self.reasoned != self.revision
+
+    @property
+    def followed(self) -> bool:
+        """Return whether the next reasoning can start from what has changed alone."""
+        changed = self.added or self.came or self.removed
+        return bool(self.inferred) and (bool(changed) or self.reasoned == self.revision)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Return the graphs that belong to it and that no query sees."""
+        return (*self.came, *self.removed, *self.apart)
+
+    def without_inferences(self) -> Record:
+        """Return it with nothing inferred, so that the next reasoning starts anew."""
+        return replace(self, inferred=(), inferences=-1, added=(), came=(), removed=(), apart=())
 
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Return the properties that hold text, with their values."""
@@ -148,9 +176,13 @@ def read_record(store: TripleStore, iri: str) -> Record:
         asserted=_in_order(found.get("assertedGraph", [f"{iri}:asserted:0"])),
         inferred=_in_order(found.get("inferredGraph", [])),
         added=_in_order(found.get("addedGraph", [])),
+        came=_in_order(found.get("cameGraph", [])),
+        removed=_in_order(found.get("removedGraph", [])),
+        apart=_in_order(found.get("apartGraph", [])),
         revision=int(one("revision", "0")),
         reasoned=int(one("reasonedRevision", "-1")),
         triples=int(one("tripleCount", "0")),
+        inferences=int(one("inferenceCount", "-1")),
         pending=one("pendingOperation", ""),
         profile=one("profile", ""),
         prefixes=one("prefixes", ""),
@@ -167,6 +199,9 @@ def record_update(iri: str, record: Record) -> str:
         *(("assertedGraph", g) for g in record.asserted),
         *(("inferredGraph", g) for g in record.inferred),
         *(("addedGraph", g) for g in record.added),
+        *(("cameGraph", g) for g in record.came),
+        *(("removedGraph", g) for g in record.removed),
+        *(("apartGraph", g) for g in record.apart),
         *(("contextGraph", g) for g in record.contexts),
         *(("mergedGraph", g) for g in (record.merged,) if g),
     )
@@ -176,6 +211,7 @@ def record_update(iri: str, record: Record) -> str:
         (URIRef(MRAG + "revision"), Literal(record.revision)),
         (URIRef(MRAG + "reasonedRevision"), Literal(record.reasoned)),
         (URIRef(MRAG + "tripleCount"), Literal(record.triples)),
+        (URIRef(MRAG + "inferenceCount"), Literal(record.inferences)),
         *((URIRef(MRAG + name), Literal(text)) for name, text in record.texts() if text),
     ]
     # As data, not by a WHERE: after one the engine takes three times as long for the triples that follow.
@@ -196,7 +232,9 @@ def joined(before: Record, graph: str, more: int) -> Record:
     added = before.added
     # The next reasoning can start from the additions alone only if it finds them in graphs of their own.
     if before.inferred and graph not in added:
-        alone = new and (bool(added) or before.reasoned == before.revision)
+        alone = new and before.followed
+        if not alone:
+            before = before.without_inferences() if before.removed else replace(before, came=())
         added = (*added, graph) if alone else ()
     return replace(
         before,
@@ -220,7 +258,8 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
     """
     # Nothing was inferred yet from graphs that came since the last reasoning.
     untouched = graphs <= {*before.added}
-    inferred = before.inferred if untouched else ()
+    before = before if untouched else before.without_inferences()
+    inferred = before.inferred
     out = graphs if gone else frozenset[str]()
     added = tuple(g for g in before.added if g not in out) if untouched else ()
     revision = before.revision + 1
@@ -230,7 +269,7 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
         inferred=inferred,
         added=added,
         revision=revision,
-        reasoned=revision if inferred and not added else before.reasoned,
+        reasoned=revision if inferred and not (added or before.came or before.removed) else before.reasoned,
         triples=before.triples - fewer,
         pending="",
         kept=True,

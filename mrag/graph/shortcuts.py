@@ -6,6 +6,7 @@ The functions are in rooms above this one, which import it; so they are looked u
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mrag.cel.problem import Hypothesis
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.graph.landing import UpdateReport
     from mrag.index.document_index import Mode, SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.explanation import TripleProofs
@@ -39,6 +41,21 @@ class Shortcuts:
         """Build a similarity index, or bring it up to date; see `SimilarityIndexes.build`."""
         indexes = _public("mrag.index.similarity", "SimilarityIndexes").of(self)
         return cast("SyncReport", indexes.build(name, **options))
+
+    def update(self, text: str, *, follow: bool = True, **options: Any) -> UpdateReport:
+        """Carry out a SPARQL update, and bring what was inferred up to date; see `mrag.graph.update`.
+
+        Args:
+            text: The update.
+            follow: Whether inferences follow at once, where the graph has been reasoned over; `pending` tells
+                that they have not.
+            **options: As for `mrag.graph.update`.
+        """
+        report = cast("UpdateReport", _public("mrag.graph.updates", "update")(self, text, **options))
+        if follow and cast("KnowledgeGraph", self).pending:
+            self.reason()
+            report = replace(report, inferred="kept")
+        return report
 
     def reason(self, **options: Any) -> Closure:
         """Bring the inferred triples up to date; see `mrag.reason`."""

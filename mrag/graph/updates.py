@@ -11,19 +11,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from mrag.errors import QueryRefused
+from mrag.graph.landing import PlannedUpdate, UpdateReport, graph_of, land, record_after
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.rdf.update_parser import UpdateParser
 
 if TYPE_CHECKING:
-    import pyoxigraph as ox
-
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.graph.record import Record
     from mrag.stores.changes import Layout, UpdateOutcome
     from mrag.stores.operations import Operation
     from mrag.stores.oxigraph import OxigraphStore
@@ -32,22 +30,6 @@ NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesam
 """RDF4J's names for the unnamed graph alone."""
 _SHARE = 0.4
 """Share of the deadline for working a change out; writing it takes as long again and cannot be stopped."""
-
-
-@dataclass(frozen=True)
-class UpdateReport:
-    """What an update did.
-
-    Attributes:
-        added: Statements more, those of named graphs counted in each of them.
-        removed: Statements fewer.
-        inferred: What became of the inferred triples: `none` if there were none, `kept` if they still
-            hold, `dropped` if they have to be inferred again.
-    """
-
-    added: int = 0
-    removed: int = 0
-    inferred: str = "none"
 
 
 def update(
@@ -139,7 +121,40 @@ def apply(
         QueryRefused: If one is not allowed, or the store cannot be updated.
         QueryTimeout: At the deadline; nothing has changed.
     """
-    from mrag.rdf.printing import to_data
+    change = preview(kg, operations, union=union, seconds=seconds * _SHARE, max_changes=max_changes)
+    with commit or nullcontext():
+        land(kg, change)
+    return change.report
+
+
+def preview(
+    kg: KnowledgeGraph,
+    operations: Sequence[Operation],
+    *,
+    union: bool = True,
+    seconds: float = 30.0,
+    max_changes: int = 1_000_000,
+) -> PlannedUpdate:
+    """Return what operations that `parse` read would change, and change nothing.
+
+    Args:
+        kg: The knowledge graph, in an embedded store.
+        operations: The operations.
+        union: Whether the default graph holds the triples of named graphs too.
+        seconds: Deadline.
+        max_changes: Most triples that may change.
+
+    Raises:
+        QueryRefused: If one is not allowed, or the store cannot be updated.
+        QueryTimeout: At the deadline.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.connect()
+        >>> preview(kg, parse("INSERT DATA { <urn:a> <urn:b> 1 }")).report.added, kg.record.triples
+        (1, 0)
+        >>> kg.close()
+    """
     from mrag.stores.oxigraph import OxigraphStore
 
     store = kg.store
@@ -150,25 +165,24 @@ def apply(
         )
     layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_placed(operation, kg, layout) for operation in operations]
-    outcome = work_out(store, layout, steps, seconds * _SHARE)
+    outcome = work_out(store, layout, steps, seconds)
+    before = kg.record
     if not outcome.added and not outcome.removed:
-        return UpdateReport(inferred="kept" if kg.record.inferred else "none")
-    record = _record_after(kg.record, layout, outcome)
-    with commit or nullcontext():
-        before = kg.record.contexts
-        kg.commit(record, to_data(outcome.removed, outcome.added))
-        for graph in before:
-            if graph not in record.contexts:
-                kg.store.clear(graph)  # the engine would go on listing its name
+        return PlannedUpdate(UpdateReport(inferred="kept" if before.inferred else "none"))
+    record, copies = record_after(kg.iri, before, layout, outcome)
     here = {layout.merged, *layout.inferred}
-    inferred = (
-        "none" if not kg.record.inferred and not layout.inferred else "kept" if record.inferred else "dropped"
+    report = UpdateReport(
+        sum(graph_of(q) not in here for q in outcome.added),
+        sum(graph_of(q) not in here for q in outcome.removed),
+        "none"
+        if not before.inferred
+        else "dropped"
+        if not record.inferred
+        else "pending"
+        if record.removed
+        else "kept",
     )
-    return UpdateReport(
-        sum(_graph(q) not in here for q in outcome.added),
-        sum(_graph(q) not in here for q in outcome.removed),
-        inferred,
-    )
+    return PlannedUpdate(report, outcome.added, outcome.removed, record, copies)
 
 
 def work_out(
@@ -218,9 +232,6 @@ def work_out(
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
     """Return the graphs of a knowledge graph as an update sees them.
 
-    What is inserted into the default graph after reasoning goes to a graph of its own, so that the next
-    reasoning can start from it.
-
     Args:
         kg: The knowledge graph.
         union: Whether the default graph holds the triples of named graphs too.
@@ -233,8 +244,6 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
     asserted = tuple(g for g in record.asserted if g != merged)
     number = record.revision + 1
     target = asserted[0] if asserted else f"{kg.iri}:asserted:{number}"
-    if record.inferred:
-        target = record.added[-1] if record.added else f"{kg.iri}:asserted:{number}"
     mine = {*record.asserted, *record.inferred, *record.contexts}
     return Layout(
         asserted,
@@ -280,36 +289,3 @@ def _placed(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operati
         deletes,
         inserts,
     )
-
-
-def _record_after(before: Record, layout: Layout, outcome: UpdateOutcome) -> Record:
-    asserted = [*before.asserted]
-    written = {_graph(quad) for quad in outcome.added}
-    asserted += [g for g in (layout.target, layout.merged) if g in written and g not in asserted]
-    base = {*asserted, layout.target, layout.merged}
-    count = sum(_graph(q) in base for q in outcome.added) - sum(_graph(q) in base for q in outcome.removed)
-    # What was inferred still holds when something has been added, and is dropped otherwise. The
-    # next reasoning can start from additions alone only if it finds them in a graph of their own.
-    keep = bool(before.inferred) and not outcome.lost
-    added: tuple[str, ...] = ()
-    if keep and not outcome.merged and (before.added or before.reasoned == before.revision):
-        added = tuple(dict.fromkeys((*before.added, *(g for g in (layout.target,) if g in written))))
-    revision = before.revision + 1
-    untouched = keep and not outcome.gained and before.reasoned == before.revision
-    return replace(
-        before,
-        asserted=tuple(asserted),
-        inferred=before.inferred if keep else (),
-        added=added,
-        revision=revision,
-        reasoned=revision if untouched else before.reasoned,
-        triples=before.triples + count,
-        contexts=outcome.contexts,
-        merged=layout.merged if layout.merged in asserted else "",
-        pending="",
-        kept=True,
-    )
-
-
-def _graph(quad: ox.Quad) -> str:
-    return str(cast(Any, quad.graph_name).value)

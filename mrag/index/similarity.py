@@ -201,7 +201,12 @@ class SimilarityIndexes:
         return report
 
     def get(
-        self, name: str = "main", *, model: str | Embedder | Any | None = None, strict: bool = False
+        self,
+        name: str = "main",
+        *,
+        model: str | Embedder | Any | None = None,
+        strict: bool = False,
+        quiet: bool = False,
     ) -> SimilarityIndex | ServerIndex:
         """Open an index.
 
@@ -209,6 +214,7 @@ class SimilarityIndexes:
             name: Its name.
             model: The embedding model when it was built with an object instead of a name.
             strict: Whether an index older than the graph is an error instead of a warning.
+            quiet: Whether nothing is said of that.
 
         Raises:
             MissingIndex: If there is none of that name.
@@ -231,7 +237,7 @@ class SimilarityIndexes:
                     )
             index = SimilarityIndex(name, DocumentIndex.open(path, embedder=embedder(spec)))
             self._open[name] = index
-        if self._stale(index.files):
+        if not quiet and self._stale(index.files):
             message = f"The index {name!r} is older than the graph."
             hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
             if strict:

@@ -244,9 +244,16 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class NotExists:
-    """No such triple exists. One triple only: longer bodies are slow on most engines, use `Minus`."""
+    """No such triple exists. Longer bodies are slow on most engines, use `Minus`."""
 
     triple: TriplePattern
+
+
+@dataclass(frozen=True)
+class Holds:
+    """A pattern has a solution (section 8.1)."""
+
+    pattern: Pattern
 
 
 @dataclass(frozen=True)
@@ -289,9 +296,8 @@ class Descending:
     key: Expression
 
 
-Expression: TypeAlias = (
-    Node | Compare | In | Call | Negation | AllOf | AnyOf | NotExists | Count | Folded | Calculation | Cast
-)
+_Condition: TypeAlias = Compare | In | Call | Negation | AllOf | AnyOf | NotExists | Holds
+Expression: TypeAlias = Node | _Condition | Count | Folded | Calculation | Cast
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from mrag.rdf.patterns import (
     Folded,
     Graph,
     Group,
+    Holds,
     In,
     Inverse,
     Minus,
@@ -196,6 +197,8 @@ def _expression(expression: Expression) -> str:
             return "(" + " || ".join(f"({_expression(c)})" for c in conditions) + ")"
         case NotExists(triple):
             return f"NOT EXISTS {_block(triple)}"
+        case Holds(pattern):
+            return f"EXISTS {_block(pattern)}"
         case Count(variable, distinct):
             return f"COUNT({'DISTINCT ' if distinct else ''}{variable if variable is not None else '*'})"
         case Folded(function, variable):

@@ -14,6 +14,7 @@ import pyoxigraph as ox
 
 from mrag.rdf.patterns import (
     Construct,
+    Count,
     Filter,
     Graph,
     Group,
@@ -34,9 +35,12 @@ from mrag.reasoning.tbox import query
 from mrag.stores.base import Dataset, TripleStore
 
 _ANY = 10**9
+_CAP = 20_000
+"""Triples of a symbol from which on it counts as one that has very many."""
 _BATCH = 8
 _MANY = 1000
 _ROWS = 400
+_S, _O, _N = var("s"), var("o"), var("n")
 
 
 @dataclass
@@ -76,11 +80,38 @@ class TripleCounts:
         return self.predicates.get(atom.p.value, 0)
 
 
+class LazyCounts(TripleCounts):
+    """Counts of a large dataset for work on a small part of it: of what is asked for alone, and up to a cap.
+
+    Args:
+        store: The store.
+        graphs: Its graphs.
+    """
+
+    def __init__(self, store: TripleStore, graphs: Sequence[str]) -> None:
+        super().__init__()
+        self._store, self._dataset = store, Dataset(default=tuple(graphs))
+        self._known: dict[TriplePattern, int] = {}
+
+    def match(self, atom: TriplePattern) -> int:
+        """Return an upper bound for the matches of an atom; 0 means that there are none."""
+        if not isinstance(atom.p, ox.NamedNode):
+            return _ANY
+        typed = atom.p == TYPE and isinstance(atom.o, ox.NamedNode)
+        asked = TriplePattern(_S, atom.p, atom.o if typed else _O)
+        if asked not in self._known:
+            first = SubSelect(Select((_S,), asked, limit=_CAP))
+            rows = self._store.select(to_sparql(Select(((Count(), _N),), first)), self._dataset)
+            found = int(str(next(iter(rows))[0] or 0))
+            self._known[asked] = found if found < _CAP else _ANY
+        return min(self._known[asked] + super().match(atom), _ANY)
+
+
 def applies(rule: ConsistencyCheck, counts: TripleCounts, delta: TripleCounts | None = None) -> bool:
     """Return whether all atoms can match, and one of them in what is new."""
-    if not all(counts.match(atom) for atom in rule.body):
+    if delta is not None and not any(delta.match(atom) for atom in rule.body):
         return False
-    return delta is None or any(delta.match(atom) for atom in rule.body)
+    return all(counts.match(atom) for atom in rule.body)
 
 
 def queries(
@@ -118,7 +149,7 @@ def _construct(
             sizes.append((counts.match(atom), i, atom, atom))
     parts: list[Pattern] = list(rule.values)
     # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
-    parts += _ordered(sizes, hint=not rule.values)
+    parts += ordered(sizes, hint=not rule.values)
     parts += [Filter(f) for f in rule.filters]
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
     names = tuple(dict.fromkeys(head.variables()))
@@ -133,13 +164,21 @@ def _construct(
     return Construct((head,), Group(tuple(parts)))
 
 
-def _ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool) -> list[Pattern]:
-    """Order atoms by size, each after one that it shares a variable with."""
+def ordered(
+    sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool, bound: Sequence[ox.Variable] = ()
+) -> list[Pattern]:
+    """Order atoms by size, each after one that it shares a variable with.
+
+    Args:
+        sizes: Most matches, place in the body, how it is matched, and the atom.
+        hint: Whether the first is to tell the engine its size.
+        bound: Variables that have values already.
+    """
     todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
-    bound: set[ox.Variable] = set()
+    known = set(bound)
     parts: list[Pattern] = []
     while todo:
-        joined = [t for t in todo if bound.intersection(t[3].variables())]
+        joined = [t for t in todo if known.intersection(t[3].variables())]
         size, _, pattern, atom = entry = (joined or todo)[0]
         todo.remove(entry)
         names = tuple(dict.fromkeys(atom.variables()))
@@ -147,7 +186,7 @@ def _ordered(sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool
             parts.append(SubSelect(Select(names, pattern, limit=2 * size + 100)))
         else:
             parts.append(pattern)
-        bound.update(names)
+        known.update(names)
     return parts
 
 
@@ -178,13 +217,29 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
     if not check.body or not applies(check, counts):
         return None
     names = check.variables()
-    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
-        (counts.match(atom), i, atom, atom) for i, atom in enumerate(check.body)
-    ]
-    head = [*check.values[:1], *_ordered(sizes, hint=not check.values), *check.values[1:]]
-    where = Group((*head, *(Filter(f) for f in check.filters)))
     # A body without variables still needs a column.
+    where = clashing(check, counts)
     return to_sparql(Select(names or (var("nothing"),), where, distinct=True, limit=limit))
+
+
+def clashing(
+    check: ConsistencyCheck, counts: TripleCounts, at: int | None = None, delta: str | None = None
+) -> Group:
+    """Return the pattern that the clashing triples of a check match.
+
+    Args:
+        check: The check.
+        counts: Triples of the graphs by predicate and class.
+        at: Place of an atom that is held to the graph `delta`.
+        delta: IRI of that graph, or None for any of the named graphs.
+    """
+    name = var("graph") if delta is None else iri(delta)
+    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
+        (counts.match(atom), i, Graph(name, atom) if i == at else atom, atom)
+        for i, atom in enumerate(check.body)
+    ]
+    head = [*check.values[:1], *ordered(sizes, hint=not check.values), *check.values[1:]]
+    return Group((*head, *(Filter(f) for f in check.filters)))
 
 
 # -- many rules of one shape as one query ---------------------------------------------------------------

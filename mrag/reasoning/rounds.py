@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Literal as Choice
 from typing import TypeAlias
 
+from mrag.rdf import queries as texts
 from mrag.rdf.patterns import Construct, TriplePattern, var
 from mrag.rdf.terms import RDF
 from mrag.reasoning.axioms import Label
-from mrag.reasoning.clashes import Clash, find_clashes, inconsistent
+from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent
 from mrag.reasoning.evaluate import TripleCounts, closure, queries
 from mrag.reasoning.rules import Rule, Ruleset
 from mrag.reasoning.tbox import query
@@ -65,7 +66,8 @@ class Closure:
         rounds: What each round did.
         seconds: Wall-clock time of it all.
         counts: New triples by predicate, and by class for types.
-        clashes: Contradictions, when they were to be reported only.
+        clashes: The first contradictions, when they were to be reported only.
+        contradictions: All of them, grouped by axiom and datatype.
         notes: Axioms, or sides of them, that have no rule.
         leftover: Graphs merged into others, too large to be removed now; discard them when idle.
         overlap: Triples of an addition that had been inferred before and now stand twice.
@@ -77,6 +79,7 @@ class Closure:
     seconds: float
     counts: Mapping[str, int] = field(default_factory=dict)
     clashes: tuple[Clash, ...] = ()
+    contradictions: tuple[ClashGroup, ...] = ()
     notes: tuple[str, ...] = ()
     leftover: tuple[str, ...] = ()
     overlap: int = 0
@@ -95,12 +98,19 @@ class Rounds:
         on_round: Callable[[Round], None] | None,
         threads: int,
         counts: TripleCounts | None = None,
+        stepwise: bool = False,
+        barred: str | None = None,
     ) -> None:
         self.started = time.perf_counter()
         self.store, self.asserted, self.inferred = store, asserted, inferred
         self.prefix, self.rules, self.on_round, self.threads = prefix, rules, on_round, threads
         self.counts = counts or TripleCounts.of(store, (*asserted, *inferred))
         self.new = TripleCounts()
+        # Paths give a whole closure in one query, which is too much where only a few triples are new.
+        paths = not stepwise
+        self.barred = barred
+        self.plain = [r for r in rules.rules if r.path is None or not paths]
+        self.paths = [r for r in rules.rules if r.path is not None and paths]
         self.live: dict[str, int] = {}
         self.leftover: list[str] = []
         self.rounds: list[Round] = []
@@ -116,15 +126,15 @@ class Rounds:
         """Run the first round, then the others until nothing is new."""
         out = f"{self.prefix}:1"
         began = time.perf_counter()
-        jobs = list(queries([r for r in plain if r.path is None], self.counts))
+        jobs = list(queries([r for r in plain if r not in self.paths], self.counts))
         moved = self.counts
         if added is not None:
             moved = TripleCounts.of(self.store, (added,))
-            jobs += queries([r for r in old if r.path is None], self.counts, (added, moved))
+            jobs += queries([r for r in old if r not in self.paths], self.counts, (added, moved))
         self._derive(jobs, out, added)
-        paths = [r for r in plain if r.path is not None]
+        paths = [r for r in plain if r in self.paths]
         self._close_paths(paths, self.counts, out)
-        self._close_paths([r for r in old if r.path is not None], moved, out, skip=set(paths))
+        self._close_paths([r for r in old if r in self.paths], moved, out, skip=set(paths))
         self._go_on(1, self._end_round(1, out, began))
 
     def second(self, plain: Sequence[Rule]) -> None:
@@ -139,11 +149,10 @@ class Rounds:
         while delta.total:
             number += 1
             began, before, out = time.perf_counter(), f"{self.prefix}:{number - 1}", f"{self.prefix}:{number}"
-            rules = [r for r in self.rules.rules if r.path is None]
-            self._derive(list(queries(rules, self.counts, (before, delta))), out, before)
+            self._derive(list(queries(self.plain, self.counts, (before, delta))), out, before)
             # Triples of a path's own closure need no further steps of it, so that only what other
             # rules added makes it run again.
-            self._close_paths([r for r in self.rules.rules if r.path is not None], self.last_other, out)
+            self._close_paths(self.paths, self.last_other, out)
             delta = self._end_round(number, out, began)
             self._compact(newest=out)
 
@@ -174,6 +183,9 @@ class Rounds:
                 self.ran += 1
 
     def _end_round(self, number: int, out: str, began: float) -> TripleCounts:
+        if self.barred is not None:
+            rows = [(out, self.barred, out)]
+            self.store.update(texts.get("update/remove-doubles").bind(scanned_probed_graph=rows))
         delta = TripleCounts.of(self.store, (out,))
         if delta.total:
             self.live[out] = delta.total
@@ -201,6 +213,11 @@ class Rounds:
             else:
                 self.leftover.append(graph)
 
+    def merged(self) -> tuple[str, ...]:
+        """Merge the graphs that were written, and return what is left of them."""
+        self._compact()
+        return tuple(self.live)
+
     def finish(
         self, on_inconsistency: OnInconsistency, label: Label | None, added: str | None = None
     ) -> Closure:
@@ -215,7 +232,8 @@ class Rounds:
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
             counts=_by_symbol(self.new),
-            clashes=tuple(found),
+            clashes=flat(found),
+            contradictions=tuple(found),
             notes=self.rules.notes,
             leftover=tuple(self.leftover),
             overlap=self._overlap(added),

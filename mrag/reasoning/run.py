@@ -10,9 +10,15 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, curie
 from mrag.reasoning.accelerate import accelerate
+from mrag.reasoning.clashes import ClashGroup, check
+from mrag.reasoning.compile import compile_rules
+from mrag.reasoning.evaluate import TripleCounts
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
+from mrag.reasoning.upkeep.apart import withhold, without
+from mrag.reasoning.upkeep.incremental import Follower
+from mrag.reasoning.upkeep.retract import TooFarReaching
 from mrag.stores.base import Dataset
 
 Engine = Literal["rules", "sparq"]
@@ -23,26 +29,31 @@ def reason(
     *,
     engine: str = "rules",
     on_round: Callable[[Round], None] | None = None,
-    on_inconsistency: OnInconsistency = "error",
+    on_inconsistency: OnInconsistency = "report",
 ) -> Closure:
     """Bring the inferred triples of a knowledge graph up to date.
 
-    After additions only rules that they touch run again; otherwise everything is inferred anew. The
-    inferred layer changes in one transaction at the end: until then, and after a crash, queries see the
-    layer of before.
+    In an embedded store additions and deletions are followed: what rested on a deleted triple is deleted,
+    unless it follows from others too. After a change of axioms, and on servers after deletions, everything is
+    inferred anew. The inferred layer changes in one transaction at the end, or in one for deletions and one
+    for additions: until then, and after a crash, queries see the layer of before.
+
+    What follows and contradicts the ontology is kept apart, out of sight, and nothing rests on it.
 
     Args:
         kg: The knowledge graph.
         engine: `rules` runs OWL 2 RL and a little more as SPARQL in the store; `sparq` has the
             accelerator sparq-rdf do most of it (extra `accelerate`).
         on_round: Called after each round of rules.
-        on_inconsistency: Raise on contradictions, or report them in the closure.
+        on_inconsistency: What triples that contradict the axioms do: `report` infers all the same and gives
+            them in the closure, `error` raises.
 
     Returns:
         What was inferred.
 
     Raises:
-        InconsistentOntology: If the triples contradict the axioms; the layer is as it was before.
+        InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
+            was before.
         ConfigError: If there is no such engine.
 
     Example:
@@ -63,35 +74,31 @@ def reason(
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "nothing here: the server infers by its own rules as triples come in"
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
-    kg.collect()
     record = kg.record
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
+    kg.collect(f"{prefix}:")
+    label = _label(kg)
     kg.begin("reasoning")
     try:
-        if record.added and record.inferred and engine == "rules":
-            closure = _extended(kg, prefix, on_round, on_inconsistency)
-        elif engine == "sparq":
-            closure = accelerate(
-                kg.store,
-                kg.dataset("asserted"),
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=_label(kg),
-            )
-        else:
-            closure = materialise(
-                kg.store,
-                kg.dataset("asserted"),
-                prefix,
-                on_round=on_round,
-                on_inconsistency=on_inconsistency,
-                label=_label(kg),
-            )
+        if engine == "rules" and record.followed and (record.added or record.came or record.removed):
+            if (done := _followed(kg, prefix, on_round, on_inconsistency)) is not None:
+                return done
+            prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
+        kg.collect()
+        run = accelerate if engine == "sparq" else materialise
+        closure = run(
+            kg.store,
+            kg.dataset("asserted"),
+            prefix,
+            on_round=on_round,
+            on_inconsistency=on_inconsistency,
+            label=label,
+        )
+        closure, apart = _kept_apart(kg, closure, f"{prefix}:apart")
     except BaseException:
         kg.end()
         raise
-    kg.set_inferred(closure.graphs)
+    kg.set_inferred(closure.graphs, closure.triples, (apart,) if apart else ())
     return closure
 
 
@@ -105,16 +112,51 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
     return prove(kg.store, kg.dataset("asserted"), kg.dataset("inferred"), triple, label=_label(kg))
 
 
+def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
+    """Find what contradicts the axioms in a graph as it is, in groups, the largest first.
+
+    Args:
+        kg: The knowledge graph; without reasoning only direct contradictions show.
+    """
+    rules = compile_rules(kg.store, kg.dataset("asserted"))
+    whole = Dataset((*kg.dataset().default, *kg.record.apart))
+    return check(kg.store, whole, ruleset=rules, label=_label(kg))
+
+
+def _followed(
+    kg: KnowledgeGraph,
+    prefix: str,
+    on_round: Callable[[Round], None] | None,
+    on_inconsistency: OnInconsistency,
+) -> Closure | None:
+    """Infer from what has changed alone, and land it; None where everything has to be inferred anew."""
+    record = kg.record
+    strict = on_inconsistency == "error"
+    if kg.store.capabilities.edges and not (strict and record.apart):
+        found = Follower(kg, prefix, on_round, on_inconsistency, _label(kg)).run()
+        if found is not None:
+            return found
+    record = kg.record
+    if not record.added or record.came or record.removed or record.apart:
+        return None
+    closure = _extended(kg, f"{prefix}:0", on_round, on_inconsistency)
+    if closure.contradictions and not strict:
+        return None  # what is to be kept apart depends on all of it
+    kg.set_inferred(closure.graphs, closure.triples)
+    return closure
+
+
 def _extended(
     kg: KnowledgeGraph,
     prefix: str,
     on_round: Callable[[Round], None] | None,
     on_inconsistency: OnInconsistency,
 ) -> Closure:
+    """Infer from graphs that came, axioms among them, one after the other."""
     record = kg.record
     known = [g for g in record.asserted if g not in record.added]
     graphs = record.inferred
-    closure: Closure | None = None
+    closure = Closure(graphs, 0, (), 0.0)
     for number, added in enumerate(record.added):
         closure = extend(
             kg.store,
@@ -128,9 +170,26 @@ def _extended(
         )
         known.append(added)
         graphs = closure.graphs
-    if closure is None:
-        raise ConfigError("Nothing has been added.")
     return replace(closure, triples=sum(kg.store.count(g) for g in graphs))
+
+
+def _kept_apart(kg: KnowledgeGraph, closure: Closure, prefix: str) -> tuple[Closure, str | None]:
+    """Take what contradicts the ontology, and what rests on it, out of a closure that is not in sight yet."""
+    if not closure.contradictions:
+        return closure, None
+    asserted = kg.dataset("asserted")
+    rules = compile_rules(kg.store, asserted)
+    counts = TripleCounts.of(kg.store, (*asserted.default, *closure.graphs))
+    try:
+        apart = withhold(kg.store, rules, asserted.default, closure.graphs, prefix, counts)
+        if apart is None:
+            return closure, None
+        kg.remove_doubles([(apart, graph, graph) for graph in closure.graphs])
+    except TooFarReaching:
+        graphs, apart = without(kg.store, rules, asserted.default, closure.graphs, prefix)
+        leftover = (*closure.leftover, *closure.graphs)
+        closure = replace(closure, graphs=graphs, leftover=leftover)
+    return replace(closure, triples=sum(kg.store.count(g) for g in closure.graphs)), apart
 
 
 def _label(kg: KnowledgeGraph) -> Callable[[str], str]:

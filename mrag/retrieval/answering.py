@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
+from mrag.index.freshness import freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
     from mrag.context import ContextSettings
     from mrag.generation.verification import VerifyReport
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
+
+logger = logging.getLogger(__name__)
+
+PENDING = (
+    "The graph has changed since it was last reasoned over, so inferred triples may be missing or outdated. "
+    "`mrag reason` brings them up to date."
+)
+"""What an answer says while that is so."""
 
 # Answers with pictures call an image by its file.
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
@@ -90,12 +100,13 @@ def ask(
     """
     given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
     if given is not None:
-        return given
+        return _noted(kg, given)
     from mrag.generation.answering import answer
     from mrag.generation.models.resolve import resolve
 
+    old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
-    return replace(answer(found.question.text, found.context, resolve(model)), why=why)
+    return _noted(kg, replace(answer(found.question.text, found.context, resolve(model)), why=why), old)
 
 
 def stream(
@@ -117,14 +128,15 @@ def stream(
     given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
-        yield given
+        yield _noted(kg, given)
         return
     from mrag.generation.answering import stream_answer
     from mrag.generation.models.resolve import resolve
 
+    old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
     for part in stream_answer(found.question.text, found.context, resolve(model)):
-        yield replace(part, why=why) if isinstance(part, Answer) else part
+        yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
 
 
 async def aask(
@@ -178,6 +190,8 @@ def search(
         ('Stardog',)
     """
     asked = question if isinstance(question, Question) else Question(question)
+    if ranker is None and (old := freshen(kg, index, write=kg.keeps_counts)) is not None:
+        logger.warning("%s", old)
     hits = (ranker or SimilarityRanker(kg, index, mode)).rank(asked, k)
     display = Display(kg)
     return Hits(hits, [display.entity(hit.iri) for hit in hits])
@@ -223,6 +237,12 @@ def retrieve(
             f"Nothing was computed: {why}. Reading needs a similarity index. {error.message}",
             hint=error.hint,
         ) from error
+
+
+def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
+    """Return an answer that says where it may rest on what no longer holds."""
+    parts = (given.notice, PENDING if kg.pending else None, old)
+    return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 
 def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyReport:

@@ -18,6 +18,7 @@ from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.bounded import Bounded
 from mrag.server.engine import Engine
+from mrag.server.inference import HEADER, InferenceState
 from mrag.server.protect import AccessGuard, allowed, crash, http_error, mrag_error
 from mrag.server.protocols import graph_store as graphs
 from mrag.server.protocols import graphdb, rdf4j, sparql, transactions
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 Handler = Callable[[Request], Awaitable[Response]]
 
 _ALL = ("GET", "POST", "PUT", "DELETE")
-_RAISED = ["MRAG-Added", "MRAG-Removed", "MRAG-Inferred", "Location", "Authorization"]
+_RAISED = ["MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
 
 
 def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
@@ -48,6 +49,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         True
     """
     middleware = [Middleware(Bounded, settings=settings), Middleware(AccessGuard, settings=settings)]
+    middleware.append(Middleware(InferenceState))
     if settings.cors_origins:
         cors = Middleware(
             CORSMiddleware,

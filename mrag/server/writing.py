@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -24,7 +24,8 @@ from mrag.errors import (
     QueryTimeout,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.updates import UpdateReport, apply
+from mrag.graph.landing import UpdateReport
+from mrag.graph.updates import apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers
@@ -35,6 +36,8 @@ from mrag.stores.process.limited import close_all, warm
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_QUIET = 2.0
+"""Seconds without a change after which the index is brought up to date."""
 _SLACK = 1.0
 """Seconds that the child's own deadline has to tell before ours does."""
 
@@ -54,9 +57,12 @@ class Writer:
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
         self.kg = kg
         self.settings = settings
-        self.commit = threading.Lock()
+        self.commit = threading.RLock()
+        kg.landing = self.commit
         self._parsers = parsers
         self._writing = asyncio.Lock()
+        self._following: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
         # Threads of their own: those that all share must stay free for queries.
         self._thread = ThreadPoolExecutor(1, "mrag-writing")
         self._readers = ThreadPoolExecutor(settings.workers, "mrag-reading")
@@ -65,9 +71,13 @@ class Writer:
         """Start a process that reads documents, so that the first request need not wait."""
         if self.settings.update:
             await asyncio.get_running_loop().run_in_executor(self._readers, warm, self.settings.reading)
+            if self.kg.pending:
+                self.follow()
 
     def close(self) -> None:
         """End the processes that read documents, and take no more work."""
+        if self._following is not None:
+            self._following.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._readers.shutdown(wait=False, cancel_futures=True)
         close_all()
@@ -129,7 +139,36 @@ class Writer:
             return report
 
         # Once begun it goes on, also when its client leaves: it lands whole or not at all.
-        return await self._alone(work, until)
+        report = await self._alone(work, until)
+        self.follow()
+        return report
+
+    def follow(self) -> None:
+        """Bring inferences, where the graph has been reasoned over, and the index up to date meanwhile."""
+        self._changed.set()
+        if self._following is None or self._following.done():
+            self._following = asyncio.get_running_loop().create_task(self._followed())
+
+    async def _followed(self) -> None:
+        from mrag.index.freshness import freshen
+        from mrag.reasoning.run import reason
+
+        async def alone(work: Callable[[], object]) -> None:
+            await self._writing.acquire()
+            await self._begun(work)
+
+        try:
+            while self._changed.is_set():
+                self._changed.clear()
+                if self.kg.pending:
+                    await alone(lambda: reason(self.kg))
+                # Texts are indexed when no more changes come, because all of them have to be read for it.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), _QUIET)
+                if not self._changed.is_set():
+                    await alone(lambda: freshen(self.kg, self.settings.index))
+        except MragError as error:
+            logger.warning("Inferences and index are not up to date: %s", error)
 
     async def read(self, work: Callable[..., T], *arguments: Any, until: float | None = None) -> T:
         """Read what a client sent, in a child process; nothing else waits for it.
@@ -167,6 +206,10 @@ class Writer:
                 await self._writing.acquire()
         except TimeoutError as error:
             raise _busy() from error
+        return await self._begun(work)
+
+    async def _begun(self, work: Callable[[], T]) -> T:
+        """Do something while nothing else is written; the lock is held already."""
         store = self.kg.store
         steady = store.workers.steady if isinstance(store, OxigraphStore) else nullcontext
 

@@ -38,33 +38,33 @@ classes, things = st.sampled_from("ABCD"), st.sampled_from("uvwxyz")
 properties = st.sampled_from("pqr")
 
 
-def _statement(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def statement(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.tuples(*parts).map(lambda found: template.format(*found))
 
 
 R = "[ a owl:Restriction ; owl:onProperty :{1} ; "
 axioms = st.one_of(
-    _statement(":{} rdfs:subClassOf :{} .", classes, classes),
-    _statement(":{} owl:equivalentClass :{} .", classes, classes),
-    _statement(":{0} owl:equivalentClass " + R + "owl:someValuesFrom :{2} ] .", classes, properties, classes),
-    _statement(":{0} owl:equivalentClass " + R + "owl:hasValue :{2} ] .", classes, properties, things),
-    _statement(":{0} rdfs:subClassOf " + R + "owl:allValuesFrom :{2} ] .", classes, properties, classes),
-    _statement(":{} owl:equivalentClass [ owl:intersectionOf ( :{} :{} ) ] .", classes, classes, classes),
-    _statement(":{} owl:equivalentClass [ owl:unionOf ( :{} :{} ) ] .", classes, classes, classes),
-    _statement(":{} rdfs:domain :{} .", properties, classes),
-    _statement(":{} rdfs:range :{} .", properties, classes),
-    _statement(":{} rdfs:subPropertyOf :{} .", properties, properties),
-    _statement(":{} owl:inverseOf :{} .", properties, properties),
-    _statement(":{} owl:propertyChainAxiom ( :{} :{} ) .", properties, properties, properties),
-    _statement(":{} a owl:TransitiveProperty .", properties),
-    _statement(":{} a owl:SymmetricProperty .", properties),
+    statement(":{} rdfs:subClassOf :{} .", classes, classes),
+    statement(":{} owl:equivalentClass :{} .", classes, classes),
+    statement(":{0} owl:equivalentClass " + R + "owl:someValuesFrom :{2} ] .", classes, properties, classes),
+    statement(":{0} owl:equivalentClass " + R + "owl:hasValue :{2} ] .", classes, properties, things),
+    statement(":{0} rdfs:subClassOf " + R + "owl:allValuesFrom :{2} ] .", classes, properties, classes),
+    statement(":{} owl:equivalentClass [ owl:intersectionOf ( :{} :{} ) ] .", classes, classes, classes),
+    statement(":{} owl:equivalentClass [ owl:unionOf ( :{} :{} ) ] .", classes, classes, classes),
+    statement(":{} rdfs:domain :{} .", properties, classes),
+    statement(":{} rdfs:range :{} .", properties, classes),
+    statement(":{} rdfs:subPropertyOf :{} .", properties, properties),
+    statement(":{} owl:inverseOf :{} .", properties, properties),
+    statement(":{} owl:propertyChainAxiom ( :{} :{} ) .", properties, properties, properties),
+    statement(":{} a owl:TransitiveProperty .", properties),
+    statement(":{} a owl:SymmetricProperty .", properties),
 )
 same = st.one_of(
-    _statement(":{} a owl:FunctionalProperty , owl:ObjectProperty .", properties),
-    _statement(":{} owl:sameAs :{} .", things, things),
+    statement(":{} a owl:FunctionalProperty , owl:ObjectProperty .", properties),
+    statement(":{} owl:sameAs :{} .", things, things),
 )
 facts = st.one_of(
-    _statement(":{} a :{} .", things, classes), _statement(":{} :{} :{} .", things, properties, things)
+    statement(":{} a :{} .", things, classes), statement(":{} :{} :{} .", things, properties, things)
 )
 
 

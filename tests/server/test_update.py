@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from rdflib import RDFS, URIRef
 
 import mrag
+from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from tests.server.conftest import Running, running
@@ -104,8 +106,18 @@ def test_graphs_of_another_knowledge_graph_are_out_of_reach(tmp_path: Path) -> N
         assert len(one.query("SELECT * { ?s ?p ?o }")) == 2  # type: ignore[arg-type]
 
 
-def test_inferred_triples_go_out_of_sight_when_something_is_deleted() -> None:
+def current(server: Running) -> None:
+    """Wait until what was inferred belongs to the triples."""
+    for _ in range(600):
+        if server.client.get("/sparql", params={"query": "ASK {}"}).headers["x-mrag-inference"] == "current":
+            return
+        time.sleep(0.05)
+    raise AssertionError("the inferences never became current")
+
+
+def test_inferences_follow_updates_and_replies_say_when_they_have_not_yet() -> None:
     car, part = URIRef("urn:car"), URIRef("urn:Part")
+    wheel = "ASK { <urn:wheel> a <urn:Part> }"
     with mrag.connect() as kg:
         kg.insert(
             [
@@ -113,27 +125,48 @@ def test_inferred_triples_go_out_of_sight_when_something_is_deleted() -> None:
                 Triple(car, URIRef("urn:hasPart"), URIRef("urn:wheel")),
             ]
         )
+        with running(kg, update=True) as server:
+            assert server.client.get("/health").headers["x-mrag-inference"] == "none"
+            server.update("INSERT DATA { <urn:car> <urn:hasPart> <urn:mirror> }")
+            assert not kg.reasoned
         reason(kg)
         with running(kg, update=True) as server:
-            wheel = "ASK { <urn:wheel> a <urn:Part> }"
             added = server.update(
                 "INSERT DATA { <urn:car> <urn:hasPart> <urn:door> . <urn:wheel> a <urn:Part> }"
             )
             assert added.headers["mrag-inferred"] == "kept"
-            assert kg.query(wheel) is True
+            current(server)
+            assert objects(server, "SELECT ?o { <urn:door> a ?o }") == ["urn:Part"]
+            gone = server.update(
+                "DELETE DATA { <urn:wheel> a <urn:Part> . <urn:car> <urn:hasPart> <urn:door> }"
+            )
+            assert gone.headers["mrag-inferred"] == "pending"
+            current(server)
+            # Still a part, because it is asserted to be one of the car.
             assert objects(server, "SELECT ?o { <urn:wheel> a ?o }") == ["urn:Part"]
-            assert not kg.reasoned
-            gone = server.update("DELETE DATA { <urn:wheel> a <urn:Part> }")
-            assert gone.headers["mrag-inferred"] == "dropped"
-            assert kg.query(wheel) is False
+            assert objects(server, "SELECT ?o { <urn:door> a ?o }") == []
+            # A change of the ontology, after which everything is inferred anew.
+            server.update(
+                "DELETE DATA { <urn:hasPart> <http://www.w3.org/2000/01/rdf-schema#range> <urn:Part> }"
+            )
+            current(server)
+            assert objects(server, "SELECT ?o { <urn:wheel> a ?o }") == []
+        assert kg.reasoned and not kg.query(wheel)
+
+
+def test_a_server_takes_up_what_was_left_pending() -> None:
+    with mrag.connect() as kg:
+        kg.insert([Triple(URIRef("urn:p"), RDFS.range, URIRef("urn:C"))])
+        kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b"))])
         reason(kg)
-        assert kg.query(wheel) is True
-        with running(kg, update=True, reason=True) as server:
-            reply = server.update("DELETE DATA { <urn:car> <urn:hasPart> <urn:wheel> }")
-            assert reply.headers["mrag-inferred"] == "kept"
-            assert kg.reasoned
-            assert kg.query(wheel) is False
-            assert kg.query("ASK { <urn:door> a <urn:Part> }") is True
+        update(kg, "DELETE DATA { <urn:a> <urn:p> <urn:b> }")
+        assert kg.pending
+        with running(kg) as server:
+            assert server.client.get("/api/about").json()["pending"] is True
+            assert server.client.get("/health").headers["x-mrag-inference"] == "pending"
+        with running(kg, update=True) as server:
+            current(server)
+            assert objects(server, "SELECT ?o { <urn:b> a ?o }") == []
 
 
 def test_a_slow_update_is_ended_and_changes_nothing(writable: Running) -> None:

@@ -73,7 +73,12 @@ def _tried(
         asserted = kg.dataset("asserted")
         if kg.reasoned and statements:
             closure = extend(
-                store, asserted, record.inferred, trial, f"{trial}:from", on_inconsistency="report"
+                store,
+                asserted,
+                (*record.inferred, *record.apart),
+                trial,
+                f"{trial}:from",
+                on_inconsistency="report",
             )
         else:
             whole = Dataset((*asserted.default, *((trial,) if statements else ())))

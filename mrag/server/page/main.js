@@ -65,8 +65,9 @@ async function about() {
     byId("about").textContent = `${found.name}: ${count(asserted)} asserted + ${count(inferred)} inferred triples`;
     const model = found.model.available ? `answers written by ${found.model.name}` : "no language model: answers are the best facts, in sentences";
     const stale = found.indexes.some((index) => index.name === found.index && index.stale) ? " · the search index is older than the graph" : "";
+    const pending = found.pending ? " · the graph has changed; what was inferred is being brought up to date" : "";
     const missing = found.indexes.some((index) => index.name === found.index) ? "" : " · there is no search index; build it with mrag index";
-    byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model}${stale}${missing} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
+    byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model}${pending}${stale}${missing} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
   } catch {
     // Each section says what went wrong with its own request.
   }

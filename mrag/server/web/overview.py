@@ -54,6 +54,7 @@ def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
         "triples": _sizes(kg),
         "revision": kg.revision,
         "reasoned": kg.reasoned,
+        "pending": kg.pending,
         "languages": list(kg.languages),
         "prefixes": dict(sorted(kg.prefixes.items())),
         "indexes": kept,

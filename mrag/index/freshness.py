@@ -1,0 +1,75 @@
+"""A similarity index that is older than the graph: brought up to date on the spot, or told."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from mrag.errors import IndexError_, MragError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.documents import Definition, documents
+from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+
+logger = logging.getLogger(__name__)
+
+_TRIPLES = 300_000
+"""Triples of a graph up to which all of its texts are read on the spot, which takes some seconds."""
+_DOCUMENTS = 500
+"""Documents up to which they are indexed on the spot."""
+
+
+def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
+    """Bring an index up to date if only a little has changed.
+
+    Args:
+        kg: The knowledge graph.
+        name: Name of its index.
+        write: Whether that is allowed; else it is only told that the index is old.
+
+    Returns:
+        What a reader should know of the index, or None if it is up to date or there is none.
+
+    Example:
+        >>> import mrag
+        >>> from rdflib import RDFS, Literal, URIRef
+        >>> kg = mrag.connect()
+        >>> _ = kg.insert([mrag.Triple(URIRef("urn:a"), RDFS.label, Literal("A red dress"))])
+        >>> _ = kg.index(model="none")
+        >>> _ = kg.insert([mrag.Triple(URIRef("urn:b"), RDFS.label, Literal("A blue coat"))])
+        >>> print(freshen(kg))
+        None
+        >>> kg.search("coat").names
+        ('A blue coat',)
+        >>> kg.close()
+    """
+    indexes = SimilarityIndexes.of(kg)
+    old = f"The index {name!r} is older than the graph, so hits may be missing or outdated; run `mrag index`."
+    try:
+        info = indexes.info(name)
+        if not info.stale:
+            return None
+        if not write or info.definition is None or kg.record.triples + kg.record.inferences > _TRIPLES:
+            return old
+        index = indexes.get(name, quiet=True)
+        if not isinstance(index, SimilarityIndex):
+            return old
+        model: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
+        if model is None or _differing(kg, index, info.definition) > _DOCUMENTS:
+            return old
+        indexes.build(name, definition=info.definition, model=model)
+    except IndexError_:
+        return None  # whoever uses the index says what is wrong with it
+    except MragError as error:
+        logger.warning("The index could not be brought up to date: %s", error)
+        return old
+    return None
+
+
+def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int:
+    """Return how many documents came, went or have another text now."""
+    files, there, count = index.files, 0, 0
+    for iri, text in documents(kg, definition):
+        known = iri in files
+        there += known
+        count += not known or files.text_of(iri) != text
+    return count + len(files) - there

@@ -1,0 +1,1 @@
+"""What keeps a graph and its inferences in step: deletions followed, contradictions kept apart, repairs."""
