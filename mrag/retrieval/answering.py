@@ -23,6 +23,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
 from mrag.planning.answering import Attempt, abstained, compute, replay
+from mrag.planning.following.merging import LastAnswer
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -53,6 +54,7 @@ def ask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
@@ -72,11 +74,13 @@ def ask(
         how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `auto` takes
             the first where it is sure.
         reading: Which reading of the question to compute, of those that the answer offers.
+        follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
+            `KnowledgeGraph.conversation` keeps it.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index.
         ModelError: If a model that was named is not available or returns no text.
-        ConfigError: If there is no such way or no such reading.
+        ConfigError: If there is no such way or no such reading, or the plan to go on from is malformed.
 
     Example:
         >>> import mrag
@@ -87,7 +91,7 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading, follows)
     if given is not None:
         return given
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
@@ -95,7 +99,11 @@ def ask(
 
 
 def computed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
+    kg: KnowledgeGraph,
+    question: str | Question | Retrieval,
+    how: How = "auto",
+    reading: int = 1,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> tuple[Answer | None, str]:
     """Return the answer that `ask` computes, or None where it reads one, and why it does which.
 
@@ -104,6 +112,7 @@ def computed(
         question: As for `ask`.
         how: As for `ask`.
         reading: As for `ask`.
+        follows: As for `ask`.
 
     Raises:
         ConfigError: If there is no such way or no such reading.
@@ -123,8 +132,10 @@ def computed(
         return None, "the question has a picture"
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
         return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
+    before = follows.to_json() if isinstance(follows, Answer) else follows
+    last = LastAnswer.from_json(before) if before is not None and before.get("plan") is not None else None
     try:
-        attempt = compute(kg, text, reading=reading)
+        attempt = compute(kg, text, reading=reading, follows=last)
     except StoreError as error:
         if how == "plan":
             raise
@@ -139,7 +150,7 @@ def computed(
         return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
     if attempt.answer is not None and attempt.sure:
         return replace(attempt.answer, why=attempt.why), attempt.why
-    if how == "auto":
+    if how == "auto" and attempt.alone:
         return None, attempt.why
     return abstained(text, attempt.why), attempt.why
 
@@ -155,9 +166,10 @@ def stream(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading, follows)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield given
@@ -178,11 +190,12 @@ async def aask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
         ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading,
+        reading=reading, follows=follows,
     )  # fmt: skip
 
 
