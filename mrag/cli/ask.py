@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mrag.cli.shared.following import follow_ups
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     IndexOption,
@@ -22,6 +23,7 @@ from mrag.cli.shared.output import hit_json, say, show, show_data, show_hit, sho
 
 if TYPE_CHECKING:
     from mrag.generation.computed import Computed
+    from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
     from mrag.retrieval.answering import How
@@ -59,7 +61,9 @@ OnlyOption = Annotated[
 
 
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")] = "",
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question; with --follow, several.")
+    ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
     model: Annotated[
@@ -90,6 +94,14 @@ def ask(
         int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
     ] = 1,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Ask one question after the other, from the arguments, else from standard input; each may go "
+            'on from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.',
+        ),
+    ] = False,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
@@ -101,27 +113,44 @@ def ask(
     \b
     Examples:
       mrag ask "How many triple stores are there?"
+      mrag ask --follow "Which products does Ontotext develop?" "only the commercial ones"
       mrag ask --how read "What database products are linked to RDF?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
+    question = question or []
+    text = " ".join(question)
     if image is not None or media is not None:
-        _find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
+        _find(text, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
         return
-    _require(question, "QUESTION")
+    if not follow and len(question) < 2:
+        _require(text, "QUESTION")
+    elif not follow:
+        raise typer.BadParameter(
+            "Put the question in quotes; --follow asks several.", param_hint="'QUESTION'"
+        )
     check_choice("way", how, HOWS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
-    from mrag.retrieval.answering import ask as answered
 
     with opened(store, kg, lang) as graph:
-        settings = ContextSettings(hops=hops, token_budget=budget)
-        name = Settings.from_env(model=model).model
-        given = answered(
-            graph, question, model=name, k=k, index=index, settings=settings,
-            how=cast("How", how), reading=reading,
+        talk = graph.conversation(
+            model=Settings.from_env(model=model).model, k=k, index=index, how=cast("How", how),
+            settings=ContextSettings(hops=hops, token_budget=budget),
         )  # fmt: skip
+        if follow:
+            for number, given in enumerate(follow_ups(talk, question)):
+                if number and not as_json:
+                    show("")
+                _show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+            return
+        given = talk.ask(text, reading=reading)
+    _show_answer(given, sparql=sparql, context=context, as_json=as_json)
+
+
+def _show_answer(given: Answer, *, sparql: bool, context: bool, as_json: bool, more: bool = False) -> None:
+    """Show an answer; of several, each with what it follows from, and as JSON on a line of its own."""
     if as_json:
-        show_json(given.to_json())
+        show_json(given.to_json(), indent=None if more else 2)
         return
     show_lines(given.text)
     if given.computed is not None:
@@ -136,9 +165,9 @@ def ask(
     if context:
         show()
         show_lines(given.context.text())
-    if given.way == "read" and given.why:
+    if (given.way == "read" or more) and given.why:
         say()
-        say(f"Read, not computed: {given.why}.", style="dim")
+        say(f"{'Read, not computed' if given.way == 'read' else 'Computed'}: {given.why}.", style="dim")
     if given.notice:
         say()
         say(given.notice, style="dim")

@@ -256,8 +256,9 @@ class _Words:
     def condition(self, condition: Condition) -> str:
         if isinstance(condition, Contains):
             return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
-        left, right = self.value(condition.left), self.value(condition.right)
-        return f"{left} {RELATIONS[condition.relation]} {right}"
+        named, right = condition.left, self.value(condition.right)
+        other = condition.relation == "!=" and named == self._roles.subject
+        return f"other than {right}" if other else f"{self.value(named)} {RELATIONS[condition.relation]} {right}"
 
     def value(self, value: Expression) -> str:
         """Return a value in words."""

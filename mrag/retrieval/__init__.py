@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [
-    "Conversation", "FusedRanker", "Hit", "Hits", "Question", "Ranker", "Retrieval", "SimilarityRanker", "TripleProofs",
-    "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "retrieve", "search", "stream",
+    "Conversation", "FusedRanker", "Hit", "Hits", "Question", "Ranker", "Retrieval", "SimilarityRanker",
+    "TripleProofs", "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "retrieve", "search", "stream",
     "to_content_blocks", "verify",
 ]  # fmt: skip
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mrag.errors import ConfigError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.answering import ask
@@ -36,6 +38,7 @@ class Conversation:
     def __init__(self, kg: KnowledgeGraph, **options: Any) -> None:
         self.kg = kg
         self.last: Answer | None = None
+        self._before: Answer | None = None
         self._options = options
 
     def ask(self, question: str | Question, **options: Any) -> Answer:
@@ -45,7 +48,21 @@ class Conversation:
             question: The question.
             **options: Options of `mrag.ask` for this question.
         """
-        given = ask(self.kg, question, **{**self._options, "follows": self.last, **options})
+        self._before = self.last
+        return self._asked(question, options)
+
+    def again(self, reading: int) -> Answer:
+        """Answer the last question in another of the readings that its answer offered.
+
+        Raises:
+            ConfigError: If there is no such reading, or nothing has been computed yet.
+        """
+        if self.last is None:
+            raise ConfigError("There is no answer that has other readings.", hint="Ask a question first.")
+        return self._asked(self.last.question, {"reading": reading})
+
+    def _asked(self, question: str | Question, options: Mapping[str, Any]) -> Answer:
+        given = ask(self.kg, question, **{**self._options, "follows": self._before, **options})
         # What could not be computed can be asked again in other words.
         if given.computed is not None or given.way != "plan":
             self.last = given if given.computed is not None else None
