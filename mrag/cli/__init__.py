@@ -22,6 +22,7 @@ from mrag.cli import (
     images,
     learn,
     query,
+    questions,
     serve,
     train,
 )
@@ -116,6 +117,7 @@ for _name, _group in {
     "complete": complete.app,
     "codes": codes.app,
     "clues": clues.app,
+    "questions": questions.app,
     "eval": evaluate.app,
 }.items():
     app.add_typer(_group, name=_name)

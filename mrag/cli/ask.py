@@ -91,15 +91,24 @@ def ask(
         ),
     ] = "auto",
     reading: Annotated[
-        int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, help="Which of the offered readings of the question to compute. Default: 1."),
+    ] = None,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
     follow: Annotated[
         bool,
         typer.Option(
             "--follow",
-            help="Ask one question after the other, from the arguments, else from standard input; each may go "
-            'on from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.',
+            help="Ask one question after the other, from the arguments, else from standard input; each may "
+            'go on from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.',
+        ),
+    ] = False,
+    teach: Annotated[
+        bool,
+        typer.Option(
+            "--teach",
+            help="Ask which of the readings is right, and save the question with it; see `mrag questions`. "
+            "--reading tells it at once.",
         ),
     ] = False,
     image: ImageOption = None,
@@ -133,6 +142,12 @@ def ask(
     from mrag.context import ContextSettings
 
     with opened(store, kg, lang) as graph:
+        if teach:
+            from mrag.cli.questions import teach as taught
+
+            saved = taught(graph, text, reading, replacing=True)
+            say(f"Saved as {saved.name}.")
+            reading = 1
         talk = graph.conversation(
             model=Settings.from_env(model=model).model, k=k, index=index, how=cast("How", how),
             settings=ContextSettings(hops=hops, token_budget=budget),
@@ -141,13 +156,13 @@ def ask(
             for number, given in enumerate(follow_ups(talk, question)):
                 if number and not as_json:
                     show("")
-                _show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+                show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
             return
-        given = talk.ask(text, reading=reading)
-    _show_answer(given, sparql=sparql, context=context, as_json=as_json)
+        given = talk.ask(text, reading=reading or 1)
+    show_answer(given, sparql=sparql, context=context, as_json=as_json)
 
 
-def _show_answer(given: Answer, *, sparql: bool, context: bool, as_json: bool, more: bool = False) -> None:
+def show_answer(given: Answer, *, sparql: bool, context: bool, as_json: bool, more: bool = False) -> None:
     """Show an answer; of several, each with what it follows from, and as JSON on a line of its own."""
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)

@@ -27,6 +27,7 @@ from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import PlanResult, run
+from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
@@ -102,7 +103,7 @@ def compute(
     """
     ends = time.monotonic() + seconds
     parser = parser_of(kg)
-    readings = parser.readings(question)
+    readings = [*taught(kg, parser, question), *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:
@@ -154,10 +155,25 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
         ConfigError: If its plan is malformed.
         StoreError: If it cannot be run.
     """
-    last = LastAnswer.from_json(value)
-    reading = Reading(last.plan, last.shown, 1.0, (), {})
-    result = run(kg, last.plan, schema=schema_of(kg))
-    return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
+    return answered(kg, str(value["question"]), LastAnswer.from_json(value))
+
+
+def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = "") -> Answer:
+    """Compute the answer to a question whose plan is known.
+
+    Args:
+        kg: The graph.
+        question: The question.
+        known: Its plan, and the columns to show.
+        why: Why it is known.
+
+    Raises:
+        StoreError: If it cannot be run.
+    """
+    ends = time.monotonic() + _SECONDS
+    result = run(kg, known.plan, schema=schema_of(kg))
+    given = _answer(kg, question, Reading(known.plan, known.shown, 1.0, (), {}), result, (), ends)
+    return replace(given, why=why)
 
 
 def _run(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Conversation", "FusedRanker", "Hit", "Hits", "Question", "Ranker", "Retrieval", "SimilarityRanker",
-    "TripleProofs", "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "retrieve", "search", "stream",
-    "to_content_blocks", "verify",
+    "TripleProofs", "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "retrieve", "search",
+    "stream", "to_content_blocks", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(

@@ -76,7 +76,7 @@ class _FollowUp:
         by_itself = [r for r in own if not points and not self.said.only and _self_standing(r)]
         sure = bool(by_itself) and by_itself[0].probability >= _SURE
         if sure and self.said.whole:
-            return [replace(r, note=_BY_ITSELF) for r in by_itself], ""
+            return [replace(r, note=r.note or _BY_ITSELF) for r in by_itself], ""
         found: dict[Plan, Reading] = {}
         for reading in self._follow_ups(text, bool(points)):
             if reading.plan not in found or found[reading.plan].probability < reading.probability:

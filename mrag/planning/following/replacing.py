@@ -84,14 +84,14 @@ def _placed(
 ) -> list[Replacement]:
     changed = [term for _, term, _ in one.changes]
     slots = [slot for slot in slots_of(one.plan) if slot.term not in changed]
-    options = list(_options(item, slots, fitter, question))
-    best = max((score for _, _, _, score in options), default=0.0)
-    close = [option for option in options if option[3] >= best - _CLOSE]
+    found = list(options(item, slots, fitter, question))
+    best = max((score for _, _, _, score in found), default=0.0)
+    close = [option for option in found if option[3] >= best - _CLOSE]
     if any(tuple(new) == slot.terms for slot, new, _, _ in close):
         return [one]  # it is named again
     return [
         Replacement(
-            *_called(filled(one.plan, slot, new), one.shown, slot, new[0], parser.schema),
+            *_called(filled(one.plan, [(slot, new)]), one.shown, slot, new[0], parser.schema),
             min(one.score, score),
             (*one.changes, (slot.term, new[0], name)),
         )
@@ -99,9 +99,10 @@ def _placed(
     ]
 
 
-def _options(
+def options(
     item: QuestionItem, slots: Sequence[Slot], fitter: SlotFitter, question: QuestionText
 ) -> Iterator[tuple[Slot, Sequence[Term], str, float]]:
+    """Yield the slots that a name, a number or a time fits, with its terms, its name, and a score."""
     said = question.text[question.words[item.start].token.start : question.words[item.end - 1].token.end]
     for slot in slots:
         if item.mention is not None:

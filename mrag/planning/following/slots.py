@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -108,17 +108,35 @@ def _places(plan: Plan) -> Iterator[tuple[SlotRole, tuple[Term, ...], object]]:
                 yield ("time", bounds, None) if dated else ("number", (part.right,), plain(part.left))
 
 
-def filled(plan: Plan, slot: Slot, new: Sequence[Term]) -> Plan:
-    """Return a plan with other terms in the place of a slot's.
+def filled(plan: Plan, changes: Sequence[tuple[Slot, Sequence[Term]]]) -> Plan:
+    """Return a plan with other terms in the places of some of its slots, all at once.
 
     Args:
         plan: The plan.
-        slot: One of its slots.
-        new: As many terms, of the same kind.
+        changes: Slots with as many terms of the same kind as they have.
     """
+    held = []
+    for number, (slot, new) in enumerate(changes):
+        # What one slot gets may be what another one held.
+        marks = tuple(_mark(term, f"urn:mrag:slot:{number}:{at}") for at, term in enumerate(slot.terms))
+        plan = _put(plan, slot, marks)
+        held.append((replace(slot, terms=marks), new))
+    for slot, new in held:
+        plan = _put(plan, slot, new)
+    return plan
+
+
+def _mark(term: Term, name: str) -> Term:
+    return URIRef(name) if isinstance(term, URIRef) else Literal(name)
+
+
+def _put(plan: Plan, slot: Slot, new: Sequence[Term]) -> Plan:
     old, (first, *_) = slot.term, new
     if slot.role in ("number", "time"):
-        return with_literals(plan, {Literal(a): b for a, b in zip(slot.terms, new, strict=True)})  # type: ignore[misc]
+        pairs = zip(slot.terms, new, strict=True)
+        return with_literals(
+            plan, {a: b for a, b in pairs if isinstance(a, Literal) and isinstance(b, Literal)}
+        )
     if slot.role == "text":
         return with_text(plan, str(old), str(first))
     change = {"entity": with_entity, "class": with_class, "property": with_property}[slot.role]
