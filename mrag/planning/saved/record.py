@@ -32,7 +32,7 @@ _CACHED: Final = "saved questions"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class QuestionParameter:
     """A name or a value of a saved question, in whose place another one can be given.
 
     Attributes:
@@ -65,7 +65,7 @@ class SavedQuestion:
     question: str
     reading: str
     computed: LastAnswer
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[QuestionParameter, ...]
     template: tuple[str | int, ...]
     author: str
     saved: str
@@ -174,7 +174,7 @@ def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
     computed = LastAnswer.from_json(kept)
     slots = {(s.role, s.terms): s for s in slots_of(computed.plan)}
     parameters = tuple(
-        Parameter(
+        QuestionParameter(
             str(p["name"]), str(p["label"]), slots[p["role"], tuple(term_from_json(t) for t in p["terms"])]
         )
         for p in kept["parameters"]

@@ -24,7 +24,7 @@ from mrag.planning.reading.question import cut
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.saved.matching import Value, item_at, named
 from mrag.planning.saved.record import (
-    Parameter,
+    QuestionParameter,
     SavedQuestion,
     forget_questions,
     list_questions,
@@ -167,7 +167,7 @@ def _by_iri(kg: KnowledgeGraph, text: str) -> Candidate | None:
 
 def _template(
     kg: KnowledgeGraph, computed: LastAnswer, text: str
-) -> tuple[tuple[Parameter, ...], tuple[str | int, ...]]:
+) -> tuple[tuple[QuestionParameter, ...], tuple[str | int, ...]]:
     """Return the parameters of a question, and its parts: text, and numbers of parameters."""
     parser, question = parser_of(kg), cut(text)
     mentions = parser.lexicon.match([word.token for word in question.words])
@@ -189,13 +189,15 @@ def _template(
         free = all(j <= a or b <= i for i, j in longest for a, b in spans)
         if slot.role not in ("class", "property") and len(longest) == 1 and free:
             spans[longest[0]] = slot
-    parameters: list[Parameter] = []
+    parameters: list[QuestionParameter] = []
     template: list[str | int] = []
     at = 0
     for (i, j), slot in sorted(spans.items()):
         start, end = question.words[i].token.start, question.words[j - 1].token.end
         label = question.text[start:end]
-        parameters.append(Parameter(_called(kg, parser, slot, {p.name for p in parameters}), label, slot))
+        parameters.append(
+            QuestionParameter(_called(kg, parser, slot, {p.name for p in parameters}), label, slot)
+        )
         template += [question.text[at:start], len(parameters) - 1]
         at = end
     return tuple(parameters), tuple(part for part in (*template, question.text[at:]) if part != "")
