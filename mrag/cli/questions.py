@@ -164,7 +164,8 @@ def teach(
     from mrag.planning.answering import compute
     from mrag.planning.saved import save_question
 
-    attempt = compute(graph, question, reading=reading or 1)
+    # What was taught before must not hide what else may be right.
+    attempt = compute(graph, question, reading=reading or 1, learnt=False)
     if attempt.answer is None or attempt.answer.computed is None:
         raise ConfigError(f"There is no plan to save: {attempt.why}.")
     answer, computed = attempt.answer, attempt.answer.computed
@@ -178,7 +179,7 @@ def teach(
         if chosen not in map(str, numbered):
             raise ConfigError("No reading was chosen, so nothing is saved.")
         if chosen != "1":
-            taken = compute(graph, question, reading=int(chosen)).answer
+            taken = compute(graph, question, reading=int(chosen), learnt=False).answer
             answer = taken or answer
     if by is None:
         by = ""

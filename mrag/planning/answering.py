@@ -85,6 +85,7 @@ def compute(
     reading: int = 1,
     seconds: float = _SECONDS,
     follows: LastAnswer | None = None,
+    learnt: bool = True,
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -94,6 +95,7 @@ def compute(
         reading: Which of its readings to take, counted from 1.
         seconds: Deadline of all queries together.
         follows: What was computed before, which the question may go on from.
+        learnt: Whether saved questions tell how to read it.
 
     Example:
         >>> import mrag
@@ -103,7 +105,7 @@ def compute(
     """
     ends = time.monotonic() + seconds
     parser = parser_of(kg)
-    readings = [*taught(kg, parser, question), *parser.readings(question)]
+    readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)
         if why:

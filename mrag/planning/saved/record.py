@@ -124,7 +124,7 @@ def question_triples(kg: KnowledgeGraph, saved: SavedQuestion) -> Iterator[Tripl
     yield Triple(node, RDF.type, URIRef(MRAG + "SavedQuestion"))
     yield Triple(node, RDF.type, PROV.Entity)
     yield Triple(node, RDFS.label, Literal(saved.name, datatype=_HIDDEN))
-    yield Triple(node, URIRef(MRAG + "question"), Literal(saved.question, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "wording"), Literal(saved.question, datatype=_HIDDEN))
     yield Triple(node, URIRef(MRAG + "reading"), Literal(saved.reading, datatype=_HIDDEN))
     for p in saved.parameters:
         yield Triple(node, URIRef(MRAG + "parameter"), Literal(f"{p.name} = {p.label}", datatype=_HIDDEN))
@@ -184,7 +184,7 @@ def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
     )
     return SavedQuestion(
         name,
-        values[MRAG + "question"],
+        values[MRAG + "wording"],
         values.get(MRAG + "reading", ""),
         computed,
         parameters,
