@@ -101,6 +101,8 @@ class Asked:
 def topic_of(last: LastAnswer, schema: Schema) -> Topic | None:
     """Return what "they" are after an answer; None where it was about no things."""
     plan, roles = last.plan, PlanRoles(last.plan)
+    if any(not a.where.empty for c in plan.columns for a in aggregates(c.value)):
+        return None  # of a share nothing tells whether the part or the whole is meant
     shown = [(at, c.value) for at, c in enumerate(plan.columns) if c.name in last.shown]
     found: list[tuple[int, Unknown]] = [(at, v) for at, v in shown if isinstance(v, Unknown)]
     if roles.subject is not None:

@@ -27,6 +27,8 @@ from mrag.rdf.terms import Term
 
 _CLOSE = 0.05
 """How much less like the words a name may be than the likeliest, and still be what was meant."""
+_MOST = 8
+"""Plans that are looked at; with more than one, it is open which is meant."""
 _CUES = ("and", "show", "who", "where", "when", "count")
 
 
@@ -63,7 +65,7 @@ def replacements(
         return []
     found = [Replacement(last.plan, last.shown, 1.0)]
     for item in items:
-        found = [more for one in found for more in _placed(one, item, parser, fitter, question)]
+        found = [more for one in found for more in _placed(one, item, parser, fitter, question)][:_MOST]
     return [one for one in found if one.changes]
 
 
