@@ -256,9 +256,10 @@ class _Words:
     def condition(self, condition: Condition) -> str:
         if isinstance(condition, Contains):
             return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
-        named, right = condition.left, self.value(condition.right)
-        other = condition.relation == "!=" and named == self._roles.subject
-        return f"other than {right}" if other else f"{self.value(named)} {RELATIONS[condition.relation]} {right}"
+        left, right = condition.left, self.value(condition.right)
+        if condition.relation == "!=" and left == self._roles.subject:
+            return f"other than {right}"
+        return f"{self.value(left)} {RELATIONS[condition.relation]} {right}"
 
     def value(self, value: Expression) -> str:
         """Return a value in words."""
@@ -286,10 +287,9 @@ class _Words:
     def _aggregate(self, aggregate: Aggregate) -> str:
         fold = FOLDS[aggregate.function]
         if aggregate.value is not None:
-            found = f"the {fold} {self._bare(aggregate.value)}"
-            found += f" of {join([plural(self._kind(u)) for u in aggregate.of])}" if aggregate.of else ""
-        else:
-            found = f"the {fold} of {join([plural(self._kind(u)) for u in aggregate.of])}"
+            fold += f" {self._bare(aggregate.value)}"
+        found = f"the {fold}"
+        found += f" of {join([plural(self._kind(u)) for u in aggregate.of])}" if aggregate.of else ""
         if not aggregate.where.empty:
             main = aggregate.of[0] if aggregate.of else self._roles.subject
             found += f" {self._block(aggregate.where, main)}"

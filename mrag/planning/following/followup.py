@@ -145,7 +145,8 @@ class _FollowUp:
         if one:
             if (thing := self._the_one()) is None:
                 return
-            for reading in self.parser.readings(form, meant=dict.fromkeys(places, thing)):
+            meant = dict.fromkeys((text.low[at] for at in places), thing)
+            for reading in self.parser.readings(form, meant=meant):
                 if URIRef(thing.term) in {s.term for s in slots_of(reading.plan)}:
                     note = f"read as a follow-up, about “{thing.name}”"
                     yield _noted(reading, reading.plan, reading.shown, reading.probability, note)
@@ -157,7 +158,7 @@ class _FollowUp:
         name = next(iter(self.parser.schema.classes[topic.cls].names), "thing")
         stand = Candidate("class", topic.cls, 1.0, name)
         named = self._named(text, topic.cls)
-        meant = {at: stand for at in places if at + 1 not in named}
+        meant = {text.low[at]: stand for at in places if at + 1 not in named}
         if named and not any(at + 1 in named for at in places):
             self.why = f"it is open which {name} is meant"
             return
@@ -171,9 +172,8 @@ class _FollowUp:
             base = among(self.last, topic, things)
         best = [m.candidates[0] for m in self._mentions(text)]
         said = any(c.score > 0.8 and (c.kind, c.term) != ("class", topic.cls) for c in best)
-        for text_, measures, words in self._measured(form, text, meant, topic):
-            shift = {at - sum(w < at for w in words): c for at, c in meant.items()}
-            for reading in self.parser.readings(text_, meant=shift):
+        for wording, measures in self._measured(form, text, topic):
+            for reading in self.parser.readings(wording, meant=meant):
                 asked = Asked(
                     reading.plan, reading.shown, asks, self.said.asks_other, not narrowed, self.said.adds,
                     measures,
@@ -186,13 +186,13 @@ class _FollowUp:
                     yield _noted(reading, done.plan, done.shown, chance, note)
 
     def _measured(
-        self, form: str, text: QuestionText, meant: dict[int, Candidate], topic: Topic
-    ) -> Iterator[tuple[str, tuple[tuple[str, bool], ...], list[int]]]:
+        self, form: str, text: QuestionText, topic: Topic
+    ) -> Iterator[tuple[str, tuple[tuple[str, bool], ...]]]:
         """Yield a wording, and one without its adjectives of measure: "the cheap ones"."""
-        yield form, (), []
+        yield form, ()
         measures, cut_out = [], []
         for at, word in enumerate(text.low):
-            if at in meant or positive(word) != word:
+            if positive(word) != word:
                 continue
             for found in self.parser.lexicon.dimension(word):
                 info = self.parser.schema.properties[found.property]
@@ -202,7 +202,7 @@ class _FollowUp:
                     break
         if measures:
             rest = [w.token.raw for at, w in enumerate(text.words) if at not in cut_out]
-            yield " ".join(rest), tuple(measures), cut_out
+            yield " ".join(rest), tuple(measures)
 
     def _named(self, text: QuestionText, cls: str) -> set[int]:
         """Return the places of the words that name the class of what was found by itself."""

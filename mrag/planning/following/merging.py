@@ -9,9 +9,9 @@ from typing import Any
 from rdflib import RDF, URIRef
 
 from mrag.errors import ConfigError
-from mrag.planning.following.editing import renamed, walk
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.scopes import aggregates, all_patterns, check, merged, sides, unknowns
+from mrag.planning.following.editing import renamed, walk
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.plan import (
     Aggregate,
@@ -171,9 +171,9 @@ def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Sche
     found = replace(found, plan=replace(found.plan, where=where))
     try:
         check(found.plan)
+        return found
     except ConfigError:
         return None
-    return found
 
 
 def _unified(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | None:
@@ -181,10 +181,10 @@ def _unified(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | No
     related = _related(topic.cls, schema)
     typed = [p for p in plan.where.patterns if p.predicate == RDF.type and str(p.object) in related]
     anchors = {p.subject for p in typed if isinstance(p.subject, Unknown)}
-    if len(anchors) != 1:
+    if len(anchors) != 1 or plan.where.plans:
         return None
     (anchor,) = anchors
-    if any(a.of == (anchor,) for h in plan.having for a in _folds(h)):
+    if any(a.of == (anchor,) for h in plan.having for side in sides(h) for a in aggregates(side)):
         return None
     taken = {u for u in walk(base) if isinstance(u, Unknown)}
     values = {p.predicate: p.object for p in base.patterns if p.subject == topic.unknown}
@@ -209,10 +209,6 @@ def _roundabout(block: Block) -> bool:
     """Return whether things are related only by sharing a value, which no word says."""
     shared = [(p.predicate, p.object) for p in set(all_patterns(block)) if isinstance(p.object, Unknown)]
     return len(set(shared)) < len(shared)
-
-
-def _folds(condition: Condition) -> list[Aggregate]:
-    return [a for side in sides(condition) for a in aggregates(side)]
 
 
 def _related(cls: str, schema: Schema) -> set[str]:

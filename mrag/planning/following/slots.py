@@ -10,6 +10,7 @@ from typing import TypeAlias
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.algebra.roles import plain
 from mrag.planning.following.editing import (
     walk,
     with_class,
@@ -18,7 +19,6 @@ from mrag.planning.following.editing import (
     with_property,
     with_text,
 )
-from mrag.planning.algebra.roles import plain
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import Comparison, Contains, Pattern, Plan
 from mrag.planning.reading.question import Period
