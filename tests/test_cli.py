@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from mrag.cli import app, main
-from tests.commands import process, run
+from tests.commands import environment, process, run
 from tests.conftest import PRODUCTS
 
 COMMANDS = (
     "load import create reason index views describe ask search query explain verify learn train eval"
-    " benchmark complete codes clues doctor mcp serve"
+    " benchmark complete codes clues questions doctor mcp serve"
 ).split()
 
 
@@ -52,6 +53,71 @@ def test_the_way_of_an_answer_is_an_option(home: Path) -> None:
     assert bad.returncode == 1 and "auto" in bad.stderr
     many = run("ask", "--reading", "99", "How many triple stores are there?", cwd=home)
     assert many.returncode == 1 and "Choose one from 1 to" in many.stderr
+
+
+def test_questions_follow_each_other(home: Path) -> None:
+    done = run("ask", "--follow", "How many triple stores are there?", "And vector databases?", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "11 triple stores [t1]" in done.stdout and "\n\n5 vector databases [t1]" in done.stdout
+    assert "Computed: read as a follow-up, with “vector database” in place of “triple store”." in done.stderr
+    lines = "How many triple stores are there?\n\nwhich of them are commercial?\nhow many?\nand of Mars?\n"
+    typed = subprocess.run(
+        [sys.executable, "-m", "mrag", "ask", "--follow", "--json"],
+        cwd=home, env={**os.environ, **environment(home)}, input=lines, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert typed.returncode == 0, typed.stderr
+    answers = [json.loads(line) for line in typed.stdout.splitlines()]
+    assert [a["text"].split(" [")[0] for a in answers[::2]] == ["11 triple stores", "7 triple stores"]
+    assert answers[3]["plan"] is None and answers[3]["text"].startswith("Not in this graph: ")
+    assert "> " not in typed.stderr
+    # Another reading of the last question, and one that there is not.
+    both = ("How many vendors are there per country?", "reading 2")
+    again = run("ask", "--follow", "--json", *both, cwd=home)
+    first, second = map(json.loads, again.stdout.splitlines())
+    assert second["reading"] == first["readings"][0]["reading"] and second["question"] == first["question"]
+    assert run("ask", "--follow", *both[:1], "reading 99", cwd=home).returncode == 1
+    several = run("ask", *both, cwd=home)
+    assert several.returncode == 2 and "--follow" in several.stderr
+
+
+def test_questions_are_saved_run_taught_and_removed(home: Path) -> None:
+    question = "Which products does Ontotext develop?"
+    saved = run("questions", "save", question, "--name", "products of a vendor", "--by", "Ada", cwd=home)
+    assert saved.returncode == 0 and "Which products does {company} develop?" in saved.stdout
+    assert run("questions", "save", question, "--name", "products of a vendor", cwd=home).returncode == 1
+    (one,) = json.loads(run("questions", "list", "--json", cwd=home).stdout)
+    assert (one["name"], one["author"]) == ("products-of-a-vendor", "Ada")
+    assert " by Ada" in run("questions", "list", cwd=home).stdout
+    name = "products of a vendor"
+    other = run("questions", "run", name, "--with", "company=Stardog Union", "--sparql", cwd=home)
+    assert other.stdout.startswith("Stardog [t1]") and "\nSELECT " in other.stdout
+    assert run("questions", "run", name, "--with", "company=Nobody", cwd=home).returncode == 1
+    assert run("questions", "run", name, "--with", "company", cwd=home).returncode == 2
+    told = run("ask", "--follow", "Which products does Neo4j Inc. develop?", cwd=home)
+    assert "read like the saved question “products-of-a-vendor”" in told.stderr
+    assert run("questions", "remove", name, cwd=home).returncode == 0
+    assert run("questions", "remove", name, cwd=home).returncode == 1
+    assert "No question is saved" in run("questions", "list", cwd=home).stderr
+
+
+def test_the_right_reading_is_taught(home: Path) -> None:
+    question = "How many vendors are there per country?"
+    first = json.loads(run("ask", "--json", question, cwd=home).stdout)
+    for chosen, code in (("2\n", 0), ("", 1), ("7\n", 1)):
+        done = subprocess.run(
+            [sys.executable, "-m", "mrag", "ask", "--teach", question],
+            cwd=home, env={**os.environ, **environment(home)}, input=chosen, capture_output=True, text=True,
+            timeout=120,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Which reading is right (1, 2" in done.stderr
+        if code == 0:
+            assert f"Read as: {first['readings'][0]['reading']}" in done.stdout
+    (one,) = json.loads(run("questions", "list", "--json", cwd=home).stdout)
+    assert one["reading"] == first["readings"][0]["reading"]
+    assert run("ask", "--teach", "--reading", "1", "Tell me something nice.", cwd=home).returncode == 1
+    assert run("questions", "remove", one["name"], cwd=home).returncode == 0
 
 
 def test_ask_prints_an_answer_with_citations(home: Path) -> None:

@@ -23,6 +23,7 @@ from mrag.cli import (
     images,
     learn,
     query,
+    questions,
     serve,
     train,
 )
@@ -120,6 +121,7 @@ for _name, _group in {
     "complete": complete.app,
     "codes": codes.app,
     "clues": clues.app,
+    "questions": questions.app,
     "eval": evaluate.app,
 }.items():
     app.add_typer(_group, name=_name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mrag.cli.shared.answers import show_answer
+from mrag.cli.shared.following import follow_ups
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     GraphOption,
@@ -20,7 +21,7 @@ from mrag.cli.shared.options import (
     opened,
     read_query_file,
 )
-from mrag.cli.shared.output import hit_json, say, show_hit, show_json
+from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -62,7 +63,9 @@ OnlyOption = Annotated[
 
 
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")] = "",
+    question: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question; with --follow, several.")
+    ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
     model: Annotated[
@@ -90,8 +93,9 @@ def ask(
         ),
     ] = "auto",
     reading: Annotated[
-        int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, help="Which of the offered readings of the question to compute. Default: 1."),
+    ] = None,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
     texts: Annotated[
         list[Path] | None,
@@ -101,6 +105,22 @@ def ask(
             "To keep what is read, use `mrag complete ask`.",
         ),
     ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Ask one question after the other, from the arguments, else from standard input; each may "
+            'go on from the last answer ("and in Italy?"), and `reading 2` takes another reading of it.',
+        ),
+    ] = False,
+    teach: Annotated[
+        bool,
+        typer.Option(
+            "--teach",
+            help="Ask which of the readings is right, and save the question with it; see `mrag questions`. "
+            "--reading tells it at once.",
+        ),
+    ] = False,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
@@ -119,34 +139,49 @@ def ask(
       mrag ask "How many triple stores are there?"
       mrag ask --texts articles "Where was Ada Hill born?"
       mrag ask --media photos "Show me pictures of a red dress"
+      mrag ask --follow "Which products does Ontotext develop?" "only the commercial ones"
       mrag ask --how read "What database products are linked to RDF?"
       mrag ask --graph http://example.org/v2 "What does the widget cost?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
     """
-    if image is None:
-        _require(question, "QUESTION")
+    asked = question or []
+    text = " ".join(asked)
+    if not follow and len(asked) > 1:
+        raise typer.BadParameter(
+            "Put the question in quotes; --follow asks several.", param_hint="'QUESTION'"
+        )
+    if image is None and not follow:
+        _require(text, "QUESTION")
     check_choice("way", how, HOWS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
-    from mrag.retrieval.answering import ask as answered
     from mrag.retrieval.rankers import Question
 
-    settings = Settings.from_env(model=model)
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
         _folder(media)
     with opened(store, kg, lang, graph=graph) as seen:
-        ranker = _ranker(seen, question, image, media, looks, only) if pictured else None
-        given = answered(
-            seen, Question(question, image) if image is not None else question,
-            model=settings.model, k=k, index=index,
-            settings=ContextSettings(hops=hops, token_budget=budget), how=cast("How", how), reading=reading,
+        if teach:
+            from mrag.cli.questions import teach as taught
+
+            saved = taught(seen, text, reading, replacing=True)
+            say(f"Saved as {saved.name}.")
+            reading = 1
+        ranker = _ranker(seen, text, image, media, looks, only) if pictured else None
+        talk = seen.conversation(
+            model=Settings.from_env(model=model).model, k=k, index=index, how=cast("How", how),
+            settings=ContextSettings(hops=hops, token_budget=budget),
             texts=texts or None, media=media if pictured else None, ranker=ranker,
         )  # fmt: skip
-    if as_json:
-        show_json(given.to_json())
-        return
-    show_answer(given, sparql=sparql, context=context, way=how == "auto")
+        if follow:
+            for number, given in enumerate(follow_ups(talk, asked)):
+                if number and not as_json:
+                    show("")
+                show_answer(given, sparql=sparql, context=context, as_json=as_json, more=True)
+            return
+        query = Question(text, image) if image is not None else text
+        given = talk.ask(query, reading=reading or 1)
+    show_answer(given, sparql=sparql, context=context, way=how == "auto", as_json=as_json)
 
 
 def search(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mrag.graph.landing import UpdateReport
     from mrag.index.document_index import Mode, SyncReport
     from mrag.reasoning.rounds import Closure
+    from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs
     from mrag.retrieval.rankers import Hits, Question
     from mrag.retrieval.routing import How
@@ -80,6 +81,10 @@ class Shortcuts:
         """Compute or read the answer to a question; see `mrag.ask`. Whether a triple holds, `holds` says."""
         asked = _public("mrag.retrieval", "ask")
         return cast("Answer", asked(self, question, model=model, how=how, reading=reading, **options))
+
+    def conversation(self, **options: Any) -> Conversation:
+        """Begin a conversation, in which a question may go on from the last answer; see `mrag.ask`."""
+        return cast("Conversation", _public("mrag.retrieval.conversation", "Conversation")(self, **options))
 
     def explain(self, subject: str, predicate: str | None = None, object: str | None = None) -> TripleProofs:
         """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.

@@ -21,13 +21,16 @@ from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
 from mrag.planning.building.parser import Parser, Reading
-from mrag.planning.interchange import plan_from_json, plan_to_json
+from mrag.planning.following.followup import asked_after
+from mrag.planning.following.merging import LastAnswer
+from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing, has_bounds, why_nothing
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
 from mrag.planning.run import PlanResult, run
+from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
@@ -65,11 +68,13 @@ class Attempt:
         answer: The answer; None where there is none.
         sure: Whether the reading is likely enough, and nothing that matters was left unread.
         why: Why it was taken or not, in words.
+        alone: Whether the question can be understood without the one before it.
     """
 
     answer: Answer | None
     sure: bool
     why: str
+    alone: bool = True
 
 
 def parser_of(kg: KnowledgeGraph) -> Parser:
@@ -77,7 +82,15 @@ def parser_of(kg: KnowledgeGraph) -> Parser:
     return kg.cached("planning parser", lambda: Parser(schema_of(kg), lexicon_of(kg)))
 
 
-def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: float = _SECONDS) -> Attempt:
+def compute(
+    kg: KnowledgeGraph,
+    question: str,
+    *,
+    reading: int = 1,
+    seconds: float = _SECONDS,
+    follows: LastAnswer | None = None,
+    learnt: bool = True,
+) -> Attempt:
     """Compute the answer to a question.
 
     Args:
@@ -85,6 +98,8 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
         question: The question.
         reading: Which of its readings to take, counted from 1.
         seconds: Deadline of all queries together.
+        follows: What was computed before, which the question may go on from.
+        learnt: Whether saved questions tell how to read it.
 
     Example:
         >>> import mrag
@@ -93,7 +108,19 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
         11 triple stores
     """
     ends = time.monotonic() + seconds
-    readings = parser_of(kg).readings(question)
+    parser = parser_of(kg)
+    readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
+    if follows is not None:
+        readings, why = asked_after(kg, parser, question, follows, readings)
+        if why:
+            attempt = _computed(kg, question, readings, reading, ends)
+            return replace(attempt, alone=False, why=attempt.why if readings else why)
+    return _computed(kg, question, readings, reading, ends)
+
+
+def _computed(
+    kg: KnowledgeGraph, question: str, readings: Sequence[Reading], reading: int, ends: float
+) -> Attempt:
     if not readings:
         return Attempt(None, False, "no part of the question names anything in this graph")
     if readings[0].probability < SURE and reading == 1:
@@ -113,7 +140,8 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
         return Attempt(given, False, f"not understood: {words}")
     if taken.probability < SURE:
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
-    return Attempt(given, True, "every word was read, and the graph can compute it")
+    why = taken.note or "every word was read, and the graph can compute it"
+    return Attempt(given, True, why)
 
 
 def _soon(ends: float) -> float:
@@ -159,13 +187,15 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
         ConfigError: If its plan is malformed.
         StoreError: If it cannot be run.
     """
-    plan = plan_from_json(value["plan"])
-    shown = tuple(str(c) for c in value["columns"])
-    if not set(shown) <= {c.name for c in plan.columns}:
-        raise ConfigError("The columns of the answer are not in its plan.")
-    reading = Reading(plan, shown, 1.0, (), {})
-    result = run(kg, plan, schema=schema_of(kg))
-    return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
+    return answered(kg, str(value["question"]), LastAnswer.from_json(value))
+
+
+def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = "") -> Answer:
+    """Compute the answer to a question whose plan is known, and why it is."""
+    ends = time.monotonic() + _SECONDS
+    result = run(kg, known.plan, schema=schema_of(kg))
+    given = _answer(kg, question, Reading(known.plan, known.shown, 1.0, (), {}), result, (), ends)
+    return replace(given, why=why)
 
 
 def _run(

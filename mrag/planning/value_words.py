@@ -124,8 +124,10 @@ class ValueWords:
         """Return a condition in words."""
         if isinstance(condition, Contains):
             return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
-        left, right = self.value(condition.left), self.value(condition.right)
-        return f"{left} {RELATIONS[condition.relation]} {right}"
+        left, right = condition.left, self.value(condition.right)
+        if condition.relation == "!=" and left == self._roles.subject:
+            return f"other than {right}"
+        return f"{self.value(left)} {RELATIONS[condition.relation]} {right}"
 
     def value(self, value: Expression) -> str:
         """Return a value in words."""

@@ -57,6 +57,7 @@ def ask(
     texts: Texts | None = None,
     media: str | Path | None = None,
     ranker: Ranker | None = None,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
@@ -82,12 +83,14 @@ def ask(
             Files and folders are only read: nothing enters the graph.
         media: Folder of the files of the graph's images. If it is given, images are the answer.
         ranker: What ranks images, in place of the usual one for `media`.
+        follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
+            `KnowledgeGraph.conversation` keeps it.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why
             nothing could be computed.
         ModelError: If a model that was named is not available or returns no text.
-        ConfigError: If there is no such way or no such reading.
+        ConfigError: If there is no such way or no such reading, or the plan to go on from is malformed.
 
     Example:
         >>> import mrag
@@ -98,7 +101,9 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
+    given, why = routed(
+        kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker, follows=follows
+    )
     if given is not None:
         return _noted(kg, given)
     from mrag.generation.answering import answer
@@ -123,9 +128,12 @@ def stream(
     texts: Texts | None = None,
     media: str | Path | None = None,
     ranker: Ranker | None = None,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = routed(kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker)
+    given, why = routed(
+        kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker, follows=follows
+    )
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield _noted(kg, given)
@@ -153,11 +161,12 @@ async def aask(
     texts: Texts | None = None,
     media: str | Path | None = None,
     ranker: Ranker | None = None,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
         ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading, texts=texts, media=media, ranker=ranker,
+        reading=reading, texts=texts, media=media, ranker=ranker, follows=follows,
     )  # fmt: skip
 
 

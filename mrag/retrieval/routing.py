@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, StoreError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
+from mrag.planning.following.merging import LastAnswer
 from mrag.planning.reading.cues import CueKind, cues
 from mrag.retrieval.rankers import Question, Ranker
 
@@ -51,6 +52,7 @@ def routed(
     texts: Texts | None = None,
     media: str | Path | None = None,
     ranker: Ranker | None = None,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> tuple[Answer | None, str]:
     """Return the answer to a question that need not be read, or None where it has to be, and why.
 
@@ -64,9 +66,11 @@ def routed(
         texts: As for `mrag.ask`.
         media: As for `mrag.ask`.
         ranker: As for `mrag.ask`.
+        follows: As for `mrag.ask`.
 
     Raises:
-        ConfigError: If there is no such way or no such reading, or the way lacks what it needs.
+        ConfigError: If there is no such way or no such reading, the way lacks what it needs, or the plan to
+            go on from is malformed.
 
     Example:
         >>> import mrag
@@ -86,7 +90,7 @@ def routed(
     if how == "plan" or (
         how == "auto" and (not pictured or (media is None and ranker is None and _computes(asked.text)))
     ):
-        given, why = computed(kg, asked, how, reading)
+        given, why = computed(kg, asked, how, reading, follows)
         if given is not None:
             return given, why
     if how == "images" or pictured:
@@ -98,7 +102,11 @@ def routed(
 
 
 def computed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
+    kg: KnowledgeGraph,
+    question: str | Question | Retrieval,
+    how: How = "auto",
+    reading: int = 1,
+    follows: Answer | Mapping[str, Any] | None = None,
 ) -> tuple[Answer | None, str]:
     """Return the answer that `ask` computes, or None where it takes another way, and why it does which.
 
@@ -107,9 +115,10 @@ def computed(
         question: As for `mrag.ask`.
         how: `auto`, `plan` or `read`, as for `mrag.ask`.
         reading: As for `mrag.ask`.
+        follows: As for `mrag.ask`.
 
     Raises:
-        ConfigError: If there is no such reading.
+        ConfigError: If there is no such reading, or the plan to go on from is malformed.
 
     Example:
         >>> import mrag
@@ -124,8 +133,10 @@ def computed(
         return None, "the question has a picture"
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
         return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
+    before = follows.to_json() if isinstance(follows, Answer) else follows
+    last = LastAnswer.from_json(before) if before is not None and before.get("plan") is not None else None
     try:
-        attempt = compute(kg, text, reading=reading)
+        attempt = compute(kg, text, reading=reading, follows=last)
     except StoreError as error:
         if how == "plan":
             raise
@@ -140,7 +151,7 @@ def computed(
         return replace(attempt.answer, why=f"reading {reading} was asked for"), ""
     if attempt.answer is not None and attempt.sure:
         return replace(attempt.answer, why=attempt.why), attempt.why
-    if how == "auto":
+    if how == "auto" and attempt.alone:
         return None, attempt.why
     return abstained(text, attempt.why), attempt.why
 

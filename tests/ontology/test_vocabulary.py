@@ -22,6 +22,7 @@ CLASSES = {
     MRAG.KnowledgeGraph,
     MRAG.Passage,
     MRAG.Proof,
+    MRAG.SavedQuestion,
 }
 LAYERS = {
     MRAG.addedGraph,
@@ -37,10 +38,13 @@ DATATYPE_PROPERTIES = {
     MRAG.confidence: (MRAG.CompletedStatement, XSD.decimal),
     MRAG.endOffset: (MRAG.Passage, XSD.integer),
     MRAG.objection: (MRAG.CompletedStatement, MRAG.verbatim),
+    MRAG.parameter: (MRAG.SavedQuestion, MRAG.verbatim),
     MRAG.pendingOperation: (MRAG.KnowledgeGraph, XSD.string),
+    MRAG.plan: (MRAG.SavedQuestion, RDF.JSON),
     MRAG.prefixes: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.profile: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.question: (MRAG.CompletionRun, MRAG.verbatim),
+    MRAG.reading: (MRAG.SavedQuestion, MRAG.verbatim),
     MRAG.reasonedRevision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.revision: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.rule: (MRAG.Proof, XSD.string),
@@ -48,6 +52,7 @@ DATATYPE_PROPERTIES = {
     MRAG.startOffset: (MRAG.Passage, XSD.integer),
     MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.verdict: (MRAG.CompletedStatement, XSD.string),
+    MRAG.wording: (MRAG.SavedQuestion, MRAG.verbatim),
 }
 ANNOTATIONS = {
     MRAG.classExpression,

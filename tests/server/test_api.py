@@ -135,6 +135,34 @@ def test_another_reading_and_another_way_can_be_asked_for(api: httpx.Client, kg:
     assert error_of(late) == (400, "ConfigError") and "from 1 to" in late.json()["error"]["hint"]
 
 
+def test_a_question_may_go_on_from_the_answer_before(api: httpx.Client, kg: KnowledgeGraph) -> None:
+    first = asked(api, question="How many triple stores are there?")[-1]["answer"]
+    follows = {"plan": first["plan"], "columns": first["columns"]}
+    then = asked(api, question="which of them are commercial?", follows=follows)[-1]["answer"]
+    assert then["why"].startswith("read as a follow-up") and len(then["rows"]) == 7 and verify(kg, then).ok
+    alone = asked(api, question="How many databases are there?", follows=follows)[-1]["answer"]
+    assert alone["why"].startswith("read as a question on its own")
+    refused = asked(api, question="and of Mars?", follows=follows)[-1]["answer"]
+    assert refused["plan"] is None and refused["text"].startswith("Not in this graph: ")
+
+
+@pytest.mark.parametrize(
+    "follows",
+    [
+        "SELECT * { ?s ?p ?o }",
+        {"query": "ASK {}"},
+        {"plan": [], "columns": []},
+        {"plan": {"where": {"patterns": [[{"unknown": "} DROP"}] * 3]}}, "columns": []},
+        {"plan": {}, "columns": ["x"]},
+        {"plan": {"where": {"patterns": [[{"type": "uri", "value": "urn:a b>"}] * 3]}}, "columns": []},
+        {"plan": {"columns": [{"name": "n", "value": {"unknown": "n"}}]}, "columns": ["n"]},
+    ],
+)
+def test_a_plan_from_a_client_is_checked_like_any_input(api: httpx.Client, follows: Any) -> None:
+    response = api.post("/api/ask", json={"question": "how many?", "follows": follows})
+    assert error_of(response) == (400, "ConfigError")
+
+
 def test_why_an_answer_was_read_is_said(api: httpx.Client) -> None:
     answer = asked(api, question="Which products are written in Java?")[-1]["answer"]
     assert answer["way"] == "read" and "“written”" in answer["why"]

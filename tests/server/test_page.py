@@ -193,6 +193,45 @@ def test_another_reading_is_asked_for_by_a_click_and_has_an_address(
         assert not page.locator("#computed").is_visible()
 
 
+@SIZES
+def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F")
+        page.wait_for_selector("#answer .cite")
+        assert not page.locator("#asked-before").is_visible()
+        for question, text in (
+            ("which of them are commercial?", "AllegroGraph"),
+            ("how many?", "7 triple stores"),
+        ):
+            page.get_by_label("Go on from this answer").fill(question)
+            page.keyboard.press("Enter")
+            page.wait_for_selector(f"#answer:has-text({text!r})")
+            assert page.locator("#answer-note").inner_text().startswith("Computed: read as a follow-up")
+        assert page.locator("#asked-before").inner_text() == (
+            "how many?, asked after How many triple stores are there? › which of them are commercial?"
+        )
+        assert seen.overflow() <= 0
+        address = page.url
+        page.go_back()
+        page.wait_for_selector("#answer:has-text('AllegroGraph')")
+    with watched(browser, base, size) as seen:
+        # Whoever opens the link has none of the answers before.
+        page = seen.open(address.removeprefix(base))
+        page.wait_for_selector("#answer:has-text('7 triple stores')")
+        page.get_by_label("Go on from this answer").fill("and of Mars?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer:has-text('Not in this graph')")
+        assert page.get_by_label("Go on from this answer").is_visible()
+        page.get_by_label("Question").fill("How many databases?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answer:has-text('33 databases')")
+        assert "after" not in page.url and not page.locator("#asked-before").is_visible()
+        page = seen.open("/#/ask?q=How+many+databases%3F&after=%5B%5B1%2C2%5D")
+        page.wait_for_selector("#answer:has-text('33 databases')")
+
+
 def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
     """Where MRAG_PAGE_PICTURE names a file it is written there: `docs/images/page.png` is made that way."""
     path = Path(os.environ.get("MRAG_PAGE_PICTURE") or tmp_path / "page.png")

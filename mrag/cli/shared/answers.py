@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mrag.cli.shared.output import say, show, show_data, show_lines
+from mrag.cli.shared.output import say, show, show_data, show_json, show_lines
 
 if TYPE_CHECKING:
     from mrag.generation.computed import Computed
@@ -18,7 +18,15 @@ _WAYS = {
 }
 
 
-def show_answer(given: Answer, *, sparql: bool = False, context: bool = False, way: bool = False) -> None:
+def show_answer(
+    given: Answer,
+    *,
+    sparql: bool = False,
+    context: bool = False,
+    way: bool = False,
+    as_json: bool = False,
+    more: bool = False,
+) -> None:
     """Print an answer.
 
     Args:
@@ -26,7 +34,12 @@ def show_answer(given: Answer, *, sparql: bool = False, context: bool = False, w
         sparql: Whether the query that was run is printed too.
         context: Whether all lines it was made from are printed too.
         way: Whether it is said why the answer was found otherwise than by computing it.
+        as_json: Whether it is printed as JSON.
+        more: Whether it is one of several: each says what it follows from, and JSON is on a line of its own.
     """
+    if as_json:
+        show_json(given.to_json(), indent=None if more else 2)
+        return
     show_lines(given.text)
     if given.computed is not None:
         _show_reading(given.computed, sparql)
@@ -43,7 +56,7 @@ def show_answer(given: Answer, *, sparql: bool = False, context: bool = False, w
     if context:
         show()
         show_lines(given.context.text())
-    if way and given.why and given.way != "plan":
+    if given.why and (more or (way and given.way != "plan")):
         say()
         say(f"{_WAYS[given.way]}: {given.why}.", style="dim")
     if given.notice:

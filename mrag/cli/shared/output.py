@@ -36,9 +36,9 @@ def show_data(text: str) -> None:
     write_data(escaped(text) + "\n")
 
 
-def show_json(value: Any) -> None:
-    """Print JSON to standard output, control characters escaped as JSON does."""
-    write_data(escaped(json.dumps(value, ensure_ascii=False, indent=2), json=True) + "\n")
+def show_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print JSON to standard output, control characters escaped as JSON does; on one line without indent."""
+    write_data(escaped(json.dumps(value, ensure_ascii=False, indent=indent), json=True) + "\n")
 
 
 @contextmanager

@@ -83,10 +83,7 @@ class QueryGraph:
 
     def fresh(self, words: str) -> Unknown:
         """Return an unknown that is not in use, named after some words."""
-        base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip(
-            "_"
-        )
-        base = base if base and base[0].isalpha() else f"x_{base}".rstrip("_")
+        base = identifier(words)
         name, number = base, 1
         while name in self.names:
             number += 1
@@ -312,3 +309,24 @@ def compare_period(
 def text_is(value: Expression, text: str) -> Condition:
     """Return the condition that a value's text is another, whatever the case."""
     return Contains(value, text, "whole")
+
+
+def number_literal(value: float) -> Literal:
+    """Return a number of a question as a literal.
+
+    Example:
+        >>> str(number_literal(5.0)), number_literal(2.5).toPython()
+        ('5', 2.5)
+    """
+    return Literal(int(value)) if float(value).is_integer() else Literal(value)
+
+
+def identifier(words: str) -> str:
+    """Return words as the name of an unknown.
+
+    Example:
+        >>> identifier("weight (g)"), identifier("2nd place")
+        ('weight__g', 'x_2nd_place')
+    """
+    base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip("_")
+    return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rdflib import RDF, XSD, Literal, URIRef
 
-from mrag.planning.building.assembly import compare_period
+from mrag.planning.building.assembly import compare_period, number_literal
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.columns import PlanColumns
 from mrag.planning.lexical.candidates import Candidate, NameMention
@@ -125,7 +125,7 @@ class PlanConditions(PlanColumns):
             return
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):
-            target.append(Comparison(left, "<=", _number(compared.upper)))
+            target.append(Comparison(left, "<=", number_literal(compared.upper)))
 
     def _numbered(self, compared: Compared, found: Candidate) -> None:
         """Find a thing by its number: "semester 2"."""
@@ -140,7 +140,7 @@ class PlanConditions(PlanColumns):
             raise Unbuildable("a number of what?")
         info = min(owned, key=lambda i: ("id" not in i.names[0].lower().split(), i.iri))
         value = self.graph.number(self.graph.node_of(found.term, typed=True), info)
-        condition = Comparison(value, "=", _number(compared.value))
+        condition = Comparison(value, "=", number_literal(compared.value))
         if compared.either and self.graph.conditions:
             one = self.graph.conditions.pop()
             self.graph.either.append((Block(conditions=(one,)), Block(conditions=(condition,))))
@@ -150,7 +150,7 @@ class PlanConditions(PlanColumns):
     def _right(self, compared: Compared, noun: Noun | None) -> Expression:
         value = compared.value
         if isinstance(value, float | int):
-            return _number(value)
+            return number_literal(value)
         if isinstance(value, FrameMeasure) and value.function is not None and value.noun is not None:
             found = self.noun(value.noun, "number")
             info = self.info(found)
@@ -218,9 +218,9 @@ class PlanConditions(PlanColumns):
         if not isinstance(compared.value, float | int):
             raise Unbuildable("counted against a thing")
         count = self._measure(FrameMeasure("count", noun))
-        self.having.append(Comparison(count, compared.relation, _number(compared.value)))
+        self.having.append(Comparison(count, compared.relation, number_literal(compared.value)))
         if isinstance(compared.upper, float):
-            self.having.append(Comparison(count, "<=", _number(compared.upper)))
+            self.having.append(Comparison(count, "<=", number_literal(compared.upper)))
 
     def _in_period(self, compared: Compared, period: Period) -> None:
         value, info = self._time(compared.left or compared.right, compared.at)
@@ -287,7 +287,3 @@ class PlanConditions(PlanColumns):
 
     def _places(self) -> set[Unknown | URIRef]:
         return {node.place for node in self.graph.nodes}
-
-
-def _number(value: float) -> Literal:
-    return Literal(int(value)) if float(value).is_integer() else Literal(value)

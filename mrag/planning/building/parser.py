@@ -68,6 +68,7 @@ class Reading:
         probability: How likely it is to be what was meant.
         ignored: Words that carry meaning and were not read.
         features: What it was scored by.
+        note: Why it was read so, where more than its words tell.
     """
 
     plan: Plan
@@ -75,6 +76,7 @@ class Reading:
     probability: float
     ignored: tuple[str, ...]
     features: Mapping[str, float]
+    note: str = ""
 
 
 def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
@@ -131,16 +133,19 @@ class Parser:
                         Candidate("property", info.iri, 0.95, name, "spelling")
                     )
 
-    def readings(self, text: str, k: int = 10) -> list[Reading]:
+    def readings(
+        self, text: str, k: int = 10, *, meant: Mapping[str, Candidate] | None = None
+    ) -> list[Reading]:
         """Return the likeliest readings of a question, best first.
 
         Args:
             text: The question.
             k: Maximum number of readings.
+            meant: What some of its words stand for: "they" for what was spoken of before.
         """
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
-        for draft, cost in self._read(text, {}, _DEEPEST):
+        for draft, cost in self._read(text, meant or {}, _DEEPEST):
             reading = self._scored(draft, cost)
             key = (reading.plan, reading.shown)
             if key not in found or found[key].probability < reading.probability:

@@ -70,11 +70,11 @@ export async function getJson(path, values = {}) {
 }
 
 // Calls back with each event of the answer as it arrives.
-export async function ask({ question, how, reading }, onEvent, signal) {
+export async function ask({ question, how, reading, follows }, onEvent, signal) {
   const response = await request("/api/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ question, how, reading }),
+    body: JSON.stringify({ question, how, reading, follows }),
     signal,
   });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

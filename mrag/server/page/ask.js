@@ -8,11 +8,13 @@ import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
 
 const KEPT = 20;
+const LONGEST = 50;
 const WAYS = new Set(["auto", "plan", "read"]);
 const answers = new Map();
 let running = null;
 let shown = null;
 let leave = null;
+let before = [];
 
 export function start(go) {
   leave = go;
@@ -20,10 +22,18 @@ export function start(go) {
     event.preventDefault();
     const question = byId("question").value.trim();
     if (!question) return byId("question").focus();
-    const asked = { question, how: byId("how").value, reading: 1 };
+    const asked = { question, how: byId("how").value, reading: 1, after: [] };
     answers.delete(key(asked));
     shown = null;
     go("ask", address(asked));
+  });
+  byId("follow-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = byId("follow").value.trim();
+    if (!question) return byId("follow").focus();
+    byId("follow").value = "";
+    byId("answer-title").focus({ preventScroll: true });
+    go("ask", address({ question, how: byId("how").value, reading: 1, after: before }));
   });
   byId("ask-stop").addEventListener("click", () => running?.abort(STOPPED));
 }
@@ -31,12 +41,43 @@ export function start(go) {
 const STOPPED = "stopped by the reader";
 
 // What is asked stands in the address, without what goes without saying.
-function address({ question, how, reading }) {
-  return { q: question, ...(how === "auto" ? {} : { how }), ...(reading === 1 ? {} : { reading: String(reading) }) };
+function address({ question, how, reading, after }) {
+  return {
+    q: question,
+    ...(how === "auto" ? {} : { how }),
+    ...(reading === 1 ? {} : { reading: String(reading) }),
+    ...(after.length ? { after: JSON.stringify(after) } : {}),
+  };
 }
 
 function key(asked) {
-  return JSON.stringify([asked.question, asked.how, asked.reading]);
+  return JSON.stringify([asked.question, asked.how, asked.reading, asked.after]);
+}
+
+// The questions before, each with the number of its reading; an address may hold anything.
+function questionsBefore(text) {
+  try {
+    const found = JSON.parse(text || "[]");
+    const sound = (one) => Array.isArray(one) && typeof one[0] === "string" && one[0].trim() && Number.isInteger(one[1]);
+    return Array.isArray(found) && found.every(sound) ? found.slice(-LONGEST) : [];
+  } catch {
+    return [];
+  }
+}
+
+// What the server needs to go on: the plan of the last answer, which is asked for again if it is not at hand.
+async function lastAnswer({ how, after }, signal) {
+  if (!after.length) return undefined;
+  const [question, reading] = after.at(-1);
+  const asked = { question, how, reading, after: after.slice(0, -1) };
+  let whole = answers.get(key(asked));
+  if (!whole) {
+    const follows = await lastAnswer(asked, signal);
+    await ask({ ...asked, follows }, (event) => (whole = { ...whole, ...event }), signal);
+    if (!signal.aborted) answers.set(key(asked), whole);
+  }
+  const { plan, columns } = whole.answer;
+  return plan ? { plan, columns } : undefined;
 }
 
 export async function enter(values) {
@@ -44,7 +85,7 @@ export async function enter(values) {
   const question = (values.q || "").trim();
   const how = WAYS.has(values.how) ? values.how : "auto";
   const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 1;
-  const asked = { question, how, reading };
+  const asked = { question, how, reading, after: questionsBefore(values.after) };
   byId("question").value = question;
   byId("how").value = how;
   if (key(asked) === shown) return;
@@ -77,12 +118,12 @@ async function write(asked) {
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
   place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
-  for (const id of ["cited", "ask-picture", "ask-images", "answer-note", "computed"]) show(byId(id), false);
+  for (const id of ["cited", "ask-picture", "ask-images", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   let whole = {};
   try {
     await ask(
-      asked,
+      { ...asked, follows: await lastAnswer(asked, stop.signal) },
       (event) => {
         if (stop.signal.aborted) return;
         if (event.event === "found") {
@@ -128,6 +169,12 @@ function finish({ answer, pictures, images, hits = [] }, asked) {
     byId("answer-title").focus({ preventScroll: true });
     leave("ask", address({ ...asked, reading }));
   });
+  // What could not be computed can be asked again in other words, about the answer before it.
+  before = answer.plan ? [...asked.after, [asked.question, asked.reading]].slice(-LONGEST) : asked.after;
+  show(byId("follow-form"), before.length);
+  const earlier = byId("asked-before");
+  earlier.textContent = `${asked.question}, asked after ${asked.after.map(([text]) => text).join(" › ")}`;
+  show(earlier, asked.after.length);
   const note = byId("answer-note");
   note.textContent = [wayOf(answer), answer.model ? `Written by ${answer.model}.` : "", answer.notice || ""].join(" ").trim();
   show(note, note.textContent);

@@ -35,6 +35,7 @@ from mrag.server.web.validation import (
     int_value,
     iri_value,
     json_body,
+    object_value,
     problem,
     reply,
     text_value,
@@ -237,18 +238,19 @@ class Api:
         Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
         """
         values = await json_body(request, min(MAX_BODY, self.settings.max_body))
-        check_names(values, "question", "k", "model", "how", "reading")
+        check_names(values, "question", "k", "model", "how", "reading", "follows")
         question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
         how = cast("How", choice_value(values, "how", HOWS))
         reading = int_value(values, "reading", 1, 1, 100)
+        follows = object_value(values, "follows", "plan", "columns")
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve
             from mrag.retrieval.answering import retrieve
             from mrag.retrieval.routing import computed
 
-            given, why = computed(self.kg, question, how, reading)
+            given, why = computed(self.kg, question, how, reading, follows)
             if given is not None:
                 return Prepared(given)
             found = retrieve(self.kg, question, k=k, index=self.settings.index, why=why)

@@ -190,6 +190,22 @@ def choice_value(values: Mapping[str, Any], name: str, choices: Sequence[str]) -
     return str(value)
 
 
+def object_value(values: Mapping[str, Any], name: str, *names: str) -> Mapping[str, Any] | None:
+    """Return an object with these members and no others; None if it is left out.
+
+    Example:
+        >>> object_value({"follows": {"plan": {}}}, "follows", "plan", "columns")
+        {'plan': {}}
+    """
+    value = values.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{name} must be an object.")
+    check_names(value, *names)
+    return value
+
+
 def iri_value(values: Mapping[str, Any], name: str, prefixes: Mapping[str, str]) -> URIRef:
     """Return an IRI, given in full or as a CURIE.
 

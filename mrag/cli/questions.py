@@ -1,0 +1,200 @@
+"""`mrag questions`: questions are saved with their plans, run again with other names, and removed."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mrag.cli.shared.answers import show_answer
+from mrag.cli.shared.options import (
+    DEFAULT_LANGUAGES,
+    JsonOption,
+    KgOption,
+    LanguageOption,
+    StoreOption,
+    opened,
+)
+from mrag.cli.shared.output import say, show, show_json
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.planning.saved import SavedQuestion
+
+app = typer.Typer(
+    help="Save questions with their plans, and run them again with other names.",
+    epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the saved question.")]
+NameOption = Annotated[str, typer.Option("--name", help="What to call it. Default: its words.")]
+AuthorOption = Annotated[
+    str | None, typer.Option("--by", help="Who saves it. Default: the name that you are logged in by.")
+]
+
+
+@app.command()
+def save(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
+    store: StoreOption = None,
+    kg: KgOption = None,
+    name: NameOption = "",
+    reading: Annotated[int, typer.Option(min=1, help="Which of its readings is right.")] = 1,
+    by: AuthorOption = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a question of this name.")] = False,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Save a question with the plan that answers it; later questions of the same words are read like it.
+
+    \b
+    Example:
+      mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
+    """
+    with opened(store, kg, lang) as graph:
+        _show(teach(graph, question, reading, name=name, by=by, replacing=replace), as_json=as_json)
+
+
+@app.command("list")
+def list_(
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """List the saved questions: name, template, parameters, reading, who saved them and when.
+
+    \b
+    Example:
+      mrag questions list --json
+    """
+    from mrag.planning.saved import list_questions
+
+    with opened(store, kg, lang) as graph:
+        every = list_questions(graph)
+    if as_json:
+        show_json([saved.to_json() for saved in every])
+        return
+    for saved in every:
+        _show(saved, as_json=False)
+    if not every:
+        say("No question is saved.")
+
+
+@app.command()
+def run(
+    name: NameArgument,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PARAMETER=NAME", help="What to ask for instead; repeatable."),
+    ] = None,
+    sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a saved question, with other names where they are given.
+
+    \b
+    Example:
+      mrag questions run "products of a vendor" --with company="Stardog Union"
+    """
+    from mrag.planning.saved import run_question
+
+    values = {}
+    for given in with_ or ():
+        parameter, equals, value = given.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
+        values[parameter.strip()] = value.strip()
+    with opened(store, kg, lang) as graph:
+        answer = run_question(graph, name, values)
+    show_answer(answer, sparql=sparql, context=False, as_json=as_json)
+
+
+@app.command()
+def remove(
+    name: NameArgument,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+) -> None:
+    """Remove a saved question.
+
+    \b
+    Example:
+      mrag questions remove "products of a vendor"
+    """
+    from mrag.planning.saved import remove_question
+
+    with opened(store, kg, lang) as graph:
+        remove_question(graph, name)
+    say(f"Removed: {name}")
+
+
+def teach(
+    graph: KnowledgeGraph,
+    question: str,
+    reading: int | None,
+    *,
+    name: str = "",
+    by: str | None = None,
+    replacing: bool = False,
+) -> SavedQuestion:
+    """Save a question in one of its readings.
+
+    Args:
+        graph: The graph.
+        question: The question.
+        reading: The number of the right reading; None to ask for it.
+        name: What to call it.
+        by: Who saves it; by default the name of the login.
+        replacing: Whether another question of this name may be replaced.
+
+    Raises:
+        ConfigError: If it cannot be computed, or no reading is chosen.
+    """
+    from mrag.errors import ConfigError
+    from mrag.planning.answering import compute
+    from mrag.planning.saved import save_question
+
+    # What was taught before must not hide what else may be right.
+    attempt = compute(graph, question, reading=reading or 1, learnt=False)
+    if attempt.answer is None or attempt.answer.computed is None:
+        raise ConfigError(f"There is no plan to save: {attempt.why}.")
+    answer, computed = attempt.answer, attempt.answer.computed
+    if reading is None:
+        numbered = {1: computed.reading, **{other.number: other.reading for other in computed.readings}}
+        for number, words in numbered.items():
+            show(f"{number}: {words}")
+        sys.stderr.write(f"Which reading is right ({', '.join(map(str, numbered))}; nothing for none)? ")
+        sys.stderr.flush()
+        chosen = sys.stdin.readline().strip()
+        if chosen not in map(str, numbered):
+            raise ConfigError("No reading was chosen, so nothing is saved.")
+        if chosen != "1":
+            taken = compute(graph, question, reading=int(chosen), learnt=False).answer
+            answer = taken or answer
+    if by is None:
+        by = ""
+        with suppress(OSError, KeyError, ImportError):  # a container may have no such user
+            by = getpass.getuser()
+    return save_question(graph, answer, name, author=by, replacing=replacing)
+
+
+def _show(saved: SavedQuestion, *, as_json: bool) -> None:
+    value = saved.to_json()
+    if as_json:
+        show_json(value)
+        return
+    show(f"{saved.name}: {value['template']}")
+    for parameter, label in value["parameters"].items():
+        show(f"  {parameter} = {label}")
+    show(f"  read as: {saved.reading}")
+    show(f"  saved {saved.saved}{f' by {saved.author}' if saved.author else ''}")

@@ -1,0 +1,1 @@
+"""Follow-up questions: typed edits of the plan that was computed last."""

@@ -1,0 +1,194 @@
+"""Saved questions as a store keeps them: in a graph of their own that no question is answered from.
+
+<urn:mrag:question:…>  mrag:SavedQuestion: label, question, reading and parameters in words, who and when
+mrag:plan: plan, columns, parameters and template as JSON
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
+
+from mrag.errors import ConfigError, StoreError, TermError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.following.merging import LastAnswer
+from mrag.planning.following.slots import Slot, slots_of
+from mrag.planning.interchange import plan_to_json
+from mrag.rdf import queries
+from mrag.rdf.terms import MRAG, Triple, term_from_json, term_to_json
+from mrag.stores.base import Dataset
+
+SAVED: Final = "urn:mrag:question:"
+"""Start of the IRIs of saved questions."""
+
+_HIDDEN: Final = URIRef(MRAG + "verbatim")
+_PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
+_CACHED: Final = "saved questions"
+
+
+@dataclass(frozen=True)
+class QuestionParameter:
+    """A name or a value of a saved question, in whose place another one can be given.
+
+    Attributes:
+        name: What the parameter is called.
+        label: What stands in its place in the question.
+        slot: Its place in the plan.
+    """
+
+    name: str
+    label: str
+    slot: Slot
+
+
+@dataclass(frozen=True)
+class SavedQuestion:
+    """A question that was saved with its plan.
+
+    Attributes:
+        name: Its name.
+        question: The question as it was asked.
+        reading: How it was read, in words.
+        computed: Its plan, and the columns that are shown.
+        parameters: What can be given otherwise.
+        template: The question in parts: text, and numbers of parameters.
+        author: Who saved it; may be empty.
+        saved: When, as xsd:dateTime writes it.
+    """
+
+    name: str
+    question: str
+    reading: str
+    computed: LastAnswer
+    parameters: tuple[QuestionParameter, ...]
+    template: tuple[str | int, ...]
+    author: str
+    saved: str
+
+    @property
+    def iri(self) -> str:
+        """Return its IRI."""
+        return SAVED + self.name
+
+    def asked(self, labels: Mapping[str, str]) -> str:
+        """Return the question with other labels for some of its parameters."""
+        named = [labels.get(p.name, p.label) for p in self.parameters]
+        return "".join(part if isinstance(part, str) else named[part] for part in self.template)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "reading": self.reading,
+            "template": self.asked({p.name: f"{{{p.name}}}" for p in self.parameters}),
+            "parameters": {p.name: p.label for p in self.parameters},
+            "author": self.author,
+            "saved": self.saved,
+        }
+
+
+def questions_graph(kg: KnowledgeGraph) -> str:
+    """Return the IRI of the graph of saved questions; no question is answered from it.
+
+    A server that reasons itself has all its graphs in sight; there a datatype of their own keeps the texts
+    out of indexes.
+    """
+    return (
+        kg.server_graph("questions") if kg.store.capabilities.reasoning else f"urn:mrag:questions:{kg.name}"
+    )
+
+
+def question_triples(kg: KnowledgeGraph, saved: SavedQuestion) -> Iterator[Triple]:
+    """Yield the triples of a saved question."""
+    node = URIRef(saved.iri)
+    kept = {
+        "plan": plan_to_json(saved.computed.plan),
+        "columns": saved.computed.shown,
+        "parameters": [
+            {
+                "name": p.name,
+                "label": p.label,
+                "role": p.slot.role,
+                "terms": [term_to_json(t) for t in p.slot.terms],
+            }
+            for p in saved.parameters
+        ],
+        "template": saved.template,
+    }
+    yield Triple(node, RDF.type, URIRef(MRAG + "SavedQuestion"))
+    yield Triple(node, RDF.type, PROV.Entity)
+    yield Triple(node, RDFS.label, Literal(saved.name, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "wording"), Literal(saved.question, datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "reading"), Literal(saved.reading, datatype=_HIDDEN))
+    for p in saved.parameters:
+        yield Triple(node, URIRef(MRAG + "parameter"), Literal(f"{p.name} = {p.label}", datatype=_HIDDEN))
+    yield Triple(node, URIRef(MRAG + "plan"), Literal(json.dumps(kept, sort_keys=True), datatype=RDF.JSON))
+    yield Triple(node, _PART_OF, URIRef(kg.iri))
+    yield Triple(node, PROV.generatedAtTime, Literal(saved.saved, datatype=XSD.dateTime, normalize=False))
+    if saved.author:
+        agent = URIRef("urn:mrag:agent:" + hashlib.sha256(saved.author.encode()).hexdigest()[:32])
+        yield Triple(node, PROV.wasAttributedTo, agent)
+        yield Triple(agent, RDF.type, PROV.Agent)
+        yield Triple(agent, PROV.value, Literal(saved.author, datatype=_HIDDEN))
+
+
+def list_questions(kg: KnowledgeGraph) -> list[SavedQuestion]:
+    """Return the saved questions of a graph, in order of name; those that cannot be read are left out.
+
+    They are read once for each state of the graph, and again when one is saved or removed here.
+    """
+    return kg.cached(_CACHED, lambda: list(_read(kg)))
+
+
+def forget_questions(kg: KnowledgeGraph) -> None:
+    """Read the saved questions anew when they are next asked for."""
+    kg.cache.pop(_CACHED, None)
+
+
+def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
+    found: dict[str, dict[str, str]] = {}
+    text = queries.get("planning/saved-list").bind(kg=[kg.iri])
+    try:
+        rows = list(kg.store.select(text, Dataset((questions_graph(kg),))))
+    except StoreError:
+        return  # a store that cannot tell can still be asked
+    for node, p, o, author in rows:
+        values = found.setdefault(str(node), {})
+        values[str(p)] = str(o)
+        values["author"] = "" if author is None else str(author)
+    for name, values in sorted(found.items()):
+        try:
+            yield _saved(name.removeprefix(SAVED), values)
+        except (ConfigError, TermError, KeyError, TypeError, ValueError, AttributeError, IndexError):
+            continue
+
+
+def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
+    kept = json.loads(values[MRAG + "plan"])
+    computed = LastAnswer.from_json(kept)
+    slots = {(s.role, s.terms): s for s in slots_of(computed.plan)}
+    parameters = tuple(
+        QuestionParameter(
+            str(p["name"]), str(p["label"]), slots[p["role"], tuple(term_from_json(t) for t in p["terms"])]
+        )
+        for p in kept["parameters"]
+    )
+    template = tuple(
+        part if isinstance(part, str) else parameters.index(parameters[part]) for part in kept["template"]
+    )
+    return SavedQuestion(
+        name,
+        values[MRAG + "wording"],
+        values.get(MRAG + "reading", ""),
+        computed,
+        parameters,
+        template,
+        values["author"],
+        values.get(str(PROV.generatedAtTime), ""),
+    )

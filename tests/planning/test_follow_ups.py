@@ -1,0 +1,269 @@
+"""Questions that go on from the last answer, on the two graphs made for these tests and on the demo graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import RDF, Literal, URIRef
+
+import mrag
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import Attempt, compute
+from mrag.planning.following.merging import LastAnswer
+from mrag.planning.interchange import plan_from_json
+from mrag.rdf.terms import Triple
+from tests.planning.graphs import HOSTILE
+from tests.planning.test_questions import opened
+
+CITIES = "which cities are in texas"
+RIVERS = "how many rivers run through texas"
+LARGEST = "list the three largest cities"
+LONG = "which rivers are longer than 1000 km"
+ACME = "Which products are supplied by Acme?"
+
+GOES_ON = [
+    # another name, class, property or number
+    ("states", RIVERS, "and of oklahoma?", ["1"]),
+    ("states", RIVERS, "What about New Mexico?", ["3"]),
+    ("states", "what is the population of texas", "and the area?", ["266807"]),
+    ("states", "what is the population of texas", "and of Hawaii?", ["964000"]),
+    ("states", "how many rivers are there", "and mountains?", ["3"]),
+    ("states", "which states border texas", "and oklahoma?", ["New Mexico", "Texas"]),
+    ("states", CITIES, "and in oklahoma?", ["Oklahoma City"]),
+    ("states", LONG, "and 2000?", ["Mississippi", "Rio Grande"]),
+    ("states", LONG, "longer than 2000 km?", ["Mississippi", "Rio Grande"]),
+    ("states", LONG, "and shorter than 2000 km?", ["Red"]),
+    ("company", ACME, "and by Cortex?", ["S7 Heat Sensor"]),
+    ("company", "How many suppliers are from Spain?", "Germany?", ["1"]),
+    ("company", "Who works in Engineering?", "and in Marketing?", ["Brant, Heinrich", "Miller, Anna"]),
+    ("company", "What is the price of the X20 pump?", "and the heat sensor?", ["9.9"]),
+    (
+        "company",
+        "What is the average price of hardware per category?",
+        "and the weight?",
+        ["Pump | 300", "Resistor | 3", "Sensor | 30"],
+    ),
+    # more, or less, of the same
+    ("states", RIVERS, "without the Pecos", ["2"]),
+    ("states", CITIES, "with more than 500000 people", ["Dallas", "Houston"]),
+    ("states", CITIES, "only the large ones", ["Houston"]),
+    ("states", LONG, "only those shorter than 2000 km", ["Red"]),
+    ("states", "how many rivers are there", "in texas?", ["3"]),
+    ("company", ACME, "only the cheap ones", ["R100-2 Strain Resistor"]),
+    ("company", ACME, "without the resistors", ["X20-11873 - Pump, blue"]),
+    ("company", "Which products cost more than 5 euros?", "and less than 20?",
+     ["S7 Heat Sensor", "X20-11873 - Pump, blue"]),
+    ("company", "Which products cost more than 5 euros?", "between 5 and 20?",
+     ["S7 Heat Sensor", "X20-11873 - Pump, blue"]),
+    ("company", "How many suppliers are there per country?", "only Spain", ["Spain | 2"]),
+    # of what was cut off, only what was shown
+    ("states", LARGEST, "only those in texas", ["Dallas | 904078", "Houston | 1595138"]),
+    ("states", LARGEST, "in texas?", ["Austin | 345496", "Dallas | 904078", "Houston | 1595138"]),
+    ("states", LARGEST, "how many of them are in texas?", ["2"]),
+    ("states", LARGEST, "and the smallest?", ["Santa Fe | 48953"]),
+    # something else about the same
+    ("states", RIVERS, "which ones?", ["Pecos", "Red", "Rio Grande"]),
+    ("states", RIVERS, "which of them is the longest?", ["Rio Grande"]),
+    ("states", RIVERS, "how long are they?", ["Pecos | 805", "Red | 1638", "Rio Grande | 3033"]),
+    ("states", CITIES, "how many?", ["3"]),
+    ("states", CITIES, "which is the largest?", ["Houston"]),
+    ("states", CITIES, "what is the average population?", ["948237.333333"]),
+    ("states", CITIES, "the two largest", ["Dallas | 904078", "Houston | 1595138"]),
+    ("states", CITIES, "in which state are they?", ["Austin | Texas", "Dallas | Texas", "Houston | Texas"]),
+    ("states", LONG, "how many per state?",
+     ["Louisiana | 2", "New Mexico | 2", "Oklahoma | 1", "Texas | 2"]),
+    ("states", "what is the longest river", "which states does it run through?", ["Louisiana"]),
+    ("states", "what is the population of texas", "which rivers run through it?",
+     ["Pecos", "Red", "Rio Grande"]),
+    ("states", "which states border texas", "what are their capitals",
+     ["Louisiana | Baton Rouge", "New Mexico | Santa Fe", "Oklahoma | Oklahoma City"]),
+    ("company", ACME, "who is their product manager?",
+     ["R100-2 Strain Resistor | Brant, Heinrich", "X20-11873 - Pump, blue | Smith, John"]),
+    ("company", "How many suppliers are from Spain?", "which products do they supply?",
+     ["Acme Ltd | R100-2 Strain Resistor", "Acme Ltd | X20-11873 - Pump, blue"]),
+    ("company", "Which products cost more than 5 euros?", "which of them are services?", ["Data Cleaning"]),
+    ("demo", "Which products were released in 2019?", "which of them are graph databases?", None),
+    ("demo", "Which products were released before 2005?", "what about 2010?",
+     ["Apache Cassandra", "MariaDB", "MongoDB", "MySQL", "Redis", "SQLite"]),
+]  # fmt: skip
+
+STANDS_ALONE = [
+    ("states", RIVERS, "how many states are there?", ["5"]),
+    ("states", "what is the longest river", "what is the highest mountain?", ["Mauna Kea"]),
+    ("company", "Who works in Engineering?", "What is Heinrich Brant's email address?", ["h.b@c.example"]),
+]
+
+REFUSED = [
+    ("states", RIVERS, "and Houston?"),
+    ("states", RIVERS, "and cities?"),
+    ("states", RIVERS, "of oklahoma and hawaii?"),
+    ("states", "what is the longest river", "and the highest mountain?"),
+    ("states", "which states border texas", "which states border them?"),
+    ("states", CITIES, "except the largest"),
+    ("company", ACME, "and employees?"),
+    ("company", ACME, "and the red ones?"),
+    ("company", "How many suppliers are there per country?", "and per city?"),
+]
+
+
+@pytest.fixture(scope="module")
+def graphs() -> Iterator[dict[str, KnowledgeGraph]]:
+    found = {name: opened(name) for name in ("states", "company")}
+    found["demo"] = mrag.demo(model="none")
+    yield found
+    for kg in found.values():
+        kg.close()
+
+
+def after(kg: KnowledgeGraph, first: str, then: str) -> Attempt:
+    answer = compute(kg, first).answer
+    assert answer is not None and answer.computed is not None
+    return compute(kg, then, follows=LastAnswer.from_json(answer.to_json()))
+
+
+def rows_of(attempt: Attempt) -> list[str]:
+    assert attempt.sure, attempt.why
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    return sorted(" | ".join(cell.label for cell in row) for row in attempt.answer.computed.rows)
+
+
+@pytest.mark.parametrize(("name", "first", "then", "rows"), GOES_ON)
+def test_a_follow_up_edits_the_plan(
+    graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str, rows: list[str] | None
+) -> None:
+    attempt = after(graphs[name], first, then)
+    if rows is None:  # nothing of that kind
+        assert attempt.answer is None and not attempt.sure
+        return
+    assert rows_of(attempt) == rows
+    assert attempt.why.startswith("read as a follow-up")
+    assert attempt.answer is not None and mrag.verify(graphs[name], attempt.answer).ok
+
+
+@pytest.mark.parametrize(("name", "first", "then", "rows"), STANDS_ALONE)
+def test_a_question_that_can_be_read_by_itself_is(
+    graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str, rows: list[str]
+) -> None:
+    attempt = after(graphs[name], first, then)
+    assert rows_of(attempt) == rows
+    assert attempt.alone and attempt.why.startswith("read as a question on its own")
+
+
+@pytest.mark.parametrize(("name", "first", "then"), REFUSED)
+def test_what_does_not_go_on_from_the_answer_is_not_computed(
+    graphs: dict[str, KnowledgeGraph], name: str, first: str, then: str
+) -> None:
+    attempt = after(graphs[name], first, then)
+    assert not attempt.sure and attempt.why
+    talk = graphs[name].conversation(model="none", how="plan")
+    talk.ask(first)
+    refused = talk.ask(then)
+    assert refused.computed is None and refused.text.startswith("Not in this graph: ")
+    # The answer before stays what is gone on from.
+    assert talk.last is not None and talk.last.question == first
+
+
+def test_a_name_of_a_place_that_two_names_hold_is_not_guessed(graphs: dict[str, KnowledgeGraph]) -> None:
+    attempt = after(graphs["states"], "which mountains are in hawaii or texas", "and in new mexico?")
+    assert not attempt.sure
+
+
+def test_a_conversation_goes_on_over_several_questions(graphs: dict[str, KnowledgeGraph]) -> None:
+    talk = graphs["states"].conversation(model="none", how="plan")
+    said = [
+        talk.ask(q).text.split(" [")[0]
+        for q in (RIVERS, "which ones?", "and of oklahoma?", "how long is it?")
+    ]
+    assert said == ["3 rivers", "- Pecos", "Red", "1638"]
+
+
+def test_another_reading_can_be_taken_in_a_conversation(graphs: dict[str, KnowledgeGraph]) -> None:
+    talk = graphs["demo"].conversation(model="none")
+    with pytest.raises(ConfigError, match="no answer"):
+        talk.again(2)
+    first = talk.ask("How many vendors are there per country?")
+    assert first.computed is not None
+    other = first.computed.readings[0]
+    taken = talk.again(other.number)
+    assert taken.computed is not None and taken.computed.reading == other.reading
+
+
+def test_an_answer_that_was_read_is_not_gone_on_from(graphs: dict[str, KnowledgeGraph]) -> None:
+    talk = graphs["demo"].conversation(model="none")
+    assert talk.ask("How many triple stores are there?").way == "plan"
+    assert talk.ask("Tell me about GraphDB").way == "read" and talk.last is None
+
+
+def test_what_points_back_is_never_read_in_similar_entities(graphs: dict[str, KnowledgeGraph]) -> None:
+    talk = graphs["demo"].conversation(model="none")
+    talk.ask("How many triple stores are there?")
+    refused = talk.ask("and of Mars?")
+    assert refused.way == "plan" and refused.text.startswith("Not in this graph: ")
+
+
+def test_counted_things_are_called_what_they_are(graphs: dict[str, KnowledgeGraph]) -> None:
+    attempt = after(graphs["states"], "how many rivers are there", "and mountains?")
+    assert attempt.answer is not None and attempt.answer.text.startswith("3 mountains")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"plan": {"where": {}}, "columns": ["x"]},
+        {"plan": {"where": {"patterns": [[1, 2, 3]]}}, "columns": []},
+        {"plan": "SELECT * { ?s ?p ?o }", "columns": []},
+        {"plan": {}, "columns": "x"},
+        {"columns": []},
+    ],
+)
+def test_a_plan_to_go_on_from_is_checked(value: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        LastAnswer.from_json(value)
+
+
+WORDS = (
+    "and or only without the cheap large ones them they it which of how many is are in texas hawaii austin "
+    "rivers states city population largest sorted by per 2000 more than 500 what about who their Red"
+).split()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from([*WORDS, *HOSTILE]), min_size=1, max_size=6),
+    st.sampled_from([RIVERS, CITIES, LARGEST]),
+)
+def test_whatever_follows_gives_a_sound_plan_or_none(
+    graphs: dict[str, KnowledgeGraph], said: list[str], first: str
+) -> None:
+    attempt = after(graphs["states"], first, " ".join(said))
+    if attempt.answer is not None and attempt.answer.computed is not None:
+        assert plan_from_json(attempt.answer.computed.plan)
+        assert mrag.verify(graphs["states"], attempt.answer).ok
+
+
+def test_hostile_names_stay_names() -> None:
+    kg = mrag.connect("oxigraph:")
+    person, likes, name = (URIRef(f"urn:x:{n}") for n in ("Person", "likes", "name"))
+    label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
+    names = ["Ada Hill", 'Bob" } ; DROP ALL #', "Cid ?x { } UNION"]
+    triples = [Triple(person, label, Literal("person")), Triple(likes, label, Literal("likes"))]
+    for at, one in enumerate(names):
+        thing = URIRef(f"urn:x:p{at}")
+        triples += [
+            Triple(thing, RDF.type, person),
+            Triple(thing, label, Literal(one)),
+            Triple(thing, likes, URIRef(f"urn:x:p{(at + 1) % 3}")),
+        ]
+    kg.insert([*triples, Triple(name, label, Literal("name"))])
+    first = compute(kg, "Which person does Ada Hill like?").answer
+    assert first is not None and first.computed is not None
+    shape = first.computed.query.replace("urn:x:p0", "X")
+    for at, one in enumerate(names[1:], 1):
+        attempt = compute(kg, f"and {one}?", follows=LastAnswer.from_json(first.to_json()))
+        if attempt.answer is not None and attempt.answer.computed is not None and attempt.sure:
+            assert attempt.answer.computed.query.replace(f"urn:x:p{at}", "X") == shape
+    kg.close()
