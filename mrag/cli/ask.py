@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mrag.generation.computed import Computed
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
+    from mrag.planning.neural.choosing import Planner
     from mrag.retrieval.answering import How
 
 HOWS = ("auto", "plan", "read")
@@ -89,6 +90,16 @@ def ask(
     reading: Annotated[
         int, typer.Option(min=1, help="Which of the offered readings of the question to compute.")
     ] = 1,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            "--planner",
+            metavar="judge|writer|tools|parser",
+            help="How the language model helps where a reading is not certain: judge chooses among "
+            "readings, writer writes one, tools explores the graph, parser does without. "
+            "Default: MRAG_PLANNER, else judge.",
+        ),
+    ] = None,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
     image: ImageOption = None,
     media: MediaOption = None,
@@ -103,6 +114,7 @@ def ask(
       mrag ask "How many triple stores are there?"
       mrag ask --how read "What database products are linked to RDF?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
+      mrag ask --model local:coder.gguf --planner writer "Which vendors have the newest products?"
     """
     if image is not None or media is not None:
         _find(question, store, kg, image, media, looks, only, k, lang, as_json=as_json, model=model or "")
@@ -115,10 +127,10 @@ def ask(
 
     with opened(store, kg, lang) as graph:
         settings = ContextSettings(hops=hops, token_budget=budget)
-        name = Settings.from_env(model=model).model
+        chosen = Settings.from_env(model=model)
         given = answered(
-            graph, question, model=name, k=k, index=index, settings=settings,
-            how=cast("How", how), reading=reading,
+            graph, question, model=chosen.model, k=k, index=index, settings=settings, how=cast("How", how),
+            reading=reading, planner=cast("Planner", planner or chosen.planner),
         )  # fmt: skip
     if as_json:
         show_json(given.to_json())

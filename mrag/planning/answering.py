@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from rdflib import Literal, URIRef
+from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
-from mrag.errors import ConfigError, MragError, QueryTimeout, StoreError
+from mrag.errors import ConfigError, ModelError, MragError, QueryTimeout, StoreError
 from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
+from mrag.generation.models.resolve import resolve
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.neural.choosing import FoundReading, ModelAdvice, Planner
+from mrag.planning.neural.judge import MOST
 from mrag.planning.plan import Aggregate, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
+from mrag.planning.results import CERTAIN, brief, found_something, namer, rows_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
-from mrag.rdf.terms import Term, Triple
+from mrag.rdf.terms import Triple
 from mrag.stores.base import Limits
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 from mrag.text.grammar import plural
+
+logger = logging.getLogger(__name__)
 
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
-
-_CERTAIN = 0.9
-"""Probability below which an answer says that its reading is not certain."""
 
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
@@ -73,14 +78,29 @@ def parser_of(kg: KnowledgeGraph) -> Parser:
     return kg.cached("planning parser", lambda: Parser(schema_of(kg), lexicon_of(kg)))
 
 
-def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: float = _SECONDS) -> Attempt:
+def compute(
+    kg: KnowledgeGraph,
+    question: str,
+    *,
+    reading: int = 1,
+    seconds: float = _SECONDS,
+    model: str | BaseChatModel | None = "none",
+    planner: Planner = "judge",
+) -> Attempt:
     """Compute the answer to a question.
 
     Args:
         kg: The graph.
         question: The question.
         reading: Which of its readings to take, counted from 1.
-        seconds: Deadline of all queries together.
+        seconds: Deadline of all queries together; the time of a model is not counted.
+        model: The chat model that helps where the parser is not certain, or its name, as for `mrag.ask`.
+        planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
+            own, `tools` explores the graph until it has one, `parser` does without.
+
+    Raises:
+        ConfigError: If there is no such reading.
+        ModelError: If a model that was named cannot be had, or fails to write a reading.
 
     Example:
         >>> import mrag
@@ -90,12 +110,18 @@ def compute(kg: KnowledgeGraph, question: str, *, reading: int = 1, seconds: flo
     """
     ends = time.monotonic() + seconds
     readings = parser_of(kg).readings(question)
-    if not readings:
+    certain = bool(readings) and readings[0].probability >= CERTAIN and not readings[0].ignored
+    chat = None if certain or planner == "parser" else resolve(model)
+    if not readings and chat is None:
         return Attempt(None, False, "no part of the question names anything in this graph")
-    if readings[0].probability < SURE and reading == 1:
+    if chat is None and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
         ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    kept, failed = _run(kg, readings, reading, ends)
+    kept, failed = _run(kg, readings, reading if chat is None else max(reading, MOST), ends)
+    if chat is not None:
+        began = time.monotonic()
+        kept = _advised(kg, question, kept, chat, planner)
+        ends += time.monotonic() - began
     if not kept:
         return Attempt(None, False, failed or "nothing in this graph fits the question")
     if reading > len(kept):
@@ -138,15 +164,28 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
     return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
 
 
+def _advised(
+    kg: KnowledgeGraph, question: str, found: list[FoundReading], model: BaseChatModel, planner: Planner
+) -> list[FoundReading]:
+    """Return readings as a model sees them; those of the parser alone where a judge does not answer."""
+    try:
+        return ModelAdvice(model, planner, kg, lexicon_of(kg)).revised(question, found)
+    except ModelError as error:
+        if planner != "judge":
+            raise
+        logger.warning("The readings are not judged: %s", error.message)
+        return found
+
+
 def _run(
     kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
-) -> tuple[list[tuple[Reading, PlanResult]], str]:
+) -> tuple[list[FoundReading], str]:
     """Run readings until as many as are wanted have found something, then those that are offered beside.
 
     Returns:
         The readings that found something, and why others could not be run.
     """
-    found: list[tuple[Reading, PlanResult]] = []
+    found: list[FoundReading] = []
     failed = ""
     schema = schema_of(kg)
     for reading in readings[:_TRIED]:
@@ -166,25 +205,15 @@ def _run(
             failed = f"it could not be computed: {error.message}"
             continue
         # A reading that finds something is likelier than one that finds nothing.
-        sure = reading is readings[0] and reading.probability >= _CERTAIN
+        sure = reading is readings[0] and reading.probability >= CERTAIN
         if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
             # Nothing lacks what was asked for: another reading would answer another question.
             break
-        if _found(reading, result):
+        if found_something(reading, result):
             found.append((reading, result))
             if len(found) == wanted:
                 ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
     return found, failed
-
-
-def _found(reading: Reading, result: PlanResult) -> bool:
-    plan = reading.plan
-    if plan.yes_or_no:
-        return True
-    if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
-        # Nothing to count is mostly a name that was misread.
-        return reading.probability >= _CERTAIN
-    return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
 
 
 def _answer(
@@ -196,13 +225,13 @@ def _answer(
     ends: float,
 ) -> Answer:
     display = Display(kg)
-    rows = _rows(display, reading, result)
+    rows = rows_of(display, reading, result)
     lines, own = _proved(kg, reading, result, ends)
     context = recorded(Context(tuple(lines), ()))
     cited = {line.id: Citation.of(line) for line in context.lines}
     sentences = _sentences(reading, result, rows, cited, own)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, _namer(display))),
+        untrusted.one_line(to_words(reading.plan, namer(display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
@@ -213,27 +242,8 @@ def _answer(
         result.truncated,
     )
     given = Answer.of(question, sentences, context, None, None)
-    notice = UNCERTAIN if reading.probability < _CERTAIN else None
+    notice = UNCERTAIN if reading.probability < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
-
-
-def _namer(display: Display) -> Callable[[Term], str]:
-    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
-
-
-def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
-    if reading.plan.yes_or_no:
-        return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
-    at = [result.columns.index(name) for name in reading.shown]
-    display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
-    return list(dict.fromkeys(tuple(_cell(display, row[i]) for i in at) for row in result.rows))
-
-
-def _cell(display: Display, term: Term | None) -> AnswerCell:
-    if term is None:
-        return AnswerCell(None, "")
-    shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
-    return AnswerCell(term, untrusted.one_line(shown))
 
 
 def _others(
@@ -244,13 +254,11 @@ def _others(
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
-        theirs = _rows(display, reading, result)
+        theirs = rows_of(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)
-            brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
-            more = " …" if len(theirs) > 3 else ""
-            words = untrusted.one_line(to_words(reading.plan, _namer(display)))
-            found.append(OtherReading(number, words, brief + more))
+            words = untrusted.one_line(to_words(reading.plan, namer(display)))
+            found.append(OtherReading(number, words, brief(theirs)))
     return found[:3]
 
 

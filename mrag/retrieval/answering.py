@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 from typing import Literal as OneOf
 
 from rdflib import Literal, URIRef
@@ -23,6 +23,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
 from mrag.planning.answering import Attempt, abstained, compute, replay
+from mrag.planning.neural.choosing import Planner
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -53,6 +54,7 @@ def ask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    planner: Planner = "judge",
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
@@ -72,6 +74,8 @@ def ask(
         how: `plan` computes the answer or says why it cannot; `read` reads it in the context; `auto` takes
             the first where it is sure.
         reading: Which reading of the question to compute, of those that the answer offers.
+        planner: How the model helps to compute where the parser is not certain: `judge` chooses among its
+            readings, `writer` writes a reading, `tools` explores the graph for one, `parser` does without.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index.
@@ -87,7 +91,7 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading, model, planner)
     if given is not None:
         return given
     found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever)
@@ -95,7 +99,12 @@ def ask(
 
 
 def computed(
-    kg: KnowledgeGraph, question: str | Question | Retrieval, how: How = "auto", reading: int = 1
+    kg: KnowledgeGraph,
+    question: str | Question | Retrieval,
+    how: How = "auto",
+    reading: int = 1,
+    model: str | BaseChatModel | None = "none",
+    planner: Planner = "judge",
 ) -> tuple[Answer | None, str]:
     """Return the answer that `ask` computes, or None where it reads one, and why it does which.
 
@@ -104,9 +113,12 @@ def computed(
         question: As for `ask`.
         how: As for `ask`.
         reading: As for `ask`.
+        model: As for `ask`, but none by default.
+        planner: As for `ask`.
 
     Raises:
-        ConfigError: If there is no such way or no such reading.
+        ConfigError: If there is no such way, no such planner or no such reading.
+        ModelError: If a model that was named is not available, or fails to plan.
 
     Example:
         >>> import mrag
@@ -116,6 +128,8 @@ def computed(
     """
     if how not in ("auto", "plan", "read"):
         raise ConfigError(f"There is no way called {how!r}.", hint="Choose auto, plan or read.")
+    if planner not in get_args(Planner):
+        raise ConfigError(f"There is no planner {planner!r}.", hint=f"Known: {', '.join(get_args(Planner))}.")
     text = question.text if isinstance(question, Question) else question
     if how == "read" or not isinstance(text, str) or not text.strip():
         return None, ""
@@ -124,7 +138,7 @@ def computed(
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
         return None, "the graph is large, and its names are indexed only when asked: choose the way plan"
     try:
-        attempt = compute(kg, text, reading=reading)
+        attempt = compute(kg, text, reading=reading, model=model, planner=planner)
     except StoreError as error:
         if how == "plan":
             raise
@@ -155,9 +169,10 @@ def stream(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    planner: Planner = "judge",
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = computed(kg, question, how, reading)
+    given, why = computed(kg, question, how, reading, model, planner)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield given
@@ -178,11 +193,12 @@ async def aask(
     retriever: TripleStoreRetriever | None = None,
     how: How = "auto",
     reading: int = 1,
+    planner: Planner = "judge",
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
         ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading,
+        reading=reading, planner=planner,
     )  # fmt: skip
 
 
