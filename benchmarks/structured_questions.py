@@ -177,13 +177,21 @@ def _hit(kg: KnowledgeGraph, one: Asked) -> tuple[bool, bool, bool, float]:
 
 
 def models(folder: Path, only: Sequence[str], name: str, sample: int, seed: int, out: Path | None) -> None:
-    """Print what a language model adds, as a judge and as a writer, and what it does on its own."""
+    """Print what a language model adds, as a judge and as a writer, and what it does on its own.
+
+    Answers in the file `out` are not asked for again.
+    """
     model = resolve(name)
     assert model is not None
     every = [(g, q) for g in only for q in read_questions(folder / g / "questions.jsonl")]
     idle = [(g, q) for g in only for q in read_questions(folder / "unanswerable.jsonl") if f"-{g}-" in q.id]
-    chosen = random.Random(seed)
-    asked = chosen.sample(every, min(sample, len(every))) + chosen.sample(idle, min(sample // 4, len(idle)))
+    asked = random.Random(seed).sample(every, min(sample, len(every)))
+    asked += random.Random(seed).sample(idle, min(sample // 4, len(idle)))
+    done: dict[tuple[str, str], Prediction] = {}
+    for line in out.read_text(encoding="utf-8").splitlines() if out is not None and out.exists() else ():
+        kept = json.loads(line)
+        way = kept.pop("planner")
+        done[way, kept["id"]] = Prediction.from_json(kept)
     found: dict[str, list[tuple[GoldQuestion, Prediction]]] = {}
     for graph in only:
         questions = [q for g, q in asked if g == graph]
@@ -191,12 +199,13 @@ def models(folder: Path, only: Sequence[str], name: str, sample: int, seed: int,
             # One after the other, so that a server keeps the beginning of the prompt.
             for way in ("parser", "judge", "writer", "model alone"):
                 for question in questions:
-                    if way == "model alone":
+                    told = done.get((way, question.id))
+                    if told is None and way == "model alone":
                         told = _alone(kg, model, question)
-                    else:
+                    elif told is None:
                         told = predict(kg, question, how="plan", model=model, planner=cast("Planner", way))
                     found.setdefault(way, []).append((question, told))
-                    if out is not None:
+                    if out is not None and (way, question.id) not in done:
                         with out.open("a", encoding="utf-8") as file:
                             file.write(json.dumps({"planner": way, **told.to_json()}) + "\n")
     print("| planner | questions | exact | F1 | sure | refused | seconds, p50 | seconds, mean |")

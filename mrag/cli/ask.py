@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.answering import How
 
 HOWS = ("auto", "plan", "read")
+PLANNERS = ("judge", "writer", "tools", "parser")
 MODES = ("hybrid", "bm25", "dense")
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
@@ -121,6 +122,7 @@ def ask(
         return
     _require(question, "QUESTION")
     check_choice("way", how, HOWS)
+    check_choice("planner", planner or "judge", PLANNERS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.retrieval.answering import ask as answered

@@ -111,7 +111,7 @@ def compute(
     ends = time.monotonic() + seconds
     readings = parser_of(kg).readings(question)
     certain = bool(readings) and readings[0].probability >= CERTAIN and not readings[0].ignored
-    chat = None if certain or planner == "parser" else resolve(model)
+    chat = None if certain or planner == "parser" else _chat(model, planner)
     if not readings and chat is None:
         return Attempt(None, False, "no part of the question names anything in this graph")
     if chat is None and readings[0].probability < SURE and reading == 1:
@@ -162,6 +162,17 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
     reading = Reading(plan, shown, 1.0, (), {})
     result = run(kg, plan, schema=schema_of(kg))
     return _answer(kg, str(value["question"]), reading, result, (), time.monotonic() + _SECONDS)
+
+
+def _chat(model: str | BaseChatModel | None, planner: Planner) -> BaseChatModel | None:
+    """Return the model that helps; None where a judge cannot be had."""
+    try:
+        return resolve(model)
+    except ModelError as error:
+        if planner != "judge":
+            raise
+        logger.warning("The readings are not judged: %s", error.message)
+        return None
 
 
 def _advised(

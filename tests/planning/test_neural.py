@@ -384,6 +384,15 @@ def test_an_exploration_may_find_nothing(company: KnowledgeGraph, script: list[A
     assert len(model.asked) <= 8
 
 
+def test_what_is_written_over_several_lines_is_read(company: KnowledgeGraph) -> None:
+    said = "Here it is:\n\nSELECT SUM(hardware.weight_g)\nFROM hardware\nWHERE hardware.price > 0;\n\nAll."
+    model = FakeListChatModel(responses=[said])
+    attempt = compute(company, "hardware weight for Spain suppliers total", model=model, planner="writer")
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    offered = [attempt.answer.text, *(other.answer for other in attempt.answer.computed.readings)]
+    assert any("333" in one for one in offered)
+
+
 def test_a_model_without_tools_is_an_error(company: KnowledgeGraph) -> None:
     with pytest.raises(ModelError, match="did not answer"):
         compute(company, "frobnicate", model=FakeListChatModel(responses=["?"]), planner="tools")

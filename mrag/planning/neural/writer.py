@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 logger = logging.getLogger(__name__)
-_SELECT = re.compile(r"SELECT\b[^`\n]*")
+_SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 _UNTOLD = -0.5
 """Logarithm of how likely a statement is of which the model tells no probabilities."""
 
@@ -158,6 +158,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _statement(text: str) -> str:
-    """Return the statement in what a model without a mask has written."""
+    """Return the statement in what a model without a mask has written, on one line."""
     found = _SELECT.search(text)
-    return found[0] if found else text
+    return " ".join((found[0] if found else text).split())
