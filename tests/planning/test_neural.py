@@ -73,7 +73,7 @@ def test_a_card_has_what_the_question_touches(company: KnowledgeGraph) -> None:
     supplier = made.table("supplier")
     assert supplier is not None
     country = supplier.column("country")
-    assert country is not None and made.of(country.target).name == "country"
+    assert country is not None and made.of(str(country.target)).name == "country"
     assert "country.name = 'Spain'" in made.named()
 
 
@@ -404,3 +404,19 @@ def test_a_model_without_tools_is_an_error(company: KnowledgeGraph) -> None:
 def test_a_planner_is_named(company: KnowledgeGraph) -> None:
     with pytest.raises(ConfigError, match="no planner"):
         mrag.ask(company, "How many suppliers are there?", model="none", planner="oracle")  # type: ignore
+
+
+def test_a_graph_without_classes_has_one_table() -> None:
+    with mrag.connect("oxigraph:") as kg:
+        up, who = URIRef("urn:up"), URIRef("urn:docter")
+        kg.insert(
+            [
+                Triple(up, URIRef("urn:p:directed_by"), who),
+                Triple(up, RDFS.label, Literal("Up")),
+                Triple(who, RDFS.label, Literal("Pete Docter")),
+            ]
+        )
+        made = card(kg, "Who directed Up?")
+        assert made.text() == "thing(name, directed_by -> thing, thing_by_directed_by -> thing)"
+        plan, _ = read_statement(made, "SELECT thing.directed_by FROM thing WHERE thing.name = 'Up'")
+        assert [str(row[0]) for row in run(kg, plan).rows] == ["urn:docter"]

@@ -35,7 +35,7 @@ class CardColumn:
         name: How it is written.
         property: Its IRI; "" for the label of the thing itself.
         kind: What its values are.
-        target: The class of the things it leads to; "" for other values.
+        target: The class of the things it leads to, "" for those without a class; None for other values.
         forward: Whether its property is read from subject to object.
         values: Texts among its values that the question names, with the entity of each; "" for a literal.
     """
@@ -43,12 +43,12 @@ class CardColumn:
     name: str
     property: str
     kind: Kind
-    target: str = ""
+    target: str | None = None
     forward: bool = True
     values: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        if self.target:
+        if self.target is not None:
             return f"{self.name}."
         return self.name if self.kind == "text" else f"{self.name} {self.kind}"
 
@@ -91,14 +91,17 @@ class SchemaCard:
         return "\n".join(f"{t.name}({', '.join(self._shown(c) for c in t.columns)})" for t in self.tables)
 
     def _shown(self, column: CardColumn) -> str:
-        if column.target:
+        if column.target is not None:
             return f"{column.name} -> {self.of(column.target).name}"
         return str(column)
 
     def named(self) -> str:
         """Return the values that the question names, one a line."""
         rows = [
-            f"{t.name}.{c.name} = '{value}'" for t in self.tables for c in t.columns for value, _ in c.values
+            f"{t.name}.{c.name} = {quoted(value)}"
+            for t in self.tables
+            for c in t.columns
+            for value, _ in c.values
         ]
         return "\n".join(rows[:_VALUES])
 
@@ -144,7 +147,7 @@ class _Card:
             self._more(candidate.term, score)
         text = candidate.name if candidate.kind == "entity" else candidate.term
         fit = 0 < len(text) <= _EACH and text.isprintable()
-        places = {"value": candidate.properties, "entity": candidate.classes}.get(candidate.kind, ())
+        places = {"value": candidate.properties, "entity": candidate.classes or ("",)}.get(candidate.kind, ())
         for place in places:
             self._more(place, 0.9 * score)
             if fit and score >= _SURE and len(self._values[place]) < _VALUES:
@@ -165,7 +168,8 @@ class _Card:
         kept: dict[str, list[CardColumn]] = {c: [] for c in ranked}
         left = letters - sum(len(self._names[c]) + 4 for c in ranked)
         for _, c, column in wanted:
-            left -= len(str(column)) + 2 + (len(self._names[column.target]) + 3 if column.target else 0)
+            left -= len(str(column)) + 2
+            left -= 0 if column.target is None else len(self._names[column.target]) + 3
             if left < 0:
                 break
             kept[c].append(column)
@@ -178,7 +182,7 @@ class _Card:
         there = {t.iri for t in made}
         return SchemaCard(
             tuple(
-                CardTable(t.name, t.iri, tuple(c for c in t.columns if not c.target or c.target in there))
+                CardTable(t.name, t.iri, tuple(c for c in t.columns if c.target is None or c.target in there))
                 for t in made
             ),
             tuple(
@@ -206,7 +210,7 @@ class _Card:
         words = {stem(word) for word in column.name.split("_")}
         said = 0.4 * len(words & self._stems) / len(words)
         link = 0.0
-        if column.target:
+        if column.target is not None:
             link = 0.3 * column.forward + 0.1 + 0.4 * self._touched.get(column.target, 0.0)
         named = 0.7 if column.values else 0.5 if column.name == "name" else 0.0
         return touched + said + link + named + (0.5 if not rank else 0.3 / rank)
@@ -226,7 +230,7 @@ class _Card:
                     self._entities(cls) if name == "name" else ()
                 )
                 yield CardColumn(name, info.iri, info.kind, values=tuple(dict(reversed(texts)).items()))
-            elif target := self._end(cls, info, ranked, forward=True):
+            elif (target := self._end(cls, info, ranked, forward=True)) is not None:
                 yield CardColumn(name, info.iri, "entity", target)
         yield from self._inverse(cls, ranked, taken)
 
@@ -234,7 +238,7 @@ class _Card:
         to_here = [i for i in self._schema.properties.values() if i.kind == "entity" and cls in i.ranges]
         for info in to_here:
             source = self._end(cls, info, ranked, forward=False)
-            if not source:
+            if source is None:
                 continue
             plain = _identifier(self._names[source])
             alone = sum(source in i.domains for i in to_here) == 1 and source != cls
@@ -242,7 +246,7 @@ class _Card:
             name = _unique([(info.iri, options)], taken)[info.iri]
             yield CardColumn(name, info.iri, "entity", source, forward=False)
 
-    def _end(self, cls: str, info: PropertyInfo, ranked: Sequence[str], *, forward: bool) -> str:
+    def _end(self, cls: str, info: PropertyInfo, ranked: Sequence[str], *, forward: bool) -> str | None:
         """Return the class that a link of a class leads to: the one that most triples lead to."""
         ends: defaultdict[str, int] = defaultdict(int)
         for e in self._schema.edges:
@@ -250,10 +254,15 @@ class _Card:
                 ends[e.target if forward else e.source] += e.count
         fit = [c for c in ends if c in ranked]
         # Of a class and its parent, which have the same triples, the narrower one says more.
-        return min(fit, key=lambda c: (-ends[c], self._schema.classes[c].count, c), default="")
+        return min(fit, key=lambda c: (-ends[c], self._schema.classes[c].count, c), default=None)
 
     def _entities(self, cls: str) -> tuple[tuple[str, str], ...]:
         return tuple(self._values[cls].items())
+
+
+def quoted(text: str) -> str:
+    """Return a text as statements write it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _identifier(name: str) -> str:

@@ -7,9 +7,10 @@ compared with numbers, and names are those that the question has.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
-from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard
+from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, quoted
 
 LINKS = 2
 """Links that a path may follow."""
@@ -75,7 +76,7 @@ def _paths(table: CardTable, at: dict[str, int], links: int) -> list[str]:
         conditions += _condition(column)
         if column.kind in ("number", "date"):
             measures.append(f'"{column.name}"')
-        if column.target and links:
+        if column.target is not None and links:
             inner = f"{at[column.target]}x{links - 1}"
             columns.append(f'"{column.name}." a{inner}')
             conditions.append(f'"{column.name}." c{inner}')
@@ -99,15 +100,9 @@ def _condition(column: CardColumn) -> list[str]:
         found.append(f'"{column.name}" like')
         if column.values:
             # Only what the question names: anything else would be made up.
-            texts = _any(_quoted(text) for text, _ in column.values)
+            texts = _any(json.dumps(quoted(text), ensure_ascii=False) for text, _ in column.values)
             found.append(f'"{column.name}" (" = " | " != ") ({texts})')
     return found
-
-
-def _quoted(text: str) -> str:
-    """Return a literal of the grammar that is a text in single quotes."""
-    written = text.replace("'", "''").replace("\\", "\\\\").replace('"', '\\"')
-    return f"\"'{written}'\""
 
 
 def _any(options: Iterable[str]) -> str:

@@ -239,7 +239,7 @@ class _Statement:
             path.append(name)
             if self._peek() != ".":
                 return tuple(path), column
-            if not column.target:
+            if column.target is None:
                 raise self._wrong("no link")
             table = self._card.of(column.target)
 
@@ -257,7 +257,7 @@ class _Statement:
                 ends = (place, known) if column.forward else (known, place)
                 where.patterns.append(Pattern(ends[0], URIRef(column.property), ends[1]))
             place = known
-            if column.target:
+            if column.target is not None:
                 table = self._card.of(column.target)
         return place
 
