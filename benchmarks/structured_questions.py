@@ -261,7 +261,7 @@ def _alone(kg: KnowledgeGraph, model: BaseChatModel, question: GoldQuestion) -> 
     prompt = f"{head}\n" + "\n".join(rows) + f"\nNames in the question:\n{card.named()}\n\n"
     started = time.perf_counter()
     text = invoke(
-        bounded(model, 256), [SystemMessage(_ALONE), HumanMessage(f"{prompt}Question: {question.text}")]
+        bounded(model, 160), [SystemMessage(_ALONE), HumanMessage(f"{prompt}Question: {question.text}")]
     )
     query = re.sub(r"(?im)^\s*prefix .*$", "", re.sub(r"```\w*", "", text)).strip()
     table, why = None, query

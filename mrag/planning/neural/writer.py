@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _SELECT = re.compile(r"SELECT\b.*?(?=```|;\s*$|\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-_UNTOLD = -0.5
+_DOUBT = 2.0
+"""Weight of the mean logarithm of the probabilities of a statement's tokens: models are surer than right."""
+_UNTOLD = -0.2
 """Logarithm of how likely a statement is of which the model tells no probabilities."""
 
 MOST_TOKENS: Final = 160
@@ -90,8 +92,8 @@ def messages(card: SchemaCard, question: str) -> list[BaseMessage]:
 def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | None:
     """Return the plan that a model writes for a question, as a reading.
 
-    Its probability is the geometric mean of those of its tokens, where the model tells them; without a mask
-    those are what the model would have written anyway.
+    Its probability goes by those of its tokens, where the model tells them: what the mask forced upon it, it
+    would hardly have written.
 
     Args:
         model: A chat model. Models of `local:` are held to the grammar of statements; what others write is
@@ -113,7 +115,7 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
         logger.debug("no statement: %s", error)
         return None
     mean = sum(token["logprob"] for token in said.tokens) / len(said.tokens) if said.tokens else _UNTOLD
-    return Reading(plan, shown, math.exp(mean), (), {"joins": 0.0})
+    return Reading(plan, shown, math.exp(_DOUBT * mean), (), {"joins": 0.0})
 
 
 def unread(lexicon: Lexicon, question: str, plan: Plan) -> tuple[str, ...]:
