@@ -19,12 +19,14 @@ class Settings:
         kg: Name of the knowledge graph in it (`MRAG_KG`).
         model: Name of the language model (`MRAG_MODEL`), None to look for one.
         embedder: Name of the embedding model (`MRAG_EMBEDDER`).
+        planner: How a language model helps to compute answers (`MRAG_PLANNER`), as for `mrag.ask`.
     """
 
     store: str | None = field(repr=False)  # it may hold a login
     kg: str
     model: str | None
     embedder: str
+    planner: str = "judge"
 
     @classmethod
     def from_env(cls, store: str | None = None, kg: str | None = None, model: str | None = None) -> Settings:
@@ -42,4 +44,5 @@ class Settings:
             kg or os.environ.get("MRAG_KG") or "main",
             model or os.environ.get("MRAG_MODEL"),
             os.environ.get("MRAG_EMBEDDER") or "minilm",
+            os.environ.get("MRAG_PLANNER") or "judge",
         )

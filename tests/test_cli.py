@@ -49,6 +49,7 @@ def test_the_way_of_an_answer_is_an_option(home: Path) -> None:
     done = run("ask", "--how", "plan", question, cwd=home)
     assert done.returncode == 0 and done.stdout.startswith("Not in this graph: ")
     assert "Read, not computed: " in run("ask", question, cwd=home).stderr
+    assert run("ask", "--planner", "oracle", question, cwd=home).returncode == 1
     bad = run("ask", "--how", "guess", question, cwd=home)
     assert bad.returncode == 1 and "auto" in bad.stderr
     many = run("ask", "--reading", "99", "How many triple stores are there?", cwd=home)

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.graph import Allowed
     from mrag.index.document_index import Mode
+    from mrag.planning.neural.choosing import Planner
     from mrag.retrieval.rankers import Ranker
     from mrag.retrieval.routing import How
 
 HOWS = ("auto", "plan", "read", "complete", "images")
+PLANNERS = ("judge", "writer", "tools", "parser")
 MODES = ("hybrid", "bm25", "dense")
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
@@ -96,6 +98,16 @@ def ask(
         int | None,
         typer.Option(min=1, help="Which of the offered readings of the question to compute. Default: 1."),
     ] = None,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            "--planner",
+            metavar="judge|writer|tools|parser",
+            help="How the language model helps where a reading is not certain: judge chooses among "
+            "readings, writer writes one, tools explores the graph, parser does without. "
+            "Default: MRAG_PLANNER, else judge.",
+        ),
+    ] = None,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
     texts: Annotated[
         list[Path] | None,
@@ -143,6 +155,7 @@ def ask(
       mrag ask --how read "What database products are linked to RDF?"
       mrag ask --graph http://example.org/v2 "What does the widget cost?"
       mrag ask --store oxigraph:./data --model ollama:llama3.2 "Who directed Star Wars?"
+      mrag ask --model local:coder.gguf --planner writer "Which vendors have the newest products?"
     """
     asked = question or []
     text = " ".join(asked)
@@ -153,6 +166,7 @@ def ask(
     if image is None and not follow:
         _require(text, "QUESTION")
     check_choice("way", how, HOWS)
+    check_choice("planner", planner or "judge", PLANNERS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.retrieval.rankers import Question
@@ -167,9 +181,11 @@ def ask(
             saved = taught(seen, text, reading, replacing=True)
             say(f"Saved as {saved.name}.")
             reading = 1
+        chosen = Settings.from_env(model=model)
         ranker = _ranker(seen, text, image, media, looks, only) if pictured else None
         talk = seen.conversation(
-            model=Settings.from_env(model=model).model, k=k, index=index, how=cast("How", how),
+            model=chosen.model, planner=cast("Planner", planner or chosen.planner),
+            k=k, index=index, how=cast("How", how),
             settings=ContextSettings(hops=hops, token_budget=budget),
             texts=texts or None, media=media if pictured else None, ranker=ranker,
         )  # fmt: skip

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from rdflib import Literal, URIRef
+from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
-from mrag.errors import ConfigError, MragError, QueryTimeout, StoreError
+from mrag.errors import ConfigError, MragError
 from mrag.generation.computed import AnswerCell, Computed, OtherReading
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
@@ -26,32 +24,36 @@ from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing, has_bounds, why_nothing
+from mrag.planning.neural.choosing import ModelAdvice, Planner, helper_of
+from mrag.planning.neural.judge import MOST
 from mrag.planning.plan import Block, Pattern, Plan
 from mrag.planning.profiling import schema_of
 from mrag.planning.proof import prove
+from mrag.planning.results import (
+    CERTAIN,
+    LIKELY,
+    OFFERED_SECONDS,
+    brief,
+    cell_of,
+    namer,
+    rows_of,
+    run_readings,
+)  # fmt: skip
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
 SURE = 0.6
 """Probability from which on a reading is taken without being asked for."""
-
-_CERTAIN = 0.9
-"""Probability below which an answer says that its reading is not certain."""
 
 UNCERTAIN = "This reading of the question is likely, not certain: check what it was read as."
 
 _SECONDS = 10.0
-_TRIED = 5
-_LIKELY = 0.8
-_OFFERED = 0.8
-"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
-_FURTHER = 0.3
-"""How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
-_OFFERED_SECONDS = 0.4
-"""How long the readings that are only offered may take together."""
 _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
 _NEXT = 2
@@ -90,6 +92,8 @@ def compute(
     seconds: float = _SECONDS,
     follows: LastAnswer | None = None,
     learnt: bool = True,
+    model: str | BaseChatModel | None = "none",
+    planner: Planner = "judge",
 ) -> Attempt:
     """Compute the answer to a question.
 
@@ -97,9 +101,17 @@ def compute(
         kg: The graph.
         question: The question.
         reading: Which of its readings to take, counted from 1.
-        seconds: Deadline of all queries together.
+        seconds: Deadline of all queries together; the time of a model is not counted.
         follows: What was computed before, which the question may go on from.
         learnt: Whether saved questions tell how to read it.
+        model: The chat model that helps where the parser is not certain, or its name, as for `mrag.ask`; it
+            does not help with what goes on from another question.
+        planner: How it helps: `judge` chooses among the readings of the parser, `writer` writes one of its
+            own, `tools` explores the graph until it has one, `parser` does without.
+
+    Raises:
+        ConfigError: If there is no such reading.
+        ModelError: If a model that was named cannot be had, or fails to write a reading.
 
     Example:
         >>> import mrag
@@ -115,18 +127,31 @@ def compute(
         if why:
             attempt = _computed(kg, question, readings, reading, ends)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
-    return _computed(kg, question, readings, reading, ends)
+    certain = bool(readings) and readings[0].probability >= CERTAIN and not readings[0].ignored
+    helper = None if certain or planner == "parser" else helper_of(kg, model, planner)
+    return _computed(kg, question, readings, reading, ends, helper)
 
 
 def _computed(
-    kg: KnowledgeGraph, question: str, readings: Sequence[Reading], reading: int, ends: float
+    kg: KnowledgeGraph,
+    question: str,
+    readings: Sequence[Reading],
+    reading: int,
+    ends: float,
+    helper: ModelAdvice | None = None,
 ) -> Attempt:
-    if not readings:
+    if not readings and helper is None:
         return Attempt(None, False, "no part of the question names anything in this graph")
-    if readings[0].probability < SURE and reading == 1:
+    if helper is None and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
-        ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    kept, first = _run(kg, readings, reading, ends)
+        ends = min(ends, time.monotonic() + OFFERED_SECONDS)
+    kept, first = run_readings(kg, readings, reading if helper is None else max(reading, MOST), ends)
+    if helper is not None:
+        began = time.monotonic()
+        kept = helper.advised(question, kept)
+        ends += time.monotonic() - began
+    if not kept and not readings:
+        return Attempt(None, False, "no part of the question names anything in this graph")
     if not kept:
         return _nothing(kg, question, readings[0], first, ends)
     if reading > len(kept):
@@ -158,8 +183,8 @@ def _nothing(
     counts = all(aggregates(c.value) for c in plan.columns)
     if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
-    said = untrusted.one_line(looked_for(plan, _namer(Display(kg))))
-    if best.probability < _LIKELY or not has_bounds(plan):
+    said = untrusted.one_line(looked_for(plan, namer(Display(kg))))
+    if best.probability < LIKELY or not has_bounds(plan):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
     if nothing.nearest is None:
@@ -198,55 +223,6 @@ def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = ""
     return replace(given, why=why)
 
 
-def _run(
-    kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
-) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
-    """Run readings until as many as are wanted have found something, then those that are offered beside.
-
-    What the likeliest one gave is returned beside them, or why nothing was found.
-    """
-    found: list[tuple[Reading, PlanResult]] = []
-    first: PlanResult | str = "nothing in this graph fits the question"
-    schema = schema_of(kg)
-    for reading in readings[:_TRIED]:
-        least = _OFFERED if len(found) >= wanted else _LIKELY
-        left = ends - time.monotonic()
-        if left <= 0 or reading.probability < least * readings[0].probability:
-            break
-        # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
-        if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
-            continue
-        try:
-            result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
-        except QueryTimeout:
-            first = "computing it takes longer than the time that is given"
-            break
-        except (StoreError, ConfigError) as error:
-            first = f"it could not be computed: {error.message}"
-            continue
-        first = result if reading is readings[0] else first
-        # A reading that finds something is likelier than one that finds nothing.
-        sure = reading is readings[0] and reading.probability >= _CERTAIN
-        if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
-            # Nothing lacks what was asked for: another reading would answer another question.
-            break
-        if _found(reading, result):
-            found.append((reading, result))
-            if len(found) == wanted:
-                ends = min(ends, time.monotonic() + _OFFERED_SECONDS)
-    return found, first
-
-
-def _found(reading: Reading, result: PlanResult) -> bool:
-    plan = reading.plan
-    if plan.yes_or_no:
-        return True
-    if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
-        # Nothing to count is mostly a name that was misread.
-        return reading.probability >= _CERTAIN
-    return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
-
-
 def _answer(
     kg: KnowledgeGraph,
     question: str,
@@ -257,16 +233,16 @@ def _answer(
     nothing: Nothing | None = None,
 ) -> Answer:
     display = Display(kg)
-    rows = _rows(display, reading, result)
+    rows = rows_of(display, reading, result)
     if not result.holds:
         why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, why, _namer(display), ends)
+        context, said = _denied(kg, reading, why, namer(display), ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         said = sentences(reading, result, rows, support)
     runners_up, last = _next(display, reading, result)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, _namer(display))),
+        untrusted.one_line(to_words(reading.plan, namer(display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
@@ -279,27 +255,8 @@ def _answer(
         last,
     )
     given = Answer.of(question, said, context, None, None)
-    notice = UNCERTAIN if reading.probability < _CERTAIN else None
+    notice = UNCERTAIN if reading.probability < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
-
-
-def _namer(display: Display) -> Callable[[Term], str]:
-    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
-
-
-def _rows(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
-    if reading.plan.yes_or_no:
-        return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
-    at = [result.columns.index(name) for name in reading.shown]
-    display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
-    return list(dict.fromkeys(tuple(_cell(display, row[i]) for i in at) for row in result.rows))
-
-
-def _cell(display: Display, term: Term | None) -> AnswerCell:
-    if term is None:
-        return AnswerCell(None, "")
-    shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
-    return AnswerCell(term, untrusted.one_line(shown))
 
 
 def _others(
@@ -310,13 +267,11 @@ def _others(
     seen = [list(rows)]
     found = []
     for number, reading, result in others:
-        theirs = _rows(display, reading, result)
+        theirs = rows_of(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)
-            brief = "; ".join(", ".join(cell.label for cell in row) for row in theirs[:3])
-            more = " …" if len(theirs) > 3 else ""
-            words = untrusted.one_line(to_words(reading.plan, _namer(display)))
-            found.append(OtherReading(number, words, brief + more))
+            words = untrusted.one_line(to_words(reading.plan, namer(display)))
+            found.append(OtherReading(number, words, brief(theirs)))
     return found[:3]
 
 
@@ -332,7 +287,7 @@ def _next(
     keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
     at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
     last, *runners = (
-        tuple(_cell(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
+        tuple(cell_of(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
     )
     return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()
 

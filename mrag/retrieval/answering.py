@@ -18,6 +18,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
 from mrag.index.document_index import Mode
 from mrag.index.freshness import freshen
+from mrag.planning.neural.choosing import Planner
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
@@ -58,6 +59,7 @@ def ask(
     media: str | Path | None = None,
     ranker: Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
+    planner: Planner = "judge",
 ) -> Answer:
     """Answer a question from a knowledge graph, with citations.
 
@@ -85,6 +87,8 @@ def ask(
         ranker: What ranks images, in place of the usual one for `media`.
         follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
             `KnowledgeGraph.conversation` keeps it.
+        planner: How a model helps to compute where the parser is not certain: `judge` chooses among its
+            readings, `writer` writes one, `tools` explores the graph, `parser` does without.
 
     Raises:
         MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why
@@ -129,6 +133,7 @@ def stream(
     media: str | Path | None = None,
     ranker: Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
+    planner: Planner = "judge",
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
     given, why = routed(
@@ -162,11 +167,12 @@ async def aask(
     media: str | Path | None = None,
     ranker: Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
+    planner: Planner = "judge",
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
     return await asyncio.to_thread(
         ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading, texts=texts, media=media, ranker=ranker, follows=follows,
+        reading=reading, texts=texts, media=media, ranker=ranker, follows=follows, planner=planner,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, abstained, compute
 from mrag.planning.following.merging import LastAnswer
+from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, cues
 from mrag.retrieval.rankers import Question, Ranker
 
@@ -53,6 +54,7 @@ def routed(
     media: str | Path | None = None,
     ranker: Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
+    planner: Planner = "judge",
 ) -> tuple[Answer | None, str]:
     """Return the answer to a question that need not be read, or None where it has to be, and why.
 
@@ -67,6 +69,7 @@ def routed(
         media: As for `mrag.ask`.
         ranker: As for `mrag.ask`.
         follows: As for `mrag.ask`.
+        planner: As for `mrag.ask`.
 
     Raises:
         ConfigError: If there is no such way or no such reading, the way lacks what it needs, or the plan to
@@ -90,7 +93,7 @@ def routed(
     if how == "plan" or (
         how == "auto" and (not pictured or (media is None and ranker is None and _computes(asked.text)))
     ):
-        given, why = computed(kg, asked, how, reading, follows)
+        given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
             return given, why
     if how == "images" or pictured:
@@ -107,6 +110,9 @@ def computed(
     how: How = "auto",
     reading: int = 1,
     follows: Answer | Mapping[str, Any] | None = None,
+    *,
+    model: str | BaseChatModel | None = "none",
+    planner: Planner = "judge",
 ) -> tuple[Answer | None, str]:
     """Return the answer that `ask` computes, or None where it takes another way, and why it does which.
 
@@ -116,6 +122,8 @@ def computed(
         how: `auto`, `plan` or `read`, as for `mrag.ask`.
         reading: As for `mrag.ask`.
         follows: As for `mrag.ask`.
+        model: As for `mrag.ask`; by default none helps.
+        planner: As for `mrag.ask`.
 
     Raises:
         ConfigError: If there is no such reading, or the plan to go on from is malformed.
@@ -136,7 +144,7 @@ def computed(
     before = follows.to_json() if isinstance(follows, Answer) else follows
     last = LastAnswer.from_json(before) if before is not None and before.get("plan") is not None else None
     try:
-        attempt = compute(kg, text, reading=reading, follows=last)
+        attempt = compute(kg, text, reading=reading, follows=last, model=model, planner=planner)
     except StoreError as error:
         if how == "plan":
             raise

@@ -23,6 +23,7 @@ from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
+from mrag.planning.neural.choosing import Planner
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
 
@@ -150,12 +151,13 @@ def predict(
     how: How = "auto",
     model: str | BaseChatModel | None = "none",
     index: str = "main",
+    planner: Planner = "judge",
 ) -> Prediction:
     """Answer one question, as `evaluate_questions` does."""
     named = {v for gold in question.accepted for row in gold.rows for v in row if isinstance(v, str)}
     started = time.perf_counter()
     try:
-        given = ask(kg, question.text, how=how, model=model, index=index)
+        given = ask(kg, question.text, how=how, model=model, index=index, planner=planner)
     except (ConfigError, TermError) as error:
         seconds = time.perf_counter() - started
         return Prediction(question.id, None, "error", "", True, None, str(error), seconds)

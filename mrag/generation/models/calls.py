@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
@@ -59,6 +60,59 @@ def invoke(model: BaseChatModel, messages: Sequence[BaseMessage]) -> str:
     """
     with model_errors(model):
         return str(model.invoke(list(messages)).text)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a model has answered.
+
+    Attributes:
+        text: Its text.
+        tokens: Its tokens, each a mapping with `token`, `logprob` and `top_logprobs`; none where it does not
+            tell their probabilities.
+    """
+
+    text: str
+    tokens: tuple[Mapping[str, Any], ...] = ()
+
+
+def told(
+    model: BaseChatModel, messages: Sequence[BaseMessage], grammar: str, *, afresh: bool = False
+) -> Told:
+    """Return what a chat model answers, with the probabilities of its tokens where it tells them.
+
+    Args:
+        model: The model.
+        messages: What it is asked.
+        grammar: What it may write, in the notation of llama.cpp; only models of `local:` are held to it.
+        afresh: Whether they read the whole prompt anew: slower, but the same to the last bit each time.
+
+    Raises:
+        ModelError: If the model cannot be reached or fails.
+    """
+    from mrag.generation.models.llama_cpp import takes_grammar
+
+    settings: dict[str, Any] = {}
+    if "top_logprobs" in type(model).model_fields:
+        settings = {"logprobs": True, "top_logprobs": 20}
+    if takes_grammar(model):
+        settings["extra_body"] = {"grammar": grammar, "cache_prompt": not afresh}
+    try:
+        with model_errors(model):
+            said = model.invoke(list(messages), **settings)
+    except ModelError:
+        if not settings or "extra_body" in settings:
+            raise
+        # Not every model of a server that knows probabilities gives them.
+        return Told(invoke(model, messages))
+    found = said.response_metadata.get("logprobs") or ()
+    return Told(str(said.text), tuple(found.get("content") or () if isinstance(found, Mapping) else found))
+
+
+def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
+    """Return a chat model that writes no more than some tokens, where its client has a setting for that."""
+    known = [name for name in ("max_tokens", "num_predict") if name in type(model).model_fields]
+    return model.model_copy(update=dict.fromkeys(known[:1], tokens)) if known else model
 
 
 def invoke_json(

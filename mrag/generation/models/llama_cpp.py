@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _INSTALL = "pip install 'mrag[local]'"
 _MAGIC = b"GGUF"
 _servers: dict[tuple[Path, int, int, bool], LocalServer] = {}
+_addresses: set[str] = set()
 _lock = threading.Lock()
 
 
@@ -112,6 +113,7 @@ class LocalServer:
                 hint="The file may be cut short, of a newer format, or too large for the memory.",
             ) from error
         self.base_url = f"{self._server.listening_address}/v1"
+        _addresses.add(self.base_url)
 
     @property
     def running(self) -> bool:
@@ -197,6 +199,15 @@ def local_model(path: str | Path, *, n_ctx: int = 8192, n_threads: int = 1, **op
         ModelError: As `LocalServer` does.
     """
     return serve(path, n_ctx=n_ctx, n_threads=n_threads).chat_model(**options)
+
+
+def takes_grammar(model: object) -> bool:
+    """Return whether a chat model is one of ours, which a grammar in llama.cpp's notation can hold.
+
+    Args:
+        model: A chat model; the grammar goes into `extra_body` of a call, under `grammar`.
+    """
+    return getattr(model, "openai_api_base", None) in _addresses
 
 
 def stop_all() -> None:

@@ -1,0 +1,109 @@
+"""The mask of statements: a grammar, in the notation of llama.cpp, of what a card allows to be written.
+
+It is made for one question and stays small: a rule for each table and each number of links that may still
+be followed. Whatever it lets through is read by `mrag.planning.neural.statement`: columns exist, numbers are
+compared with numbers, and names are those that the question has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from mrag.planning.neural.card import CardColumn, CardTable, SchemaCard, quoted
+
+LINKS = 2
+"""Links that a path may follow."""
+
+FIXED = r"""
+num ::= "-"? [0-9]{1,12} ("." [0-9]{1,4})?
+int ::= [1-9] [0-9]{0,2}
+day ::= "'" [0-9]{4} ("-" [0-9]{2} ("-" [0-9]{2})?)? "'"
+op ::= " = " | " != " | " < " | " <= " | " > " | " >= "
+way ::= " ASC" | " DESC"
+sign ::= " + " | " - " | " * " | " / "
+fold ::= "AVG(" | "SUM(" | "MIN(" | "MAX("
+"""
+"""The rules that are the same for every card."""
+
+
+def gbnf(card: SchemaCard) -> str:
+    """Return the grammar of the statements over a card.
+
+    Args:
+        card: The tables.
+
+    Example:
+        >>> from mrag.planning.neural.card import CardColumn, CardTable
+        >>> year = CardColumn("year", "urn:year", "number")
+        >>> film = CardTable("film", "urn:Film", (CardColumn("name", "", "text"), year))
+        >>> rules = gbnf(SchemaCard((film,))).splitlines()
+        >>> print(rules[0], "|", rules[1])
+        root ::= s0 | s0 ::= "SELECT " item0 (", " item0)* " FROM film" where0? tail0
+    """
+    at = {table.iri: number for number, table in enumerate(card.tables)}
+    rules = [f"root ::= {_any(f's{n}' for n in at.values())}"]
+    for table in card.tables:
+        rules += _statement(table, at[table.iri])
+        for links in range(LINKS + 1):
+            rules += _paths(table, at, links)
+    words = _any(f'"{word}"' for word in card.words) if card.words else '"-"'
+    rules.append(f'like ::= " LIKE \'%" ({words}) (" " ({words})){{0,2}} "%\'"')
+    return "\n".join(rules) + FIXED
+
+
+def _statement(table: CardTable, n: int) -> list[str]:
+    name = table.name
+    return [
+        f's{n} ::= "SELECT " item{n} (", " item{n})* " FROM {name}" where{n}? tail{n}',
+        f'where{n} ::= " WHERE " all{n} (" AND " all{n})*',
+        f'all{n} ::= cond{n} | "(" cond{n} (" OR " cond{n})+ ")"',
+        f'cond{n} ::= "{name}." c{n}x{LINKS}',
+        f'tail{n} ::= (" GROUP BY " path{n} (", " path{n})*)? (" HAVING " agg{n} op num)? '
+        f'(" ORDER BY " item{n} way)? (" LIMIT " int)?',
+        f'path{n} ::= "{name}." a{n}x{LINKS}',
+        f'agg{n} ::= "COUNT(*)" | "COUNT(DISTINCT " path{n} ")" | fold "{name}." m{n}x{LINKS} ")"',
+        f"item{n} ::= path{n} | agg{n} (sign (agg{n} | num))?",
+    ]
+
+
+def _paths(table: CardTable, at: dict[str, int], links: int) -> list[str]:
+    """Return the rules of what is written behind a table's name: any column, a measure, a condition."""
+    n = at[table.iri]
+    columns, measures, conditions = [], [], []
+    for column in table.columns:
+        columns.append(f'"{column.name}"')
+        conditions += _condition(column)
+        if column.kind in ("number", "date"):
+            measures.append(f'"{column.name}"')
+        if column.target is not None and links:
+            inner = f"{at[column.target]}x{links - 1}"
+            columns.append(f'"{column.name}." a{inner}')
+            conditions.append(f'"{column.name}." c{inner}')
+            measures.append(f'"{column.name}." m{inner}')
+    return [
+        f"a{n}x{links} ::= {_any(columns)}",
+        f"c{n}x{links} ::= {_any(conditions)}",
+        f"m{n}x{links} ::= {_any(measures or columns)}",
+    ]
+
+
+def _condition(column: CardColumn) -> list[str]:
+    found = [f'"{column.name} IS " "NOT "? "NULL"']
+    if column.kind == "number":
+        found.append(f'"{column.name}" op num')
+    elif column.kind == "date":
+        found.append(f'"{column.name}" op day')
+    elif column.kind == "boolean":
+        found.append(f'"{column.name} = " ("true" | "false")')
+    elif column.kind == "text":
+        found.append(f'"{column.name}" like')
+        if column.values:
+            # Only what the question names: anything else would be made up.
+            texts = _any(json.dumps(quoted(text), ensure_ascii=False) for text, _ in column.values)
+            found.append(f'"{column.name}" (" = " | " != ") ({texts})')
+    return found
+
+
+def _any(options: Iterable[str]) -> str:
+    return " | ".join(dict.fromkeys(options))

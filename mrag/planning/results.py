@@ -1,0 +1,109 @@
+"""Readings of a question run, and their rows as they are shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from rdflib import Literal, URIRef
+
+from mrag import untrusted
+from mrag.context.display import Display
+from mrag.errors import ConfigError, QueryTimeout, StoreError
+from mrag.generation.computed import AnswerCell
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.building.parser import Reading
+from mrag.planning.profiling import schema_of
+from mrag.planning.run import PlanResult, run
+from mrag.rdf.terms import Term
+from mrag.stores.base import Limits
+
+CERTAIN = 0.9
+"""Probability below which an answer says that its reading is not certain."""
+
+LIKELY = 0.8
+_OFFERED = 0.8
+"""How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
+OFFERED_SECONDS = 0.4
+"""How long the readings that are only offered may take together."""
+_TRIED = 5
+_FURTHER = 0.3
+"""How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
+
+
+def run_readings(
+    kg: KnowledgeGraph, readings: Sequence[Reading], wanted: int, ends: float
+) -> tuple[list[tuple[Reading, PlanResult]], PlanResult | str]:
+    """Run readings until as many as are wanted have found something, then those that are offered beside.
+
+    What the likeliest one gave is returned beside them, or why nothing was found.
+    """
+    found: list[tuple[Reading, PlanResult]] = []
+    first: PlanResult | str = "nothing in this graph fits the question"
+    schema = schema_of(kg)
+    for reading in readings[:_TRIED]:
+        least = _OFFERED if len(found) >= wanted else LIKELY
+        left = ends - time.monotonic()
+        if left <= 0 or reading.probability < least * readings[0].probability:
+            break
+        # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
+        if found and reading.features["joins"] > found[0][0].features["joins"] + _FURTHER:
+            continue
+        try:
+            result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
+        except QueryTimeout:
+            first = "computing it takes longer than the time that is given"
+            break
+        except (StoreError, ConfigError) as error:
+            first = f"it could not be computed: {error.message}"
+            continue
+        first = result if reading is readings[0] else first
+        # A reading that finds something is likelier than one that finds nothing.
+        sure = reading is readings[0] and reading.probability >= CERTAIN
+        if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
+            # Nothing lacks what was asked for: another reading would answer another question.
+            break
+        if found_something(reading, result):
+            found.append((reading, result))
+            if len(found) == wanted:
+                ends = min(ends, time.monotonic() + OFFERED_SECONDS)
+    return found, first
+
+
+def found_something(reading: Reading, result: PlanResult) -> bool:
+    """Return whether a reading has an answer."""
+    plan = reading.plan
+    if plan.yes_or_no:
+        return True
+    if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
+        # Nothing to count is mostly a name that was misread.
+        return reading.probability >= CERTAIN
+    return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
+
+
+def namer(display: Display) -> Callable[[Term], str]:
+    """Return how the terms of a plan are named in words."""
+    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
+
+
+def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
+    """Return the rows of the columns that are asked for."""
+    if reading.plan.yes_or_no:
+        return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
+    at = [result.columns.index(name) for name in reading.shown]
+    display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
+    return list(dict.fromkeys(tuple(cell_of(display, row[i]) for i in at) for row in result.rows))
+
+
+def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
+    """Return the first rows in a line."""
+    more = " …" if len(rows) > 3 else ""
+    return "; ".join(", ".join(cell.label for cell in row) for row in rows[:3]) + more
+
+
+def cell_of(display: Display, term: Term | None) -> AnswerCell:
+    """Return a cell as it is shown."""
+    if term is None:
+        return AnswerCell(None, "")
+    shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
+    return AnswerCell(term, untrusted.one_line(shown))

@@ -1,0 +1,422 @@
+"""Readings that a language model judges, writes under a mask, or finds by tools."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from rdflib import RDF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.errors import ConfigError, ModelError
+from mrag.generation.models.calls import told
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.neural.card import SchemaCard, card_of
+from mrag.planning.neural.grammar import gbnf
+from mrag.planning.neural.judge import judge
+from mrag.planning.neural.statement import read_statement
+from mrag.planning.neural.writer import card_for, messages, unread
+from mrag.planning.run import run
+from mrag.rdf.terms import Triple
+from mrag.text.tokens import tokens
+
+pytest_plugins = ("tests.generation.conftest",)
+
+DATA = Path(__file__).parent / "data"
+HOSTILE = ("O\"Brien's \\ pump", "} FILTER(1=1) #", "'; DROP TABLE film; --")
+
+
+@pytest.fixture(scope="module")
+def company() -> Iterator[KnowledgeGraph]:
+    with mrag.connect("oxigraph:") as kg:
+        kg.load([DATA / "company.ttl"])
+        yield kg
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[KnowledgeGraph]:
+    with mrag.connect("oxigraph:") as kg:
+        kg.load([DATA / "company.ttl"])
+        for number, name in enumerate(HOSTILE):
+            thing = URIRef(f"urn:hostile{number}")
+            kg.insert(
+                [
+                    Triple(thing, RDF.type, URIRef("http://example.org/company/Supplier")),
+                    Triple(thing, RDFS.label, Literal(name)),
+                ]
+            )
+        yield kg
+
+
+def card(kg: KnowledgeGraph, question: str, **options: int) -> SchemaCard:
+    lexicon = lexicon_of(kg)
+    return card_of(lexicon.schema, question, lexicon.match(tokens(question), question), **options)
+
+
+# --- The card -----------------------------------------------------------------------------------------------
+
+
+def test_a_card_has_what_the_question_touches(company: KnowledgeGraph) -> None:
+    made = card(company, "Which suppliers are in Spain?")
+    supplier = made.table("supplier")
+    assert supplier is not None
+    country = supplier.column("country")
+    assert country is not None and made.of(str(country.target)).name == "country"
+    assert "country.name = 'Spain'" in made.named()
+
+
+@pytest.mark.parametrize("size", [40, 80, 160])
+def test_a_card_fits_its_budget_and_keeps_what_is_asked_for(company: KnowledgeGraph, size: int) -> None:
+    made = card(company, "What is the weight of each piece of hardware?", tokens=size)
+    assert len(made.text()) <= 3 * size
+    hardware = made.table("hardware")
+    assert hardware is not None and hardware.column("weight_g") is not None
+
+
+def test_links_are_read_both_ways(company: KnowledgeGraph) -> None:
+    made = card(company, "How many products does each supplier deliver?")
+    plan, shown = read_statement(
+        made, "SELECT supplier.name, COUNT(DISTINCT supplier.hardware) FROM supplier GROUP BY supplier.name"
+    )
+    rows = [[str(cell) for cell in row] for row in run(company, plan).rows]
+    assert shown == ("supplier", "count")
+    assert sorted(int(row[1]) for row in rows) == [1, 1, 2]
+
+
+# --- Statements ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("SELECT COUNT(*) FROM supplier WHERE supplier.country.name = 'Spain'", [["2"]]),
+        ("SELECT supplier.city FROM supplier WHERE supplier.hardware IS NULL", [["Sevilla"]]),
+        ("SELECT MAX(hardware.weight_g) FROM hardware", [["300"]]),
+        ("SELECT hardware.weight_g FROM hardware ORDER BY hardware.height_mm DESC LIMIT 1", [["300"]]),
+        ("SELECT supplier.city FROM supplier WHERE supplier.city LIKE '%berlin%'", [["Berlin"]]),
+        ("SELECT AVG(hardware.weight_g) / COUNT(*) FROM hardware", [["37"]]),
+        (
+            "SELECT hardware.weight_g FROM hardware WHERE (hardware.weight_g < 5 OR hardware.weight_g > 100)",
+            [["3"], ["300"]],
+        ),
+        (
+            "SELECT supplier.country.name, COUNT(*) FROM supplier GROUP BY supplier.country.name "
+            "HAVING COUNT(*) > 1",
+            [["http://example.org/company/es", "2"]],
+        ),
+    ],
+)
+def test_statements_are_computed(company: KnowledgeGraph, statement: str, rows: list[list[str]]) -> None:
+    question = "suppliers in Spain with city, product, country and hardware weight, height"
+    plan, _ = read_statement(card(company, question), statement)
+    found = run(company, plan)
+    shown = [[str(cell) for cell in row] for row in found.rows]
+    assert [row[: len(rows[0])] for row in shown] == rows
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "", "SELECT", "SELECT x", "SELECT film.name FROM film", "SELECT supplier.colour FROM supplier",
+        "SELECT supplier.city.name FROM supplier", "SELECT COUNT(* FROM supplier",
+        "SELECT supplier.city FROM supplier; DROP TABLE supplier",
+        "SELECT supplier.city FROM supplier WHERE supplier.city = ?x",
+        "SELECT supplier.city FROM supplier WHERE supplier.weight_g > 3",
+        "SELECT product.name FROM supplier", "SELECT SUM(COUNT(*)) FROM supplier",
+        "INSERT DATA { <urn:a> <urn:b> <urn:c> }", "SELECT * WHERE { ?s ?p ?o }",
+    ],
+)  # fmt: skip
+def test_what_is_no_statement_is_refused(company: KnowledgeGraph, statement: str) -> None:
+    with pytest.raises(ConfigError):
+        read_statement(card(company, "suppliers by city"), statement)
+
+
+@given(text=st.text(alphabet="SELECTFROMWHERE supplier.city,()*='<>0123456789 ANDOR", max_size=80))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_read_or_refused(company: KnowledgeGraph, text: str) -> None:
+    with contextlib.suppress(ConfigError):
+        read_statement(card(company, "suppliers by city"), text)
+
+
+# --- The mask -----------------------------------------------------------------------------------------------
+
+_PART = re.compile(r'"((?:[^"\\]|\\.)*)"|(\[[^\]]+\])|([\w-]+)|([()|])|([?*+]|\{\d+(?:,\d+)?\})')
+
+
+class Grammar:
+    """Draws texts from a grammar in llama.cpp's notation, as far as ours goes."""
+
+    def __init__(self, text: str) -> None:
+        self.rules = dict(line.split(" ::= ", 1) for line in text.splitlines() if line.strip())
+
+    def draw(self, rng: random.Random) -> str:
+        return self._alternatives(list(_PART.finditer(self.rules["root"])), rng)
+
+    def _alternatives(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
+        options: list[list[re.Match[str]]] = [[]]
+        depth = 0
+        for part in parts:
+            depth += {"(": 1, ")": -1}.get(part[4] or "", 0)
+            if part[4] == "|" and not depth:
+                options.append([])
+            else:
+                options[-1].append(part)
+        return self._row(rng.choice(options), rng)
+
+    def _row(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
+        found, at = "", 0
+        while at < len(parts):
+            end = at + 1
+            if parts[at][4] == "(":
+                depth = 1
+                while depth:
+                    depth += {"(": 1, ")": -1}.get(parts[end][4] or "", 0)
+                    end += 1
+            times = 1
+            if end < len(parts) and parts[end][5]:
+                sign = parts[end][5]
+                low, high = {"?": (0, 1), "*": (0, 2), "+": (1, 2)}.get(sign, (0, 0))
+                if sign[0] == "{":
+                    bounds = sign.strip("{}").split(",")
+                    low, high = int(bounds[0]), int(bounds[-1])
+                times = rng.randint(low, high)
+            found += "".join(self._one(parts[at:end], rng) for _ in range(times))
+            at = end + (end < len(parts) and bool(parts[end][5]))
+        return found
+
+    def _one(self, parts: Sequence[re.Match[str]], rng: random.Random) -> str:
+        text, letters, rule, _, _ = parts[0].groups()
+        if text is not None:
+            return re.sub(r"\\(.)", r"\1", text)
+        if letters is not None:
+            return str(rng.randint(int(letters[1]), int(letters[3])))
+        if rule is not None:
+            return self._alternatives(list(_PART.finditer(self.rules[rule])), rng)
+        return self._alternatives(parts[1:-1], rng)
+
+
+@given(seed=st.integers(0, 10**9))
+@settings(max_examples=150, deadline=None)
+def test_whatever_the_mask_lets_through_is_a_plan_that_runs(hostile: KnowledgeGraph, seed: int) -> None:
+    rng = random.Random(seed)
+    questions = (
+        "Which suppliers in Spain have the most products heavier than 20 g?",
+        f'How many products does "{HOSTILE[0]}" or "{HOSTILE[1]}" supply?',
+        f"employees and {HOSTILE[2]}",
+    )
+    made = card_for(lexicon_of(hostile), rng.choice(questions))
+    statement = Grammar(gbnf(made)).draw(rng)
+    try:
+        plan, shown = read_statement(made, statement)
+    except ConfigError as error:
+        # What the grammar cannot say: a sum of texts, an order by what is grouped away, a day without a date.
+        assert "Not a statement" not in error.message, statement
+        return
+    assert shown
+    run(hostile, plan)
+
+
+# --- The judge ----------------------------------------------------------------------------------------------
+
+READINGS = [("the number of films", "3"), ("each film", "Up; Alien; Dune"), ("the oldest film", "Alien")]
+
+
+@pytest.mark.parametrize(
+    ("said", "verdicts"),
+    [
+        ("B", [0.0, 4.0, 0.0]),
+        ("The letter is C.", [0.0, 0.0, 4.0]),
+        ("D", [-4.0, -4.0, -4.0]),
+        ("<think>A or B?</think>A", [4.0, 0.0, 0.0]),
+        ("I cannot tell.", [0.0, 0.0, 0.0]),
+    ],
+)
+def test_a_letter_is_a_verdict(said: str, verdicts: list[float]) -> None:
+    assert judge(FakeListChatModel(responses=[said]), "How many films are there?", READINGS) == verdicts
+
+
+def test_a_small_model_judges_by_its_probabilities(local_server: Any) -> None:
+    model = local_server.chat_model()
+    verdicts = judge(model, "How many films are there?", READINGS)
+    assert verdicts == judge(model, "How many films are there?", READINGS)
+    assert len({round(v, 3) for v in verdicts}) > 1 and all(-4 <= v <= 4 for v in verdicts)
+
+
+def test_a_judge_refuses_what_fits_none(company: KnowledgeGraph) -> None:
+    question = "In which department is Ms. Miller?"
+    alone = compute(company, question)
+    assert alone.answer is not None and alone.answer.computed is not None
+    assert 0.6 < alone.answer.computed.confidence < 0.9 and alone.sure
+    refused = compute(company, question, model=FakeListChatModel(responses=["B"]))
+    assert not refused.sure and "not certain" in refused.why
+    kept = compute(company, question, model=FakeListChatModel(responses=["A"]))
+    assert kept.sure and kept.answer is not None and kept.answer.computed is not None
+    assert kept.answer.computed.confidence > alone.answer.computed.confidence
+
+
+def test_a_judge_that_fails_leaves_the_answer_as_it_is(company: KnowledgeGraph) -> None:
+    class Broken(FakeListChatModel):
+        def _call(self, *args: Any, **options: Any) -> str:
+            raise OSError("no network")
+
+    question = "In which department is Ms. Miller?"
+    given = compute(company, question, model=Broken(responses=[""]))
+    assert given == compute(company, question)
+
+
+def test_no_model_is_asked_of_what_is_certain(company: KnowledgeGraph) -> None:
+    class Unasked(FakeListChatModel):
+        def _call(self, *args: Any, **options: Any) -> str:
+            raise AssertionError("asked")
+
+    for planner in ("judge", "writer", "tools"):
+        attempt = compute(
+            company, "How many suppliers are there?", model=Unasked(responses=[""]), planner=planner
+        )
+        assert attempt.sure and attempt.answer is not None and attempt.answer.text.startswith("4 suppliers")
+
+
+# --- The writer ---------------------------------------------------------------------------------------------
+
+
+def test_a_model_writes_what_the_parser_does_not_read(company: KnowledgeGraph) -> None:
+    statement = (
+        "```sql\nSELECT supplier.city, COUNT(DISTINCT supplier.hardware) FROM supplier "
+        "GROUP BY supplier.city\n```"
+    )
+    model = FakeListChatModel(responses=[statement])
+    question = "Per city of the supplier, tally up hardware"
+    attempt = compute(company, question, model=model, planner="writer")
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    rows = {tuple(cell.label for cell in row) for row in attempt.answer.computed.rows}
+    assert ("Madrid", "2") in rows
+    assert attempt.answer.way == "plan" and "SELECT" in attempt.answer.computed.query
+    assert mrag.verify(company, attempt.answer).ok
+
+
+def test_words_that_a_plan_leaves_out_are_told(company: KnowledgeGraph) -> None:
+    made = card(company, "suppliers in Spain with email")
+    plan, _ = read_statement(made, "SELECT supplier.name FROM supplier WHERE supplier.country.name = 'Spain'")
+    lexicon = lexicon_of(company)
+    assert unread(lexicon, "Which suppliers are in Spain?", plan) == ()
+    assert unread(lexicon, "Which suppliers in Spain sell purple elephants?", plan) == (
+        "sell",
+        "purple",
+        "elephants",
+    )
+
+
+def test_the_mask_holds_a_small_model(hostile: KnowledgeGraph, local_server: Any) -> None:
+    model = local_server.chat_model(max_tokens=100)
+    for question in (f'How much hardware does "{HOSTILE[0]}" supply?', "suppliers per country"):
+        made = card_for(lexicon_of(hostile), question)
+
+        said = told(model, messages(made, question), gbnf(made))
+        assert said.text.startswith("SELECT ") and said.tokens
+        try:
+            read_statement(made, said.text)
+        except ConfigError as error:
+            assert len(said.tokens) == 100 or "Not a statement" not in error.message
+
+
+# --- Tools --------------------------------------------------------------------------------------------------
+
+
+class Scripted(BaseChatModel):
+    """A model that calls tools as a script says."""
+
+    script: list[Any]
+    asked: list[Any]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        return self
+
+    def _generate(self, messages: Any, *args: Any, **options: Any) -> ChatResult:
+        self.asked.append(list(messages))
+        step = self.script[min(len(self.asked), len(self.script)) - 1]
+        if isinstance(step, str):
+            return ChatResult(generations=[ChatGeneration(message=AIMessage(step))])
+        calls = [{"name": step[0], "args": step[1], "id": f"c{len(self.asked)}"}]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=calls))])
+
+
+QUERY = "SELECT SUM(hardware.weight_g) FROM hardware WHERE hardware.has_supplier.country.name = 'Spain'"
+
+
+def test_a_model_explores_by_tools(company: KnowledgeGraph) -> None:
+    model = Scripted(
+        script=[
+            ("names", {"text": "Spain"}), ("entity", {"name": "Spain"}), ("schema", {"words": "hardware"}),
+            ("query", {"statement": "SELECT nothing"}), ("query", {"statement": QUERY}), "DONE",
+        ],
+        asked=[],
+    )  # fmt: skip
+    attempt = compute(company, "hardware weight for Spain suppliers total", model=model, planner="tools")
+    assert attempt.answer is not None and attempt.answer.computed is not None and attempt.sure
+    assert [c.label for c in attempt.answer.computed.rows[0]] == ["303"]
+    assert mrag.verify(company, attempt.answer).ok
+    told_ = [str(m.content) for m in model.asked[-1][3::2]]
+    assert "entity Spain" in told_[0] and "hardware" in told_[2] and told_[4] == "1 rows.\n303"
+    assert "SELECT" in told_[3] or "Failed" in told_[3]
+
+
+@pytest.mark.parametrize("script", [["NONE"], ["DONE"], [("shell", {"command": "ls"})], [("query", {})]])
+def test_an_exploration_may_find_nothing(company: KnowledgeGraph, script: list[Any]) -> None:
+    model = Scripted(script=script, asked=[])
+    attempt = compute(company, "frobnicate the widgets", model=model, planner="tools")
+    assert attempt.answer is None and not attempt.sure
+    assert len(model.asked) <= 8
+
+
+def test_what_is_written_over_several_lines_is_read(company: KnowledgeGraph) -> None:
+    said = "Here it is:\n\nSELECT SUM(hardware.weight_g)\nFROM hardware\nWHERE hardware.price > 0;\n\nAll."
+    model = FakeListChatModel(responses=[said])
+    attempt = compute(company, "hardware weight for Spain suppliers total", model=model, planner="writer")
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    offered = [attempt.answer.text, *(other.answer for other in attempt.answer.computed.readings)]
+    assert any("333" in one for one in offered)
+
+
+def test_a_model_without_tools_is_an_error(company: KnowledgeGraph) -> None:
+    with pytest.raises(ModelError, match="did not answer"):
+        compute(company, "frobnicate", model=FakeListChatModel(responses=["?"]), planner="tools")
+
+
+# --- The doors ----------------------------------------------------------------------------------------------
+
+
+def test_a_planner_is_named(company: KnowledgeGraph) -> None:
+    with pytest.raises(ConfigError, match="no planner"):
+        mrag.ask(company, "How many suppliers are there?", model="none", planner="oracle")  # type: ignore
+
+
+def test_a_graph_without_classes_has_one_table() -> None:
+    with mrag.connect("oxigraph:") as kg:
+        up, who = URIRef("urn:up"), URIRef("urn:docter")
+        kg.insert(
+            [
+                Triple(up, URIRef("urn:p:directed_by"), who),
+                Triple(up, RDFS.label, Literal("Up")),
+                Triple(who, RDFS.label, Literal("Pete Docter")),
+            ]
+        )
+        made = card(kg, "Who directed Up?")
+        assert made.text() == "thing(name, directed_by -> thing, thing_by_directed_by -> thing)"
+        plan, _ = read_statement(made, "SELECT thing.directed_by FROM thing WHERE thing.name = 'Up'")
+        assert [str(row[0]) for row in run(kg, plan).rows] == ["urn:docter"]
