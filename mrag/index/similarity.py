@@ -41,8 +41,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 _DEFAULT_RESULTS = 20
 _MOST_RESULTS = 10_000
 _RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
-
-
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
 """What to do about an index without documents."""
 
@@ -179,15 +177,12 @@ class SimilarityIndexes:
         definition = definition or Definition(languages=self.kg.languages)
         if model == SERVER:
             if self.server is None:
-                raise ConfigError(
-                    "This store keeps no similarity indexes.", hint="Use minilm or another model."
-                )
+                hint = "Use minilm or another model."
+                raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         chosen = embedder(model)
-        texts = list(documents(self.kg, definition))
-        if not texts:
-            why = why_empty(self.kg, definition)
-            raise IndexError_(f"There is nothing to index. {why}", hint=NO_DOCUMENTS)
+        if not (texts := list(documents(self.kg, definition))):
+            raise IndexError_("Nothing to index. " + why_empty(self.kg, definition), hint=NO_DOCUMENTS)
         extra = {
             "kg": self.kg.iri,
             "revision": self.kg.revision,
