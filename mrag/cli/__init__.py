@@ -19,7 +19,6 @@ from mrag.cli import (
     describe,
     doctor,
     edit,
-    evaluate,
     images,
     learn,
     query,
@@ -27,6 +26,7 @@ from mrag.cli import (
     serve,
     train,
 )
+from mrag.cli.evaluation import rankings
 from mrag.cli.shared import stopping
 from mrag.terminal import guarded, inline
 
@@ -108,7 +108,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "query": query.query,
     "explain": query.explain,
     "verify": query.verify,
-    "benchmark": evaluate.benchmark,
+    "benchmark": rankings.benchmark,
     "doctor": doctor.doctor,
     "mcp": serve.mcp,
     "serve": serve.serve,
@@ -122,7 +122,7 @@ for _name, _group in {
     "codes": codes.app,
     "clues": clues.app,
     "questions": questions.app,
-    "eval": evaluate.app,
+    "eval": rankings.app,
 }.items():
     app.add_typer(_group, name=_name)
 

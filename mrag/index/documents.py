@@ -129,12 +129,13 @@ def _add_unnamed(kg: KnowledgeGraph, texts: dict[str, dict[str, None]]) -> None:
 
 
 def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
-    """Return why a definition gives no documents, in a sentence."""
+    """Return that a definition gives no documents, and why."""
+    why = "Its entities have no texts, and their IRIs are codes rather than words."
     if not kg.profile().triples:
-        return "The graph holds no triples."
-    if _TEXTS not in definition.queries or not definition.fallback:
-        return "The queries it is made of give no texts."
-    return "Its entities have no texts, and their IRIs are codes rather than words."
+        why = "The graph holds no triples."
+    elif _TEXTS not in definition.queries or not definition.fallback:
+        why = "The queries it is made of give no texts."
+    return f"There is nothing to index. {why}"
 
 
 def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tuple[str, str]]:

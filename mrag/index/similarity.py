@@ -182,7 +182,7 @@ class SimilarityIndexes:
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         chosen = embedder(model)
         if not (texts := list(documents(self.kg, definition))):
-            raise IndexError_("Nothing to index. " + why_empty(self.kg, definition), hint=NO_DOCUMENTS)
+            raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
         extra = {
             "kg": self.kg.iri,
             "revision": self.kg.revision,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from mrag.cli.evaluate_questions import questions
+from mrag.cli.evaluation.questions import questions
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,

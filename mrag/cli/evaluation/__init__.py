@@ -1,0 +1,1 @@
+"""`mrag eval` and `mrag benchmark`: rankings, and answers to questions."""
