@@ -263,7 +263,7 @@ def test_a_contradiction_is_reported_and_costs_no_inferences(tmp_path: Path) -> 
     asked = "ASK { <urn:x:j> <urn:x:p> <urn:x:i> }"
     assert run("query", asked, cwd=tmp_path).stdout == "false\n"
     done = run("reason", "--report", "found.json", cwd=tmp_path)
-    assert done.returncode == 0 and "1 contradictions of the ontology" in done.stderr
+    assert done.returncode == 0 and "1 contradiction of the ontology" in done.stderr
     assert run("query", asked, cwd=tmp_path).stdout == "true\n"
     (group,) = json.loads((tmp_path / "found.json").read_text())
     assert (group["rule"], group["count"], group["datatype"]) == ("cax-dw", 1, "")

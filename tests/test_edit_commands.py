@@ -60,7 +60,7 @@ def test_an_update_is_shown_first_and_inferences_follow(folder: Path) -> None:
     text = f"DELETE DATA {{ <{NS}base> <{NS}subsidiaryOf> <{NS}acme> }}"
     shown = run("update", text, cwd=folder)
     assert shown.returncode == 0
-    assert "1 triples would be removed" in shown.stderr and "Nothing was changed" in shown.stderr
+    assert "1 triple would be removed" in shown.stderr and "Nothing was changed" in shown.stderr
     assert ask(folder, ":cord :subsidiaryOf :acme")
     done = run("update", "--yes", "--json", text, cwd=folder)
     assert json.loads(done.stdout)["removed"] == 1 and not json.loads(done.stdout)["pending"]

@@ -21,6 +21,7 @@ from mrag.cli.shared.options import (
     warn_of_login,
 )
 from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -114,7 +115,7 @@ def load(
                 f" ({report.triples_per_second:,.0f} a second)."
             )
             if reason:
-                show(f"{result['inferred']:,} triples inferred.")
+                show(f"{counted(result['inferred'], 'triple')} inferred.")
             say('Next: `mrag index`, then `mrag ask "…"`.', style="dim")
 
 
@@ -187,7 +188,7 @@ def reason(
         if as_json:
             show_json({"inferred": closure.triples, "contradictions": _json(closure)})
         else:
-            show(f"{closure.triples:,} triples inferred.")
+            show(f"{counted(closure.triples, 'triple')} inferred.")
 
 
 def index(

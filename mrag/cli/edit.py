@@ -11,6 +11,7 @@ import typer
 from mrag.cli.shared import stopping
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import say, show, show_json, status
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -173,7 +174,7 @@ def _change(
     else:
         show(f"{report.removed:,} removed, {report.added:,} added.")
         if "inferred" in result:
-            show(f"{result['inferred']:,} triples inferred.")
+            show(f"{counted(result['inferred'], 'triple')} inferred.")
         elif graph.pending:
             say("Inferred triples are not up to date. Run `mrag reason`.", style="yellow")
 
@@ -187,7 +188,7 @@ def _show(graph: KnowledgeGraph, planned: PlannedUpdate, *, as_json: bool) -> No
         shown = [q for q in quads if graph_of(q) not in own]
         if not shown:
             continue
-        say(f"{len(shown):,} triples would be {word}:")
+        say(f"{counted(len(shown), 'triple')} would be {word}:")
         for quad in shown[:_EXAMPLES] if not as_json else ():
             say(f"  {sign} {quad.subject} {quad.predicate} {quad.object}")
         if len(shown) > _EXAMPLES and not as_json:

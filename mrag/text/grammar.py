@@ -106,6 +106,16 @@ def plural(noun: str) -> str:
     return head + ("es" if last.endswith(("s", "x", "ch", "sh")) else "s") + of + tail
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Example:
+        >>> counted(1, "triple"), counted(1200, "triple")
+        ('1 triple', '1,200 triples')
+    """
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
 def _one(noun: str) -> str:
     head, _, last = noun.rpartition(" ")
     if last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "news")):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrag.cli.shared.output import say
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.reasoning.clashes import ClashGroup
@@ -32,7 +33,10 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
     if not groups:
         return
     total = sum(group.count for group in groups)
-    say(f"{total:,} contradictions of the ontology, kept apart from what was inferred:", style="yellow")
+    say(
+        f"{counted(total, 'contradiction')} of the ontology, kept apart from what was inferred:",
+        style="yellow",
+    )
     for group in groups[:_GROUPS]:
         say(f"  {group.text()}", style="yellow")
         say(f"    such as {example(group)}", style="dim")
