@@ -12,8 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from rdflib import URIRef
 
+import mrag
 from mrag.cli import main
+from mrag.rdf.terms import Triple
 
 
 def run(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -60,3 +63,9 @@ def environment(cwd: Path, **env: str) -> dict[str, str]:
         "COLUMNS": "100",
         **env,
     }
+
+
+def filled(url: str) -> None:
+    """Make a store with a graph of one triple."""
+    with mrag.connect(url) as kg:
+        kg.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), URIRef("urn:c"))])

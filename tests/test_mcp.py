@@ -392,7 +392,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
     "bad mode": ("search", {"text": "x", "mode": "magic"}, "hybrid"),
     "no arguments": ("query", {}, "sparql"),
-    "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "inferred"),
+    "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
 }
 
 

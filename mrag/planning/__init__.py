@@ -29,13 +29,20 @@ if TYPE_CHECKING:
     )
     from mrag.planning.proof import RowProof, prove
     from mrag.planning.run import PlanResult
+    from mrag.planning.saved import (
+        SavedQuestion,
+        list_questions,
+        remove_question,
+        run_question,
+        save_question,
+    )
     from mrag.planning.wording import to_words
 
 __all__ = [
     "Aggregate", "Arithmetic", "Attempt", "Block", "Column", "Comparison", "Contains", "DatePart", "Days",
-    "Number", "Order", "Pattern", "Plan", "PlanResult", "RowProof", "Scalar", "Unknown", "compute",
-    "evaluate",
-    "plan_from_json", "plan_to_json", "prove", "to_sparql", "to_words",
+    "Number", "Order", "Pattern", "Plan", "PlanResult", "RowProof", "SavedQuestion", "Scalar", "Unknown",
+    "compute", "evaluate", "list_questions", "plan_from_json", "plan_to_json", "prove", "remove_question",
+    "run_question", "save_question", "to_sparql", "to_words",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -51,6 +58,7 @@ __getattr__, __dir__ = lazy(
         ),
         "proof": "RowProof prove",
         "run": "PlanResult",
+        "saved": "SavedQuestion list_questions remove_question run_question save_question",
         "wording": "to_words",
     },
 )

@@ -84,6 +84,9 @@ def routed(
     """
     if how not in get_args(How):
         raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
+    if planner not in get_args(Planner):
+        planners = ", ".join(get_args(Planner))
+        raise ConfigError(f"There is no planner called {planner!r}.", hint=f"Use {planners}.")
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""

@@ -31,8 +31,9 @@ from mrag.planning.neural.writer import card_for, messages, unread
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.text.tokens import tokens
+from tests.generation import conftest
 
-pytest_plugins = ("tests.generation.conftest",)
+gguf, local_server = conftest.gguf, conftest.local_server
 
 DATA = Path(__file__).parent / "data"
 HOSTILE = ("O\"Brien's \\ pump", "} FILTER(1=1) #", "'; DROP TABLE film; --")

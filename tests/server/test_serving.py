@@ -21,6 +21,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.server.settings import ServerSettings
+from tests.commands import filled
 from tests.server.conftest import Running, running
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(8)) + " }"
@@ -312,6 +313,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         store = f"oxigraph:{tmp_path / 'store'}"
+        filled(store)
         ended = subprocess.run(
             [sys.executable, "-m", "mrag", "serve", "--store", store, "--port", port],
             capture_output=True,

@@ -12,7 +12,7 @@ import pytest
 
 from mrag.errors import ConfigError
 from mrag.server.settings import ServerSettings
-from tests.commands import run
+from tests.commands import filled, run
 
 TOKEN = "5ecret-of-the-server"
 OTHERS = ["0.0.0.0", "::", "192.0.2.1", "example.org", "0", "", "[::]", "127.0.0.1.nip.io", "::ffff:0.0.0.0"]
@@ -24,6 +24,7 @@ def command(tmp_path: Path, *args: str) -> list[str]:
 
 def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]]:
     """Start the server; return what it said, its command line, the status without and with a token."""
+    filled(f"oxigraph:{tmp_path / 'data'}")
     said = tmp_path / "said"
     with said.open("wb") as errors:
         server = subprocess.Popen(

@@ -21,6 +21,7 @@ from mrag.storage.files import create, make_folder
 from mrag.storage.scratch import Scratch, collect
 from mrag.stores.process.limited import close_all
 from tests import commands
+from tests.commands import filled
 from tests.conftest import PRODUCTS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
@@ -180,6 +181,7 @@ def test_a_killed_servers_folders_go_and_a_live_ones_stay(tmp_path: Path) -> Non
 
 def test_a_killed_servers_snapshot_of_a_folder_goes(tmp_path: Path) -> None:
     name = ["--store", "data[1]"]
+    filled(f"oxigraph:{tmp_path / 'data[1]'}")
     with serving(tmp_path, *name) as server:
         assert [p for p in tmp_path.iterdir() if ".snapshot-" in p.name]
         server.send_signal(signal.SIGKILL)

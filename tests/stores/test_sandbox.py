@@ -17,6 +17,7 @@ import pytest
 
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
+from tests.commands import filled
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both means are Linux's")
 
@@ -315,6 +316,7 @@ def test_the_server_warns_where_no_defence_is_active(refused: list[int], tmp_pat
     pytest.importorskip("starlette", reason="the extra `server` is not installed")
     command = [sys.executable, "-c", COMMAND, json.dumps(refused), "serve", "--port", "0"]
     command += ["--store", str(tmp_path / "data"), "--workers", "1"]
+    filled(f"oxigraph:{tmp_path / 'data'}")
     said = tmp_path / "said"
     with said.open("wb") as errors:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)

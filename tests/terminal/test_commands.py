@@ -94,6 +94,28 @@ CASES: dict[str, list[list[str]]] = {
         ["urn:x:a1", "rdf:type", f'"{TEXT}"', "--store", "{store}"],
         [TEXT, "--store", "{store}"],
     ],
+    "update": [
+        ["DELETE WHERE { <urn:x:none> ?p ?o }", "--store", "{store}"],
+        [f"DELETE {TEXT}", "--store", "{store}"],
+        ['INSERT DATA { <urn:x:a1> <urn:x:note> "x" }', "--store", "{missing}"],
+    ],
+    "remove": [
+        ["urn:x:a1", "rdf:type", f'"{TEXT}"', "--store", "{store}"],
+        ["--graph", TEXT, "--store", "{store}"],
+        ["--file", "{missing}", "--store", "{store}"],
+    ],
+    "kgs": [["--store", "{store}"], ["--store", f"{TEXT}:x"]],
+    "questions save": [
+        ["How many gadgets are there?", "--store", "{store}", "--name", "gadgets", "--by", TEXT],
+        [TEXT, "--store", "{store}"],
+    ],
+    "questions list": [["--store", "{store}"]],
+    "questions run": [
+        ["gadgets", "--store", "{store}"],
+        [TEXT, "--store", "{store}"],
+        ["gadgets", "--with", TEXT, "--store", "{store}"],
+    ],
+    "questions remove": [[TEXT, "--store", "{store}"]],
     "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
     "complete ask": [
         ["Where was Bob Stone born?", "--texts", "{texts}", "--store", "{store}"],

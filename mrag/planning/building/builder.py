@@ -138,7 +138,9 @@ class Builder(PlanConditions):
         for noun in self.frame.nouns:
             if not noun.role and not self._beside(noun) and not self._used(self.noun(noun)):
                 unread.extend(range(noun.start, noun.end))
-        return tuple(words[i].low for i in sorted(set(unread)) if self._matters(words[i]))
+        # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
+        parts = {i for i in self.segmentation.ignored if not meaningful(words[i])} - self.frame.read
+        return tuple(words[i].low for i in sorted({*unread, *parts}) if i in parts or self._matters(words[i]))
 
     def _used(self, found: Candidate) -> bool:
         """Return whether what a noun names is in the plan."""

@@ -79,6 +79,8 @@ class _FollowUp:
             return [replace(r, note=r.note or _BY_ITSELF) for r in by_itself], ""
         found: dict[Plan, Reading] = {}
         for reading in self._follow_ups(text, bool(points)):
+            if not (reading.shown or reading.plan.yes_or_no):
+                continue
             if reading.plan not in found or found[reading.plan].probability < reading.probability:
                 found[reading.plan] = reading
         ranked = sorted(found.values(), key=lambda r: (bool(r.ignored), -r.probability))
@@ -180,7 +182,11 @@ class _FollowUp:
                 )  # fmt: skip
                 done = over(self.last, topic, base, asked, self.parser.schema)
                 # A name that changes nothing was lost on the way.
-                if done is not None and not ((said or not points) and _same(done.plan, self.last.plan)):
+                if (
+                    done is not None
+                    and (done.shown or done.plan.yes_or_no)
+                    and not ((said or not points) and _same(done.plan, self.last.plan))
+                ):
                     note = "read as a follow-up, about the last answer"
                     chance = reading.probability * (_TOLD if measures else 1.0)
                     yield _noted(reading, done.plan, done.shown, chance, note)

@@ -57,6 +57,7 @@ def slots_of(plan: Plan) -> list[Slot]:
     """Return what a plan names, in the order in which it stands there.
 
     Example:
+        >>> from mrag.planning.plan import Unknown
         >>> x = Unknown("x")
         >>> from mrag.planning.plan import Block
         >>> [s.role for s in slots_of(Plan(Block((Pattern(x, URIRef("urn:in"), URIRef("urn:Rome")),))))]

@@ -56,7 +56,7 @@ class FollowText:
 
         Example:
             >>> FollowText.of("And what about Texas?")
-            FollowText(text='Texas', leads=True, adds=False, only=False)
+            FollowText(text='Texas?', leads=True, adds=False, only=False)
         """
         plain = " ".join(text.split())
         rest = plain[_LEAD.match(plain).end() :]  # type: ignore[union-attr]  # it matches nothing too

@@ -106,6 +106,8 @@ def segmentations(
         k: Maximum number of ways.
     """
     words = question.words
+    mentions = list(mentions)
+    needed = _parts_of_names(question, mentions)
     starting: list[list[tuple[float, QuestionItem]]] = [[] for _ in words]
     for item, weight in _weighed(question, mentions, schema):
         starting[item.start].append((weight, item))
@@ -115,7 +117,7 @@ def segmentations(
         ways = best[at]
         for weight, item in starting[at]:
             best[item.end].extend((score + weight, (*items, item)) for score, items in ways)
-        skipped = -0.6 if meaningful(words[at]) else 0.02
+        skipped = -0.6 if meaningful(words[at]) or at in needed else 0.02
         best[at + 1].extend((score + skipped, (*items, QuestionItem(at, at + 1))) for score, items in ways)
         for later in range(at + 1, len(words) + 1):
             if len(best[later]) > 4 * k:
@@ -123,9 +125,29 @@ def segmentations(
         best[at + 1] = heapq.nlargest(k, best[at + 1], key=_key)
     found = heapq.nlargest(k, best[len(words)], key=_key)
     return [
-        Segmentation(items, score, tuple(i.start for i in items if i.unread and meaningful(words[i.start])))
+        Segmentation(
+            items,
+            score,
+            tuple(i.start for i in items if i.unread and (meaningful(words[i.start]) or i.start in needed)),
+        )
         for score, items in found
     ]
+
+
+def _parts_of_names(question: QuestionText, mentions: Iterable[NameMention]) -> set[int]:
+    """Return the places of words that name a class or a property together with those beside them.
+
+    Without them less is said: graph databases are not all databases.
+    """
+    return {
+        at
+        for m in mentions
+        if m.end - m.start > 1
+        and m.candidates[0].kind in ("class", "property")
+        and m.candidates[0].score > 0.94
+        for at in range(m.start, m.end)
+        if not is_stopword(question.words[at].token.key)
+    }
 
 
 def _key(way: tuple[float, tuple[QuestionItem, ...]]) -> tuple[float, int, tuple[int, ...]]:
