@@ -106,7 +106,17 @@ def ask(
         >>> kg.close()
     """
     given, why = routed(
-        kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker, follows=follows
+        kg,
+        question,
+        how,
+        reading,
+        model=model,
+        k=k,
+        texts=texts,
+        media=media,
+        ranker=ranker,
+        follows=follows,
+        planner=planner,
     )
     if given is not None:
         return _noted(kg, given)
@@ -137,7 +147,17 @@ def stream(
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
     given, why = routed(
-        kg, question, how, reading, model=model, k=k, texts=texts, media=media, ranker=ranker, follows=follows
+        kg,
+        question,
+        how,
+        reading,
+        model=model,
+        k=k,
+        texts=texts,
+        media=media,
+        ranker=ranker,
+        follows=follows,
+        planner=planner,
     )
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)

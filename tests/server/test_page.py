@@ -338,7 +338,6 @@ def test_names_are_completed_from_this_graph(browser: Browser, base: str) -> Non
         page.locator("#editor .CodeMirror").click()
         page.keyboard.press("Control+A")
         page.keyboard.type("SELECT * { ?s a ex:Triple")
-        page.wait_for_selector("#editor .CodeMirror-code:has-text('PREFIX ex:')")
         page.keyboard.press("Control+Space")
         page.wait_for_selector(".CodeMirror-hints li:has-text('ex:TripleStore')")
 
