@@ -111,16 +111,25 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
 
 
+def _namespace(iri: str) -> str:
+    return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
+
+
 def _add_unnamed(kg: KnowledgeGraph, texts: dict[str, dict[str, None]]) -> None:
     """Add the things that no property names, as far as their IRIs are words, with what they are linked to."""
     named = list(kg.profile().labels)
     if not kg.profile().triples:
         return
     things = map(str, kg.select(queries.get("planning/unnamed").bind(property=named)).column("thing"))
-    for thing in things:
-        if is_asked(thing) and iri_words(thing):
-            texts.setdefault(thing, {})
     rows = [(str(s), str(o)) for s, o in kg.select(queries.get("index/unnamed-links").bind(property=named))]
+    described = {s for s, _ in rows}
+    spaces = {_namespace(entity) for entity in (*texts, *described)}
+    predicates = set(kg.profile().predicates)
+    for thing in things:
+        # What is only linked to may be a page or a datatype; the graph's own things share their namespaces.
+        own = thing in described or _namespace(thing) in spaces
+        if own and thing not in predicates and is_asked(thing) and iri_words(thing):
+            texts.setdefault(thing, {})
     links = [(s, o) for s, o in rows if s in texts and is_asked(o)]
     labels = kg.labels(sorted({linked for _, linked in links}))
     for entity, linked in links:
