@@ -119,7 +119,7 @@ def test_datatypes_are_repaired_on_demand_and_the_originals_kept(tmp_path: Path)
         (f"{NS}founded", 1, "2001-02-03"),
         (f"{NS}revenue", 1, "23"),
     ]
-    assert "1 contradictions" in loaded.stderr
+    assert "1 contradiction of" in loaded.stderr
     assert ask(tmp_path, ":acme :revenue 23.0") and not ask(tmp_path, ':acme :revenue "23"')
     assert ask(tmp_path, ':cord :revenue "n/a"')
     again = run("load", "corp.ttl", "--repair-datatypes", "--json", cwd=tmp_path)

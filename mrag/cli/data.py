@@ -290,12 +290,13 @@ def _repaired(graph: KnowledgeGraph) -> list[dict[str, Any]]:
 
     from mrag.rdf.terms import curie
     from mrag.reasoning.upkeep.repair import repair_datatypes
+    from mrag.text.grammar import counted
 
     found = repair_datatypes(graph)
     for one in found:
         names = [curie(value, graph.prefixes) for value in (one.property, one.found, one.declared)]
         say(
-            f"Repaired {one.count:,} values of {names[0]} from {names[1]} to {names[2]}, such as "
+            f"Repaired {counted(one.count, 'value')} of {names[0]} from {names[1]} to {names[2]}, such as "
             f'"{one.example}"; the triples as they were are kept apart.',
             style="yellow",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rdflib import RDF, Literal, URIRef
 
@@ -232,6 +232,7 @@ WORDS = (
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(["is", "largest"], RIVERS)
 @given(
     st.lists(st.sampled_from([*WORDS, *HOSTILE]), min_size=1, max_size=6),
     st.sampled_from([RIVERS, CITIES, LARGEST]),

@@ -20,6 +20,11 @@ RDFS_LABEL = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
 STATES = [
     ("what state is austin in", ["Texas"]),
     ("which state has the smallest area", ["Hawaii"]),
+    ("Is Texas the largest state?", ["yes"]),
+    ("Is the Rio Grande the longest river?", ["no"]),
+    ("Is Houston one of the two largest cities?", ["yes"]),
+    ("is texas the state with the most rivers", ["yes"]),
+    ("what is the smallest river", ["Pecos"]),
     ("what is the lowest population of any state", ["964000"]),
     ("how many people live in the capital of new mexico", ["48953"]),
     ("what is the total population of the states that border texas", ["8534000"]),

@@ -76,6 +76,8 @@ class Builder(PlanConditions):
         if where.empty:
             raise Unbuildable("nothing to look for")
         plan = self._plan(where, columns, order)
+        if columns and not shown:
+            raise Unbuildable("a superlative in a question for yes or no")
         return Draft(
             plan,
             tuple(shown),

@@ -17,12 +17,13 @@ from mrag.errors import ConfigError
 from mrag.planning.algebra.rewriting import renamed, substituted, with_unknowns, without_ties
 from mrag.planning.algebra.scopes import aggregates, all_patterns, check, mentioned, merged, reached
 from mrag.planning.building.choices import Draft
-from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
     Block,
     Column,
+    Comparison,
     Expression,
     Fold,
     Number,
@@ -125,6 +126,54 @@ def inner_text(question: QuestionText, inner: Inner) -> str:
     """Return the words of a description."""
     words = question.words
     return question.text[words[inner.start].token.start : words[inner.end - 1].token.end]
+
+
+def identity(question: QuestionText, mentions: Sequence[NameMention]) -> tuple[Candidate, str] | None:
+    """Return the named thing and the description of which a question asks whether they are the same.
+
+    In "Is Texas the largest state?" these are Texas and "the largest state".
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+    """
+    low = question.low
+    if low[0] not in ("is", "are", "was", "were"):
+        return None
+    first = _after_articles(low, 1)
+    found = [m for m in mentions if 1 <= m.start <= first < m.end]
+    named = max(found, key=lambda m: m.end, default=None)
+    if named is None or named.candidates[0].kind != "entity":
+        return None
+    if not any(is_superlative(w) or w in ("most", "least", "fewest") for w in low[named.end :]):
+        return None
+    behind = low[named.end : named.end + 3]
+    start = named.end + 2 if tuple(behind[:2]) in (("one", "of"), ("among", "the")) else named.end
+    if not any(m.start >= start for m in mentions):
+        return None
+    return named.candidates[0], inner_text(question, Inner(start, len(low), True))
+
+
+def _after_articles(low: Sequence[str], start: int) -> int:
+    while start < len(low) and low[start] in _ARTICLES:
+        start += 1
+    return start
+
+
+def identical(thing: Candidate, inner: Draft) -> Draft | None:
+    """Return the plan of whether a thing is among those that a description finds.
+
+    Args:
+        thing: The thing.
+        inner: The plan of the description.
+    """
+    single = without_ties(inner.plan)
+    name = inner.shown[0]
+    if len(inner.shown) > 1 + (inner.plan.limit != 1):
+        return None
+    same = Comparison(Unknown(name), "=", URIRef(thing.term))
+    found = Plan(Block(plans=(single,), conditions=(same,)))
+    return replace(inner, plan=found, shown=(), matches=(*inner.matches, thing.score))
 
 
 def described(draft: Draft, schema: Schema) -> str | None:

@@ -21,6 +21,8 @@ from mrag.planning.building.nested import (
     described,
     descriptions,
     folded,
+    identical,
+    identity,
     inner_text,
     joined,
     outer_text,
@@ -164,6 +166,9 @@ class Parser:
         if not question.words:
             return []
         mentions = self._mentions(question, given)
+        if depth and (same := identity(question, mentions)) is not None:
+            things = self._read(same[1], given, depth - 1)
+            return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
         ways = segmentations(question, mentions, self.schema)
         kinds = {i.cue.kind for i in ways[0].items if i.cue is not None}
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:

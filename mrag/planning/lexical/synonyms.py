@@ -96,9 +96,9 @@ _L: Final = "least"
 DIMENSIONS: Final[dict[str, tuple[Direction, str]]] = {
     "long": (_G, "length duration distance runtime time"),
     "short": (_L, "length duration distance height runtime"),
-    "large": (_G, "area size population capacity volume revenue"),
-    "big": (_G, "size area population volume capacity revenue"),
-    "small": (_L, "size area population volume capacity"),
+    "large": (_G, "area size population capacity volume revenue length height"),
+    "big": (_G, "size area population volume capacity revenue length height"),
+    "small": (_L, "size area population volume capacity length height"),
     "great": (_G, "size area amount"),
     "tall": (_G, "height elevation"),
     "high": (_G, "height elevation altitude"),

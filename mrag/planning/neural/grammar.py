@@ -54,6 +54,7 @@ def gbnf(card: SchemaCard) -> str:
 
 def _statement(table: CardTable, n: int) -> list[str]:
     name = table.name
+    # A grammar of queries for the model to be held to, not a query: nothing of it is run.
     return [
         f's{n} ::= "SELECT " item{n} (", " item{n})* " FROM {name}" where{n}? tail{n}',  # nosec B608
         f'where{n} ::= " WHERE " all{n} (" AND " all{n})*',
