@@ -93,7 +93,8 @@ VERBS = words(
 PERSON_WORDS = words(
     "person human character actor actress director writer author artist man woman people employee "
     "player politician scientist agent singer musician child son daughter father mother brother sister "
-    "grandfather grandmother"
+    "grandfather grandmother user customer client member student teacher instructor patient doctor "
+    "manager owner salesperson reviewer individual"
 )
 """Types whose members are not called "it"."""
 

@@ -27,8 +27,9 @@ from mrag.text.tokens import content
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
 
-_VERBS_OF_PLACE = frozenset(
-    "flow touch pass cross lie run go goe lead stand serve work live situat surround".split()
+_VERBS_OF_RELATION = frozenset(
+    "flow touch pass cross lie run go goe lead stand serve work live situat surround "
+    "write written wrote publish leave left post posted submit submitt".split()
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
 
@@ -164,7 +165,7 @@ class Builder(PlanConditions):
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
             return False
-        if related and ({word.low, word.stem, word.token.key} & _VERBS_OF_PLACE):
+        if related and ({word.low, word.stem, word.token.key} & _VERBS_OF_RELATION):
             self.guesses += 1
             return False
         return True

@@ -154,6 +154,8 @@ class PlanChoices:
             noun: The noun.
             want: `number`, `date` or `class`, which its role makes likelier.
         """
+        if noun.implied:
+            return noun.candidates[0]
         owners = self._owners(noun)
 
         def like(c: Candidate) -> float:

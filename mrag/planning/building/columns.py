@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.names import PlanNames
+from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 from mrag.planning.plan import (
     Aggregate,
@@ -47,7 +48,7 @@ class PlanColumns(PlanNames):
         if frame.named and typed and not frame.groups:
             columns.append(Column(typed[0].place, self._name(typed[0].place, None, names)))
             shown.append(columns[0].name)
-        for output in [*frame.groups, *frame.outputs]:
+        for output in [*frame.groups, *self._timed_outputs()]:
             expression = self.expression(output)
             if self._repeats(output, expression, columns):
                 continue
@@ -85,6 +86,23 @@ class PlanColumns(PlanNames):
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
         return columns, shown, order
+
+    def _timed_outputs(self) -> list[Output]:
+        """Return what is shown; where a question asks when something was, a time in the place of its verb."""
+        outputs = self.frame.outputs
+        nouns = [self.noun(o) for o in outputs if isinstance(o, Noun)]
+        if self.frame.asks != "when" or len(nouns) != len(outputs):
+            return outputs
+        if any(f.kind != "property" or self.info(f).kind != "entity" for f in nouns):
+            return outputs
+        at = min((o.start for o in outputs if isinstance(o, Noun)), default=len(self.question.low) - 1)
+        _, info = self._time(None, at)
+        score = 0.9 if outputs else 0.8
+        found = Candidate("property", info.iri, score, info.names[0], "meaning")
+        time = Noun(at, at + 1, (found,), "output", implied=True)
+        self.frame.nouns.append(time)
+        self.matches = [m for m in self.matches if m not in [f.score for f in nouns]] + [score]
+        return [time]
 
     def _repeats(self, output: Output, expression: Expression, columns: Sequence[Column]) -> bool:
         """Return whether an output is the name of a thing that is shown already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdflib import RDF, XSD, Literal, URIRef
@@ -49,6 +50,7 @@ class PlanConditions(PlanColumns):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
+                self._join_alike(noun, info)
             elif (
                 info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
             ):
@@ -58,6 +60,20 @@ class PlanConditions(PlanColumns):
                 owner = self.graph.owner(self._domains(found))
                 value = self.graph.value(owner, info)
                 self.graph.conditions.append(Comparison(value, "=", Literal(True)))
+
+    def _join_alike(self, verb: Noun, info: PropertyInfo) -> None:
+        """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
+        alike, low = set(info.domains) & set(info.ranges), self.question.low
+        places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
+        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
+        named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
+        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
+            return
+        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
+        first, last = open_[0].place, named[0].place
+        if (places[str(last)] < verb.start) != passive:
+            first, last = last, first
+        self.graph.add(first, info.iri, last)
 
     def _with(self, noun: Noun) -> bool:
         return bool(
@@ -232,6 +248,8 @@ class PlanConditions(PlanColumns):
             conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
             return
         year = info.kind == "number"
+        if year and period.unit in ("month", "day", "quarter", "week"):
+            raise Unbuildable("a part of a year, where there are years only")
         dated: Expression = value if year else DatePart("date", value)
         upper = compared.upper
         if isinstance(upper, Period) and upper.high is not None:
@@ -269,6 +287,13 @@ class PlanConditions(PlanColumns):
         graph.near = ()
         if found.kind == "property":
             info = self.info(found)
+            if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
+                # "Authors who never published in a journal": it is their papers that are published there.
+                patterns = self._reach(self._domains(found))
+                last = self._last_of(patterns)
+                missing = Pattern(last, URIRef(info.iri), graph.fresh("missing"))
+                graph.without.append(Block((*patterns, missing)))
+                return
             owner = graph.owner(self._domains(found))
             if info.kind == "boolean":
                 graph.conditions.append(Comparison(graph.value(owner, info), "=", Literal(False)))
@@ -279,11 +304,14 @@ class PlanConditions(PlanColumns):
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
         patterns = self._reach([found.term])
-        ends = {p for pattern in patterns for p in (pattern.subject, pattern.object)}
-        last = max(
-            (e for e in ends if isinstance(e, Unknown) and e not in self._places()), key=lambda e: e.name
-        )
-        graph.without.append(Block((*patterns, Pattern(last, RDF.type, URIRef(found.term)))))
+        typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
+        graph.without.append(Block((*patterns, typed)))
+
+    def _last_of(self, patterns: Sequence[Pattern]) -> Unknown:
+        """Return the end of a walk that leads from what the plan looks for."""
+        last = patterns[-1]
+        before = self._places() | {e for p in patterns[:-1] for e in (p.subject, p.object)}
+        return next(e for e in (last.object, last.subject) if isinstance(e, Unknown) and e not in before)
 
     def _places(self) -> set[Unknown | URIRef]:
         return {node.place for node in self.graph.nodes}

@@ -202,24 +202,6 @@ class PlanExpressions(PlanChoices):
             return other
         return None
 
-    def _having_it(self) -> PlanNode | None:
-        """Return the things that a kind is said of, where it alone is named: "give me all comedies"."""
-        named = [r.mention for r in self.frame.restrictions]
-        if len(named) != 1 or len(self.graph.nodes) != 1 or self.frame.nouns:
-            return None
-        last, node = self.question.words[named[0].end - 1], self.graph.nodes[0]
-        found = [
-            (info.triples, info.iri)
-            for info in self.schema.properties.values()
-            if info.kind == "entity" and set(info.ranges) & set(node.classes) and info.domains
-        ]
-        if last.low == last.token.key or not last.low.endswith("s") or not found:
-            return None
-        info = self.schema.properties[max(found)[1]]
-        owner = self.graph.node_of(max(info.domains, key=lambda c: (info.domains[c], c)), new=True)
-        self.graph.add(owner.place, info.iri, node.place)
-        return owner
-
     def _place_of(self, node: PlanNode) -> PlanNode | None:
         """Return where a thing is, by a property that leads to a place."""
         found = [
@@ -268,8 +250,6 @@ class PlanExpressions(PlanChoices):
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown):
                 return node
-        if (having := self._having_it()) is not None:
-            return having
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if found.kind == "property" and self.info(found).kind == "entity":
@@ -283,6 +263,8 @@ class PlanExpressions(PlanChoices):
             found = self.noun(noun, "date")
             if found.kind == "property" and self._timely(self.info(found)):
                 return self._property(found, noun), self.info(found)
+            if found.kind == "property" and not noun.role and found.score < 0.75:
+                self.matches.remove(found.score)  # "published in 2005" is said of the year
         options = [i for i in self.schema.properties.values() if self._timely(i)]
         if not options:
             raise Unbuildable("no dates")

@@ -145,8 +145,18 @@ class PlanNames(PlanExpressions):
             end: The end itself; None for any.
         """
         graph = self.graph
-        sources = sorted({c for n in graph.nodes for c in n.classes if isinstance(n.place, Unknown)})
-        way = self.joins.path(sources, classes, discount=graph.discount)
+        open_ = [n for n in graph.nodes if isinstance(n.place, Unknown)]
+        sources = sorted({c for n in open_ for c in n.classes})
+        # What is reviewed by one but not by another is no matter of one review.
+        verbs = {
+            self.noun(n).term
+            for n in self.frame.nouns
+            if self.question.words[n.end - 1].low.endswith(("ed", "ing"))
+        }
+        named = sorted({c for n in open_ if n.typed for c in n.classes} - verbs)
+        way = self.joins.path(named, classes, discount=graph.discount) if named else None
+        if way is None or not way[1]:
+            way = self.joins.path(sources, classes, discount=graph.discount)
         if way is None or not way[1]:
             way = min(
                 (

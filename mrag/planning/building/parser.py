@@ -111,6 +111,10 @@ def _headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     return replace(mention, candidates=kept) if kept else None
 
 
+_ASKED = frozenset({"who", "when", "not"})
+"""Kinds of words that no other way of cutting a question may lose."""
+
+
 class Parser:
     """Reads questions over one graph.
 
@@ -174,9 +178,11 @@ class Parser:
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
             return []
+        asked = kinds & _ASKED
         flat = [
             (draft, way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
+            if asked <= {i.cue.kind for i in way.items if i.cue is not None}
             for draft in self._drafts(question, way, flips=number < 2)
         ]
         fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None

@@ -67,7 +67,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("sell sale sold"),
     words("revenue turnover sales"),
     words("profit earnings gain"),
-    words("amount quantity number count total volume"),
+    words("amount quantity number count volume"),
     words("population inhabitants resident people citizen"),
     words("language tongue"),
     words("colour color"),
@@ -80,6 +80,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("review critique feedback"),
     words("date day"),
     words("area surface size"),
+    words("domain field area discipline"),
     words("restaurant diner eatery"),
     words("food cuisine dish meal"),
     words("street road avenue"),
@@ -90,6 +91,9 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("traverse cross flow pass"),
 )
 """Words that a question may have in the place of each other."""
+
+PEOPLE: Final = ("person", "user", "member", "customer", "employee", "player")
+"""What "people" may be called in a graph; a user may not be called a customer for that."""
 
 _G: Final = "greatest"
 _L: Final = "least"
@@ -205,6 +209,7 @@ def synonym_roots() -> dict[str, tuple[str, ...]]:
         stems = sorted({root(w) for w in group})
         for one in stems:
             found.setdefault(one, {}).update(dict.fromkeys(s for s in stems if s != one))
+    found.setdefault(root("people"), {}).update(dict.fromkeys(map(root, PEOPLE)))
     return {one: tuple(others) for one, others in found.items()}
 
 

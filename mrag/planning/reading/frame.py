@@ -22,12 +22,14 @@ class Noun:
         end: Index behind its last word.
         candidates: What it may be, best first.
         role: What it does; "" for what merely has to be there.
+        implied: Whether its words name a kind, for whose things it stands: "all comedies".
     """
 
     start: int
     end: int
     candidates: tuple[Candidate, ...]
     role: str = ""
+    implied: bool = False
 
 
 @dataclass(eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.reading.frame import (
     Compared,
     FrameMeasure,
@@ -18,6 +18,8 @@ from mrag.planning.reading.words import WordReader
 _NAMED = frozenset("named called".split())
 _APART = VERBS_OF_ASKING | frozenset("in from at near with for through to on".split())
 """Words between a class and a name that is not the name of one of its things."""
+_ONE_OF = frozenset("which what a an each every any another".split())
+_WHERE = frozenset("in on at from to during since before after by".split())
 
 
 @dataclass
@@ -43,7 +45,12 @@ class NameReader(WordReader):
             nouns = tuple(c for c in nouns if self._owns(owner, c.term))
             named = False
         if named:
-            self._name(item, NameMention(item.start, item.end, names))
+            mention = NameMention(item.start, item.end, names)
+            if (noun := self._of_a_kind(item, names)) is not None:
+                self._noun(noun)
+                self.frame.restrictions.append(FrameRestriction(mention, noun))
+            else:
+                self._name(item, mention)
         else:
             self._noun(Noun(self.owner_start if owner else item.start, item.end, nouns))
 
@@ -68,6 +75,10 @@ class NameReader(WordReader):
                 return
             if joining & _APART and any(noun.candidates[0].term in c.classes for c in mention.candidates):
                 noun = None  # "how many rivers does Colorado have" names no river
+        if waiting.count and _APART & {*low[item.end : item.end + 1]} and low[item.start - 1] == "many":
+            # "How many Dairy Belle are there in Alameda county" counts what is named, not counties.
+            self.frame.outputs.append(FrameMeasure("count", None))
+            waiting.count = waiting.show = False
         negated, waiting.negated = waiting.negated, False
         behind = self._beside(item, mention)
         if behind is not None:
@@ -100,6 +111,37 @@ class NameReader(WordReader):
         self.listing = False
         self.last_at = item.end
 
+    def _of_a_kind(self, item: QuestionItem, names: tuple[Candidate, ...]) -> Noun | None:
+        """Return what stands for the things of a kind that is said like a class: "all comedies"."""
+        low, last = self.question.low, self.question.words[item.end - 1]
+        before = low[item.start - 1] if item.start else ""
+        plural = last.low != last.token.key and last.low.endswith("s") and before not in _WHERE
+        following = next((i for i in self.items if i.start == item.end), None)
+        if self.waiting.negated or self.waiting.compare or self.or_at >= self.last_at > 0:
+            return None
+        said = plural or before in _ONE_OF
+        if not said or (following is not None and following.mention is not None):
+            return None
+        found: list[tuple[int, str]] = []
+        for name in names[:3]:
+            if plural and name.name.casefold().split()[-1:] == [last.low]:
+                return None  # the name is a plural itself: "Eagles"
+            for info in self.schema.properties.values():
+                of_it = info.iri in name.properties if name.kind == "value" else (
+                    info.kind == "entity" and bool(set(info.ranges) & set(name.classes))
+                )  # fmt: skip
+                if of_it and info.domains and info.triples > info.objects:
+                    found.append((info.triples, max(info.domains, key=lambda c: (info.domains[c], c))))
+            if found:
+                break
+        if not found:
+            return None
+        cls = max(found)[1]
+        called = (
+            next(iter(self.schema.classes[cls].names), "thing") if cls in self.schema.classes else "thing"
+        )
+        return Noun(item.start, item.end, (Candidate("class", cls, 0.95, called),), implied=True)
+
     def _listed_with(self, previous: FrameRestriction, found: FrameRestriction) -> bool:
         """Return whether two names are of things whose properties are asked for: "of Texas and Oklahoma"."""
         low = self.question.low
@@ -125,6 +167,14 @@ class NameReader(WordReader):
         kept = tuple(c for c in following.mention.candidates if c.term in terms and c.score > 0.45)
         if not kept:
             return None
+        head = self.question.words[following.end - 1]
+        if (
+            self.waiting.count
+            and kept[0].kind == "class"
+            and head.low.endswith("s")
+            and head.low != head.token.key
+        ):
+            return None  # "how many pizza restaurants" counts restaurants, whatever one of them is called
         self.skipped.add(following.start)
         noun = Noun(following.start, following.end, kept, "beside")
         self.frame.nouns.append(noun)

@@ -14,7 +14,9 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.reading.quantities import QuantityReader
 from mrag.planning.reading.segmentation import meaningful
-from mrag.planning.reading.state import may_be_class, numeric
+from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
+from mrag.text.english import PERSON_WORDS
+from mrag.text.tokens import is_stopword
 
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
@@ -62,6 +64,8 @@ class NounReader(QuantityReader):
             left = frame.nouns[-2] if len(frame.nouns) > 1 else None
             measure = FrameMeasure(None, noun)
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
+        elif waiting.show and self._object_of_who(noun):
+            waiting.show = False
         elif waiting.show or (self.listing and self._continues(before, noun.start)):
             noun.role = "output"
             frame.outputs.append(noun)
@@ -76,6 +80,16 @@ class NounReader(QuantityReader):
             frame.groups.append(noun)
         else:
             self.listing = False
+
+    def _object_of_who(self, noun: Noun) -> bool:
+        """Return whether a noun is the object of a "who": "who wrote tips" asks for no tips."""
+        if self.frame.asks != "who" or self.frame.outputs or noun.candidates[0].kind != "class":
+            return False
+        behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
+        words = {w for c in noun.candidates[:1] for w in c.name.lower().split()}
+        if not behind or is_stopword(behind[0]) or words & PERSON_WORDS:
+            return False
+        return behind[0] not in VERBS_OF_ASKING
 
     def _again(self, noun: Noun) -> tuple[Candidate, ...]:
         """Return what a noun names; the last word of a longer name before it stands for all of that name."""

@@ -216,6 +216,7 @@ class FrameReader(NameReader):
             self.question.low[cue.start] == "by"
             and (self.frame.measures or self.waiting.count)
             and not self._passive(cue.start)
+            and not self._doers(cue.end)
         ):
             self.waiting.each = True
 

@@ -50,6 +50,10 @@ _GRAMMAR = frozenset(
 """Words that join names: a name that was matched across one is two names."""
 
 
+_COUNTED = frozenset("number count amount".split())
+"""Words that begin the name of a property whose values are counts: "number of pages"."""
+
+
 @dataclass(frozen=True)
 class QuestionItem:
     """Words of a question that are read together.
@@ -135,16 +139,16 @@ def segmentations(
 
 
 def _parts_of_names(question: QuestionText, mentions: Iterable[NameMention]) -> set[int]:
-    """Return the places of words that name a class or a property together with those beside them.
+    """Return the places of words that name a thing, or a class or a property together with those beside them.
 
     Without them less is said: graph databases are not all databases.
     """
     return {
         at
         for m in mentions
-        if m.end - m.start > 1
-        and m.candidates[0].kind in ("class", "property")
-        and m.candidates[0].score > 0.94
+        if (m.end - m.start > 1 and m.candidates[0].kind in ("class", "property"))
+        or (m.candidates[0].kind == "entity" and m.candidates[0].way == "exact")
+        if m.candidates[0].score > 0.94
         for at in range(m.start, m.end)
         if not is_stopword(question.words[at].token.key)
     }
@@ -172,10 +176,12 @@ def _weighed(
         inner = question.low[mention.start : mention.end]
         if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0].kind, inner):
             continue
+        counted = inner[0] in _COUNTED and mention.candidates[0].way == "exact"
         if (
             size > 1
             and mention.candidates[0].kind == "property"
             and (mention.end - 1, mention.end) in classes
+            and not counted
         ):
             # "published in journals" is a verb and its object; "journal name" is a name of its own.
             score -= 0.25
@@ -183,6 +189,8 @@ def _weighed(
             # A number first of all; what has it for a name is found by its number.
             score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
+        beside = any(m.end <= mention.start or m.start >= mention.end for m in mentions)
+        score += 0.3 if counted and beside else 0.0
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
         yield QuestionItem(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
     for cue in cues(question.low):

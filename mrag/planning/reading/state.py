@@ -27,6 +27,7 @@ _NOUNS_IN_EST = frozenset(
 )
 
 
+_DESCRIBED = frozenset("of from at in who that which with whose".split())
 VERBS_OF_ASKING = frozenset("is are was were does do did has have can".split())
 """Verbs that begin a question for yes or no, and stand between a noun and its subject in others."""
 
@@ -106,6 +107,16 @@ class ReaderState:
         """Return whether a "by" names who did something: "sold by"."""
         before = self.question.low[at - 1] if at else ""
         return before.endswith(("ed", "en", "wn")) or before in PARTICIPLES
+
+    def _doers(self, at: int) -> bool:
+        """Return whether a "by" names who did something: "papers by Ada", "papers by authors of …"."""
+        noun = next((i for i in self.items if i.start == at and i.mention is not None), None)
+        if noun is None or noun.mention is None or noun.mention.candidates[0].kind != "class":
+            return (
+                noun is not None and noun.mention is not None and noun.mention.candidates[0].kind == "entity"
+            )
+        behind = self.question.low[noun.end : noun.end + 1]
+        return self.question.low[noun.end - 1].endswith("s") and bool(_DESCRIBED & set(behind))
 
     def _owns(self, cls: str, iri: str) -> bool:
         info = self.schema.properties.get(iri)
