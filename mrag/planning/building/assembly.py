@@ -19,12 +19,10 @@ from mrag.planning.plan import (
     Relation,
     Unknown,
 )
+from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
 from mrag.text.tokens import stem
-
-DESCRIBED = "urn:x-described:"
-"""Beginning of names that stand for things which a question describes."""
 
 
 @dataclass(eq=False)

@@ -143,7 +143,12 @@ class Builder(PlanConditions):
                 unread.extend(range(noun.start, noun.end))
         # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
         parts = {i for i in self.segmentation.ignored if not meaningful(words[i])} - self.frame.read
-        return tuple(words[i].low for i in sorted({*unread, *parts}) if i in parts or self._matters(words[i]))
+        named = {i for n in self.frame.nouns if n.candidates[0].score > 0.75 for i in range(n.start, n.end)}
+        return tuple(
+            words[i].low
+            for i in sorted({*unread, *parts})
+            if i in parts or self._matters(words[i], i in named)
+        )
 
     def _used(self, found: Candidate) -> bool:
         """Return whether what a noun names is in the plan."""
@@ -152,7 +157,7 @@ class Builder(PlanConditions):
             return found.term in graph.used or found.term in graph.read
         return any(found.term in node.classes for node in graph.nodes)
 
-    def _matters(self, word: Word) -> bool:
+    def _matters(self, word: Word, named: bool) -> bool:
         if not meaningful(word):
             return False
         # A word of a property that was used for a join is read.
@@ -165,7 +170,7 @@ class Builder(PlanConditions):
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
             return False
-        if related and ({word.low, word.stem, word.token.key} & _VERBS_OF_RELATION):
+        if related and not named and ({word.low, word.stem, word.token.key} & _VERBS_OF_RELATION):
             self.guesses += 1
             return False
         return True

@@ -116,6 +116,7 @@ class PlanConditions(PlanColumns):
         if isinstance(compared.value, NameMention):
             self._compare_things(compared, compared.value, noun)
             return
+        measured: Candidate | None = None
         if noun is None:
             measured = self._measured(compared)
             left = self._property(measured, None, self._node_of(compared.left))
@@ -131,7 +132,7 @@ class PlanConditions(PlanColumns):
             left = self.expression(noun)
             if compared.fold is not None:
                 left = self._measure(FrameMeasure(compared.fold, noun))
-        right = self._right(compared, noun)
+        right = self._right(compared, measured)
         target = self.having if isinstance(left, Aggregate) else self.graph.conditions
         if compared.either and target:
             one = target.pop()
@@ -163,15 +164,18 @@ class PlanConditions(PlanColumns):
         else:
             self.graph.conditions.append(condition)
 
-    def _right(self, compared: Compared, noun: Noun | None) -> Expression:
+    def _right(self, compared: Compared, measured: Candidate | None) -> Expression:
         value = compared.value
         if isinstance(value, float | int):
             return number_literal(value)
-        if isinstance(value, FrameMeasure) and value.function is not None and value.noun is not None:
-            found = self.noun(value.noun, "number")
+        if isinstance(value, FrameMeasure) and value.function is not None:
+            found = self.noun(value.noun, "number") if value.noun is not None else measured
+            if found is None or self.info(found).kind != "number":
+                raise Unbuildable("compared with a fold of what?")
             info = self.info(found)
-            owner, number = Unknown("other"), Unknown("its_value")
-            where = Block((Pattern(owner, URIRef(info.iri), number),))
+            owner, own = Unknown("other"), Unknown("its_value")
+            where = Block((Pattern(owner, URIRef(info.iri), own),))
+            number = Number(own) if info.text_numbers else own
             return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
         raise Unbuildable("compared with a thing")
 

@@ -193,6 +193,9 @@ class PlanExpressions(PlanChoices):
                 continue
             classes, place = set(named[0].classes), named[0].place
             forward = bool(classes & set(info.domains))
+            at = next((r.mention.start for r in self.frame.restrictions), 0)
+            if forward and classes & set(info.ranges) and verb.start == 1 and verb.end <= at:
+                forward = "by" in self.question.low[verb.end : at]  # "who reports to Ada" asks for no boss
             if not forward and not classes & set(info.ranges):
                 continue
             ends = info.ranges if forward else info.domains
@@ -225,6 +228,9 @@ class PlanExpressions(PlanChoices):
             if PERSON_WORDS & {w for name in info.names[:1] for w in name.lower().split()}
         ]  # fmt: skip
         named = [c for n in self.graph.nodes for c in n.classes]
+        if not named:
+            found = [self.noun(n) for n in self.frame.nouns]
+            named = [c for f in found if f.kind == "property" for c in self._domains(f)]
         for node in self.graph.nodes:
             if isinstance(node.place, Unknown) and set(node.classes) & set(kinds):
                 return node

@@ -11,6 +11,10 @@ from mrag.planning.schema import Schema
 Cost = float
 
 
+_SHARED = 0.8
+"""What it costs more to join two things by a value that they merely have in common."""
+
+
 @dataclass(frozen=True, order=True)
 class JoinStep:
     """One property walked from a class to another.
@@ -90,6 +94,8 @@ class JoinGraph:
             for step, rare in self.steps(at):
                 if step.target not in done:
                     more = max(0.2, 1.0 + rare - discount(step) - liked.get(step.target, 0.0))
+                    if walk and walk[-1].forward and not step.forward and at not in liked:
+                        more += _SHARED  # a customer and a supplier in one country are not related by that
                     heapq.heappush(queue, (cost + more, size + 1, step.target, (*walk, step)))
         return None
 

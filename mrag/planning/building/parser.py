@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from rdflib import URIRef
 
-from mrag.planning.building.assembly import DESCRIBED
 from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.joins import JoinGraph
@@ -32,7 +31,7 @@ from mrag.planning.building.ratios import combined
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Plan
-from mrag.planning.reading.frame import Frame
+from mrag.planning.reading.frame import DESCRIBED, Frame
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import Segmentation, segmentations
@@ -111,8 +110,10 @@ def _headed(mention: NameMention, question: QuestionText) -> NameMention | None:
     return replace(mention, candidates=kept) if kept else None
 
 
-_ASKED = frozenset({"who", "when", "not"})
-"""Kinds of words that no other way of cutting a question may lose."""
+def _asked(way: Segmentation) -> set[str]:
+    """Return the kinds of words that no other way of cutting a question may lose."""
+    cues = {(i.cue.kind, i.start) for i in way.items if i.cue is not None}
+    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when") and not at)}
 
 
 class Parser:
@@ -178,11 +179,11 @@ class Parser:
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
             return []
-        asked = kinds & _ASKED
+        asked = _asked(ways[0])
         flat = [
             (draft, way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
-            if asked <= {i.cue.kind for i in way.items if i.cue is not None}
+            if asked <= _asked(way)
             for draft in self._drafts(question, way, flips=number < 2)
         ]
         fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None

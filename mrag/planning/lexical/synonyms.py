@@ -92,8 +92,12 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
 )
 """Words that a question may have in the place of each other."""
 
-PEOPLE: Final = ("person", "user", "member", "customer", "employee", "player")
-"""What "people" may be called in a graph; a user may not be called a customer for that."""
+ALSO: Final = {
+    "people": ("person", "user", "member", "customer", "employee", "player"),
+    "boss": ("report",),
+    "supervisor": ("report",),
+}
+"""What words may mean besides, though not the other way round: a user may not be called a customer."""
 
 _G: Final = "greatest"
 _L: Final = "least"
@@ -209,7 +213,8 @@ def synonym_roots() -> dict[str, tuple[str, ...]]:
         stems = sorted({root(w) for w in group})
         for one in stems:
             found.setdefault(one, {}).update(dict.fromkeys(s for s in stems if s != one))
-    found.setdefault(root("people"), {}).update(dict.fromkeys(map(root, PEOPLE)))
+    for one, also in ALSO.items():
+        found.setdefault(root(one), {}).update(dict.fromkeys(map(root, also)))
     return {one: tuple(others) for one, others in found.items()}
 
 

@@ -12,6 +12,9 @@ from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import Fold, Part, Position, Relation
 from mrag.planning.reading.question import Period
 
+DESCRIBED = "urn:x-described:"
+"""Beginning of names that stand for things which a question describes."""
+
 
 @dataclass(eq=False)
 class Noun:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.reading.frame import (
+    DESCRIBED,
     Compared,
     FrameMeasure,
     FrameRestriction,
@@ -124,6 +125,8 @@ class NameReader(WordReader):
             return None
         found: list[tuple[int, str]] = []
         for name in names[:3]:
+            if name.term.startswith(DESCRIBED):
+                return None
             if plural and name.name.casefold().split()[-1:] == [last.low]:
                 return None  # the name is a plural itself: "Eagles"
             for info in self.schema.properties.values():

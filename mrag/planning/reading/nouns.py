@@ -32,13 +32,8 @@ class NounReader(QuantityReader):
         if frame.superlative is not None and frame.superlative.adjective and frame.superlative.of is None:
             frame.superlative.of = noun
         before, self.last, self.last_at = self.last_at, noun, noun.end
-        if self.open is not None:
-            if self.open.left is None or not numeric(self.open.left):
-                self.open.right, noun.role = noun, "compared"
-                self.open = None
-                waiting.negated = False
-                return
-            self.open = None
+        if self._closes(noun):
+            return
         if waiting.order is not None:
             self._ordered(noun)
         elif waiting.negated and not self._name_follows(noun):
@@ -58,6 +53,9 @@ class NounReader(QuantityReader):
                 # "The names of the top three": the names are what is shown.
                 frame.outputs.append(noun)
             self.listing, waiting.show = True, False
+        elif waiting.compare is not None and waiting.fold is not None and numeric(noun):
+            noun.role = "compared"
+            self._level(FrameMeasure(waiting.fold, noun))
         elif waiting.count or waiting.fold is not None:
             self._measure(noun)
         elif waiting.compare is not None:
@@ -81,10 +79,38 @@ class NounReader(QuantityReader):
         else:
             self.listing = False
 
+    def _closes(self, noun: Noun) -> bool:
+        """Return whether a noun is what the comparison before it is of: "more than 5 pages"."""
+        opened, self.open = self.open, None
+        if opened is None or (opened.left is not None and numeric(opened.left)):
+            return False
+        opened.right, noun.role = noun, "compared"
+        self.waiting.negated = False
+        return True
+
+    def _level(self, measure: FrameMeasure) -> None:
+        """Compare with a fold over all things: "more than the average", "above average weight"."""
+        waiting = self.waiting
+        assert waiting.compare is not None
+        before = [n for n in self.frame.nouns if n is not measure.noun and numeric(n) and not n.role]
+        left = before[-1] if before else measure.noun
+        if left is not None and not waiting.adjective:
+            left.role, measure.noun = "compared", measure.noun or left
+        else:
+            left = None
+        found = Compared(waiting.compare, measure, left=left, adjective=waiting.adjective)
+        waiting.fold = None
+        self._compared(found)
+
     def _object_of_who(self, noun: Noun) -> bool:
         """Return whether a noun is the object of a "who": "who wrote tips" asks for no tips."""
-        if self.frame.asks != "who" or self.frame.outputs or noun.candidates[0].kind != "class":
+        best = noun.candidates[0]
+        if self.question.low[0] != "who" or self.frame.outputs:
             return False
+        if best.kind == "property":
+            info = self.schema.properties.get(best.term)
+            alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
+            return info is not None and (info.kind in ("number", "date", "boolean") or alike)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
         words = {w for c in noun.candidates[:1] for w in c.name.lower().split()}
         if not behind or is_stopword(behind[0]) or words & PERSON_WORDS:

@@ -55,6 +55,8 @@ class FrameReader(NameReader):
             # "The area of all states combined"
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
+        if waiting.compare is not None and waiting.fold == "average":
+            self._level(FrameMeasure("average"))
         self.frame.dangling = waiting.count and bool(self.frame.measures)
         if waiting.negated or waiting.compare or waiting.between or waiting.each:
             self.frame.unsupported = True

@@ -50,7 +50,7 @@ _GRAMMAR = frozenset(
 """Words that join names: a name that was matched across one is two names."""
 
 
-_COUNTED = frozenset("number count amount".split())
+_COUNTED = frozenset("number count amount quantity".split())
 """Words that begin the name of a property whose values are counts: "number of pages"."""
 
 
@@ -176,7 +176,8 @@ def _weighed(
         inner = question.low[mention.start : mention.end]
         if mention.candidates[0].way != "exact" and _accidental(mention.candidates[0].kind, inner):
             continue
-        counted = inner[0] in _COUNTED and mention.candidates[0].way == "exact"
+        best = mention.candidates[0]
+        counted = inner[0] in _COUNTED and best.way == "exact" and best.kind == "property"
         if (
             size > 1
             and mention.candidates[0].kind == "property"
@@ -190,7 +191,8 @@ def _weighed(
             score -= 0.3
         inside = any((a, b) == (mention.start, mention.end) for a, b, _ in quoted)
         beside = any(m.end <= mention.start or m.start >= mention.end for m in mentions)
-        score += 0.3 if counted and beside else 0.0
+        if counted and beside:
+            score += 0.3 if size > 1 else 1.2
         weight = size * score + 0.15 * (size - 1) + (1.5 + 0.5 * size if inside and score > 0.8 else 0.0)
         yield QuestionItem(mention.start, mention.end, mention=mention), weight - (0.35 if score < 0.6 else 0)
     for cue in cues(question.low):
