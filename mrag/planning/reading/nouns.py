@@ -182,6 +182,9 @@ class NounReader(QuantityReader):
 
     def _measure(self, noun: Noun) -> None:
         waiting, frame = self.waiting, self.frame
+        info = self.schema.properties.get(noun.candidates[0].term)
+        if waiting.count and waiting.fold is not None and info is not None and info.kind == "number":
+            waiting.count = False  # "the average number of pages": the pages are numbers already
         function: Fold = "count" if waiting.count else cast(Fold, waiting.fold)
         if waiting.count and waiting.fold == "average":
             self.frame.unsupported = True  # "the average number of rooms per house" counts, then folds

@@ -1,0 +1,65 @@
+"""Questions that name kinds of things, verbs without a property of their own, times and averages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
+
+DATA = Path(__file__).parent / "data"
+
+QUESTIONS = [
+    ("List the grills in Oslo", ["Lotus", "Norr"]),
+    ("Which grills in Rome have more than 2 stars?", ["Ember"]),
+    ("How many inns are there?", ["2"]),
+    ("Which city has the most grills?", ["Oslo"]),
+    ("What is the average number of stars of Thai grills?", ["4.5"]),
+    ("Which grill has the most stars?", ["Lotus"]),
+    ("Give me the places that have been reviewed by Ada but not by Bo", ["Fiore"]),
+    ("How many reviews did Bo write?", ["2"]),
+    ("Which users have not written any reviews?", ["Cy"]),
+    ("Who wrote a review of Lotus?", ["Ada", "Bo"]),
+    ("What is the total number of visits of Lotus?", ["4"]),
+    ("essays that cite On Sand", ["On Silt"]),
+    ("essays cited by On Sand", ["On Salt"]),
+    ("When was On Salt published?", ["2001"]),
+    ("Which users have never published in a journal?", ["Bo", "Cy"]),
+    ("Who reports to Ada?", ["Bo", "Cy"]),
+    ("Who is the boss of Cy?", ["Ada"]),
+    ("Who earns more than 105?", ["Bo", "Cy"]),
+    ("Which users earn more than the average?", ["Bo"]),
+    ("Which places have an above average number of stars?", ["Fiore", "Lotus"]),
+    ("How many people reviewed Lotus?", ["2"]),
+]
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with mrag.connect("oxigraph:") as found:
+        found.load([DATA / "places.ttl"])
+        yield found
+
+
+@pytest.mark.parametrize(("question", "rows"), QUESTIONS)
+def test_it_is_computed_and_proved(kg: KnowledgeGraph, question: str, rows: list[str]) -> None:
+    attempt = compute(kg, question)
+    assert attempt.answer is not None and attempt.answer.computed is not None, attempt.why
+    assert sorted(row[0].label for row in attempt.answer.computed.rows) == rows
+    assert attempt.sure, attempt.why
+    assert mrag.verify(kg, attempt.answer).ok
+    assert attempt.answer.sentences[0].citations
+
+
+def test_a_month_that_cannot_be_looked_for_is_not_dropped(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "How many reviews were written in March 2014?")
+    assert not attempt.sure or [r[0].label for r in attempt.answer.computed.rows] == ["1"]  # type: ignore[union-attr]
+
+
+def test_a_name_that_is_an_everyday_word_is_not_dropped(kg: KnowledgeGraph) -> None:
+    plain = compute(kg, "How many grills are in Oslo?").answer
+    assert plain is not None and "Oslo" in plain.computed.reading  # type: ignore[union-attr]
