@@ -94,7 +94,7 @@ PERSON_WORDS = words(
     "person human character actor actress director writer author artist man woman people employee "
     "player politician scientist agent singer musician child son daughter father mother brother sister "
     "grandfather grandmother user customer client member student teacher instructor patient doctor "
-    "manager owner salesperson reviewer individual"
+    "manager owner salesperson reviewer individual musician composer researcher"
 )
 """Types whose members are not called "it"."""
 

@@ -35,6 +35,10 @@ QUESTIONS = [
     ("Which users earn more than the average?", ["Bo"]),
     ("Which places have an above average number of stars?", ["Fiore", "Lotus"]),
     ("How many people reviewed Lotus?", ["2"]),
+    ("Which places have a distance to the station of less than 500 metres?", ["Lotus"]),
+    ("places with a distance to the station between 0.9 and 1.3 miles", ["Ember", "Fiore"]),
+    ("Which places opened after 2004?", ["Ember", "Fiore"]),
+    ("Which place opened first?", ["Lotus"]),
 ]
 
 

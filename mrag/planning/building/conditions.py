@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from rdflib import RDF, XSD, Literal, URIRef
 
@@ -32,7 +33,9 @@ from mrag.planning.reading.frame import (
     TextCondition,
 )
 from mrag.planning.reading.question import Period
+from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
+from mrag.text.names import name_parts
 
 
 @dataclass
@@ -119,6 +122,7 @@ class PlanConditions(PlanColumns):
         measured: Candidate | None = None
         if noun is None:
             measured = self._measured(compared)
+            self._in_unit(compared, self.info(measured))
             left = self._property(measured, None, self._node_of(compared.left))
             self._direct(compared, measured)
         else:
@@ -129,6 +133,7 @@ class PlanConditions(PlanColumns):
             if found.kind == "class" or self.info(found).kind in ("entity", "text"):
                 self._having(compared, noun)
                 return
+            self._in_unit(compared, self.info(found))
             left = self.expression(noun)
             if compared.fold is not None:
                 left = self._measure(FrameMeasure(compared.fold, noun))
@@ -143,6 +148,24 @@ class PlanConditions(PlanColumns):
         target.append(Comparison(left, compared.relation, right))
         if isinstance(compared.upper, float):
             target.append(Comparison(left, "<=", number_literal(compared.upper)))
+
+    def _in_unit(self, compared: Compared, info: PropertyInfo) -> None:
+        """Put a number in the unit of a property: "longer than 5 minutes" of a duration in seconds."""
+        said, compared.unit = compared.unit, ""
+        if not said:
+            return
+        named = [part for name in info.names for word in name.split() for part in name_parts(word)]
+        own = unit_of(named) or unit_of(info.comment.split())
+        if not own:
+            self.guesses += 0.5
+            return
+        bounds = [
+            converted(b, said, own) for b in (compared.value, compared.upper) if isinstance(b, float | int)
+        ]
+        if None in bounds:
+            raise Unbuildable(f"{said} of a number of {own}")
+        compared.value = cast(float, bounds[0])
+        compared.upper = bounds[1] if len(bounds) > 1 else compared.upper
 
     def _numbered(self, compared: Compared, found: Candidate) -> None:
         """Find a thing by its number: "semester 2"."""
@@ -251,10 +274,10 @@ class PlanConditions(PlanColumns):
                 return
             conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
             return
-        year = info.kind == "number"
+        year = info.kind == "number" or info.datatype == str(XSD.gYear)
         if year and period.unit in ("month", "day", "quarter", "week"):
             raise Unbuildable("a part of a year, where there are years only")
-        dated: Expression = value if year else DatePart("date", value)
+        dated: Expression = value if info.kind == "number" else DatePart("year" if year else "date", value)
         upper = compared.upper
         if isinstance(upper, Period) and upper.high is not None:
             conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)

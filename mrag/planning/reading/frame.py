@@ -74,6 +74,7 @@ class Compared:
         negated: Whether it must not hold.
         at: Index of the word where it stands.
         either: Whether it is an alternative to the one before it: "semester 1 or 2".
+        unit: The unit that was said with the number.
     """
 
     relation: Relation
@@ -86,6 +87,7 @@ class Compared:
     negated: bool = False
     at: int = 0
     either: bool = False
+    unit: str = ""
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from mrag.planning.reading.frame import (
     Noun,
 )
 from mrag.planning.reading.segmentation import QuestionItem, meaningful
-from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
+from mrag.planning.reading.state import PARTICIPLES, VERBS_OF_ASKING, numeric
 from mrag.planning.reading.words import WordReader
 
 _NAMED = frozenset("named called".split())
@@ -211,8 +211,9 @@ class NameReader(WordReader):
         own, behind = item.mention.candidates[0], following[0].mention.candidates
         word = self.question.words[item.end - 1]
         plural = word.low != word.token.key and word.low.endswith("s") and word.low != "sales"
-        if plural:
-            return False  # "products cost" is no compound, "customer state" is
+        verb = self.question.words[item.end].low
+        if plural or verb.endswith("ed") or verb in PARTICIPLES:
+            return False  # "products cost" and "product sold" are no compounds, "customer state" is
         if own.kind != "class" or self.question.words[item.end].before not in ("", "'", "’"):
             return False
         kept = [c for c in behind if c.kind == "property" and self._owns(own.term, c.term)]

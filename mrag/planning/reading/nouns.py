@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -110,12 +111,18 @@ class NounReader(QuantityReader):
         if best.kind == "property":
             info = self.schema.properties.get(best.term)
             alike = bool(info and set(info.domains) & set(info.ranges)) and noun.start == 1
-            return info is not None and (info.kind in ("number", "date", "boolean") or alike)
+            people = info is not None and self._people(info.domains) and not self._people(info.ranges)
+            return info is not None and (info.kind in ("number", "date", "boolean") or alike or people)
         behind = [w for w in self.question.low[: noun.start] if w not in ("who", "has", "have", "had")]
         words = {w for c in noun.candidates[:1] for w in c.name.lower().split()}
         if not behind or is_stopword(behind[0]) or words & PERSON_WORDS:
             return False
         return behind[0] not in VERBS_OF_ASKING
+
+    def _people(self, classes: Iterable[str]) -> bool:
+        """Return whether things of some of the classes are people."""
+        known = (self.schema.classes[c] for c in classes if c in self.schema.classes)
+        return any(PERSON_WORDS & set(name.lower().split()) for info in known for name in info.names[:1])
 
     def _again(self, noun: Noun) -> tuple[Candidate, ...]:
         """Return what a noun names; the last word of a longer name before it stands for all of that name."""

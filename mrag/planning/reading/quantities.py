@@ -14,6 +14,7 @@ from mrag.planning.reading.frame import (
 from mrag.planning.reading.question import Period, Quantity
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.reading.state import ReaderState, is_superlative
+from mrag.planning.reading.units import unit_of
 
 _FLIPPED: dict[Relation, Relation] = {
     "<": ">=",
@@ -45,6 +46,7 @@ class QuantityReader(ReaderState):
                 waiting.lower = quantity.value
             else:
                 found = Compared(">=", cast(float, waiting.lower), quantity.value, left=left or self.last)
+                found.unit = self._unit(quantity)
                 waiting.between, waiting.lower = False, None
                 self._compared(found)
             return
@@ -57,6 +59,7 @@ class QuantityReader(ReaderState):
             found = Compared(
                 waiting.compare, quantity.value, left=left, adjective=waiting.adjective, fold=None
             )
+            found.unit = self._unit(quantity)
             self._compared(found)
             return
         following = self.items[number + 1] if number + 1 < len(self.items) else None
@@ -72,6 +75,14 @@ class QuantityReader(ReaderState):
             waiting.top = frame.superlative
             return
         self._compared(Compared("=", quantity.value, left=left, at=quantity.start))
+
+    def _unit(self, quantity: Quantity) -> str:
+        """Return the unit behind a number."""
+        behind = self.question.low[quantity.end : quantity.end + 1]
+        unit = unit_of(behind)
+        if unit:
+            self.frame.read.add(quantity.end)
+        return unit
 
     def _compared(self, found: Compared) -> None:
         waiting = self.waiting

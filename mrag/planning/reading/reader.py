@@ -55,6 +55,7 @@ class FrameReader(NameReader):
             # "The area of all states combined"
             self.frame.outputs[-1], waiting.fold = FrameMeasure("sum", last), None
             last.role = "measure"
+        self._first_or_last()
         if waiting.compare is not None and waiting.fold == "average":
             self._level(FrameMeasure("average"))
         self.frame.dangling = waiting.count and bool(self.frame.measures)
@@ -66,6 +67,26 @@ class FrameReader(NameReader):
             # "Who are the best? Return their name and age.": the second sentence says what is shown.
             self.frame.outputs = self.frame.outputs[self.boundary :]
         return self.frame
+
+    def _first_or_last(self) -> None:
+        """Order by the time of the verb before a "first" at the end: "which band was formed first"."""
+        frame, low = self.frame, self.question.low
+        ranked = self.bare is not None and self.bare.ordinal and self.bare.end == len(low)
+        if frame.superlative is not None or not (ranked or low[-1:] == ["last"]):
+            return
+        times = () if self.last is None else tuple(c for c in self.last.candidates if self._timely(c.term))
+        if self.last is None or not times or (self.bare is not None and self.bare.value != 1):
+            frame.unsupported = True
+            return
+        self.last.candidates, self.last.role = times, "measure"
+        frame.superlative = Superlative(
+            "least" if ranked else "greatest", measure=FrameMeasure(None, self.last)
+        )
+        frame.read.add(len(low) - 1)
+
+    def _timely(self, iri: str) -> bool:
+        info = self.schema.properties.get(iri)
+        return info is not None and (info.kind == "date" or "year" in info.names[0].lower().split())
 
     def _cue(self, cue: Cue, number: int) -> None:
         waiting, frame = self.waiting, self.frame
@@ -165,7 +186,11 @@ class FrameReader(NameReader):
         self.frame.yes_or_no = False
 
     def _asking(self, cue: Cue) -> None:
-        if cue.kind in ("who", "where", "when") and not self.frame.asks and cue.start < 3:
+        if (
+            cue.kind in ("who", "where", "when")
+            and not (self.frame.asks or self.frame.nouns)
+            and cue.start < 3
+        ):
             self.frame.asks = cue.kind
             self.waiting.show = True
         if cue.kind in ("ratio", "percentage", "difference"):

@@ -54,6 +54,10 @@ _COUNTED = frozenset("number count amount quantity".split())
 """Words that begin the name of a property whose values are counts: "number of pages"."""
 
 
+_ALONE = VERBS | frozenset("first second third last next".split())
+"""Words that name nothing by themselves, though names have them."""
+
+
 @dataclass(frozen=True)
 class QuestionItem:
     """Words of a question that are read together.
@@ -147,7 +151,7 @@ def _parts_of_names(question: QuestionText, mentions: Iterable[NameMention]) -> 
         at
         for m in mentions
         if (m.end - m.start > 1 and m.candidates[0].kind in ("class", "property"))
-        or (m.candidates[0].kind == "entity" and m.candidates[0].way == "exact")
+        or (m.candidates[0].kind in ("class", "entity") and m.candidates[0].way == "exact")
         if m.candidates[0].score > 0.94
         for at in range(m.start, m.end)
         if not is_stopword(question.words[at].token.key)
@@ -216,7 +220,7 @@ def _accidental(kind: str, words: Sequence[str]) -> bool:
         return True
     if kind not in ("entity", "value"):
         return False
-    return not _BETWEEN.isdisjoint(words[1:]) or (len(words) == 1 and words[0] in VERBS)
+    return not _BETWEEN.isdisjoint(words[1:]) or (len(words) == 1 and words[0] in _ALONE)
 
 
 def _cuts(start: int, end: int, quoted: Sequence[tuple[int, int, str]]) -> bool:
