@@ -93,7 +93,7 @@ class QueryGraph:
         """Return the unknown of a class, made if there is none."""
         if not new:
             for node in self.nodes:
-                if isinstance(node.place, Unknown) and self._compatible(cls, node.classes):
+                if isinstance(node.place, Unknown) and self.compatible(cls, node.classes):
                     node.typed |= typed
                     if typed and node.classes[0] in self._above(cls):
                         node.classes = (cls, *node.classes)  # the narrower class says more
@@ -122,11 +122,12 @@ class QueryGraph:
         domain = sorted(set(classes))
         unknowns: list[PlanNode] = [n for n in self.nodes if isinstance(n.place, Unknown)]
         for node in [*unknowns, *(self.nodes if constants else [])]:
-            if any(self._compatible(cls, node.classes) for cls in domain):
+            if any(self.compatible(cls, node.classes) for cls in domain):
                 return node
         return self.node_of(domain[0] if domain else "")
 
-    def _compatible(self, cls: str, classes: Sequence[str]) -> bool:
+    def compatible(self, cls: str, classes: Sequence[str]) -> bool:
+        """Return whether a class is one of some others, or above or below one of them."""
         return any(cls == c or cls in self._above(c) or c in self._above(cls) for c in classes)
 
     def _above(self, cls: str) -> set[str]:

@@ -160,7 +160,7 @@ class PlanColumns(PlanNames):
             if top.adjective not in ("most", "least"):
                 top.direction = best[1]
             self.matches.append(best[0].score)
-            if top.of is not None and not set(self._classes_of(top.of)) & set(self._domains(best[0])):
+            if top.of is not None and not self._said_of([best], top.of, only=True):
                 self.guesses += 2  # "the largest river" by the area of what it runs through
             expression: Expression = self._property(best[0], None, self._node_of(top.of))
             return self._hidden(expression, columns, names, TimeUnit("year", 0))

@@ -197,7 +197,10 @@ class PlanConditions(PlanColumns):
                 raise Unbuildable("compared with a fold of what?")
             info = self.info(found)
             owner, own = Unknown("other"), Unknown("its_value")
-            where = Block((Pattern(owner, URIRef(info.iri), own),))
+            of = {p.subject for p in self.graph.patterns if str(p.predicate) == info.iri}
+            kinds = [URIRef(n.classes[0]) for n in self.graph.nodes if n.typed and n.place in of]
+            typed = [Pattern(owner, RDF.type, cls) for cls in kinds[:1]]
+            where = Block((Pattern(owner, URIRef(info.iri), own), *typed))
             number = Number(own) if info.text_numbers else own
             return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
         raise Unbuildable("compared with a thing")

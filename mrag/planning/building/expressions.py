@@ -300,12 +300,12 @@ class PlanExpressions(PlanChoices):
         return info.kind == "number" and any("year" in name.lower().split() for name in info.names)
 
     def _said_of(
-        self, options: Sequence[tuple[Candidate, str]], noun: Noun | None
+        self, options: Sequence[tuple[Candidate, str]], noun: Noun | None, *, only: bool = False
     ) -> Sequence[tuple[Candidate, str]]:
-        """Return those of an adjective's properties that the things it is said of have; all if none has."""
-        classes = set(self._classes_of(noun)) if noun is not None else set()
-        own = [o for o in options if classes & set(self._domains(o[0]))]
-        return own or options
+        """Return those of an adjective's properties that the things it is said of have; else all, or none."""
+        classes = self._classes_of(noun) if noun is not None else []
+        own = [o for o in options if any(self.graph.compatible(c, classes) for c in self._domains(o[0]))]
+        return own or ([] if only else options)
 
     def _classes_of(self, noun: Noun) -> list[str]:
         found = self.noun(noun)
