@@ -73,6 +73,7 @@ class Builder(PlanConditions):
             self._missing(noun)
         self._wanted()
         self.guesses += 2 * frame.dangling
+        self._apart(columns)
         where = self.graph.block()
         if where.empty:
             raise Unbuildable("nothing to look for")
@@ -88,6 +89,18 @@ class Builder(PlanConditions):
             self._ignored(),
             self.choices,
         )
+
+    def _apart(self, columns: list[Column]) -> None:
+        """Leave a named thing out of what shares something with it: "countries that border Austria"."""
+        shown = {c.value for c in columns}
+        for pattern in self.graph.patterns:
+            for other in self.graph.patterns:
+                hub = pattern.subject == other.subject and isinstance(pattern.subject, Unknown)
+                alike = hub and pattern.predicate == other.predicate and other.object in shown
+                if alike and isinstance(pattern.object, URIRef) and isinstance(other.object, Unknown):
+                    apart = Comparison(other.object, "!=", pattern.object)
+                    if apart not in self.graph.conditions:
+                        self.graph.conditions.append(apart)
 
     def _chained(self) -> None:
         """Refuse a relation that is walked twice between things of one class: one unknown cannot say it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.joins import JoinGraph
@@ -21,7 +21,7 @@ from mrag.planning.reading.frame import (
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.text.tokens import is_stopword
+from mrag.text.tokens import content, is_stopword
 
 Dimension = Callable[[str], Sequence[tuple[Candidate, str]]]
 
@@ -172,16 +172,34 @@ class PlanChoices:
             classes = self._domains(c)
             if c.inverse or info.kind == "entity":
                 classes = [*classes, *info.ranges]
-            owned = 0.15 if owners & set(classes) else 0.0
+            owned = 0.5 if owners & set(classes) else 0.0
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35) + owned
 
-        return self.pick(noun.end, noun.candidates, like)
+        return self.pick(noun.end, [self._owned(noun, c, owners) for c in noun.candidates], like)
+
+    def _owned(self, noun: Noun, found: Candidate, owners: set[str]) -> Candidate:
+        """Return a property whose name begins with what it is said of as well matched as its other words are.
+
+        The "population" of a city is its "city population".
+        """
+        info = self.schema.properties.get(found.term)
+        if info is None or found.way != "tokens" or not owners & set(info.domains):
+            return found
+        said = {w.stem for w in self.question.words[noun.start : noun.end]}
+        classes = (self.schema.classes[c] for c in owners if c in self.schema.classes)
+        things = {w for c in classes for name in c.names for w in content(name)}
+        exact = any({*content(name)} - things == said for name in info.names)
+        return replace(found, score=max(found.score, 0.95)) if exact else found
 
     def _owners(self, noun: Noun) -> set[str]:
         """Return the classes of what a noun is said of: "the population of the capital"."""
         behind = [n for n in self.frame.nouns if n.start > noun.end]
         following = min(behind, key=lambda n: n.start, default=None)
         low = self.question.low
+        for compared in self.frame.compared:
+            if compared.right is noun and compared.left is not None:
+                # "Cities with more than a million inhabitants" are not in such countries.
+                return {c.term for c in compared.left.candidates[:1] if c.kind == "class"}
         if following is None or not ({"of"} <= set(low[noun.end : following.start]) <= OF):
             return set()
         found: set[str] = set()

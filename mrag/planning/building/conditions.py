@@ -317,6 +317,12 @@ class PlanConditions(PlanColumns):
         graph.near = ()
         if found.kind == "property":
             info = self.info(found)
+            ends = [n for n in graph.nodes if n.typed and isinstance(n.place, Unknown)]
+            if info.kind == "entity" and ends and set(ends[0].classes) & {*info.ranges} - {*info.domains}:
+                # "Cities that are not the capital": it is they that would be the value.
+                other = graph.fresh("other")
+                graph.without.append(Block((Pattern(other, URIRef(info.iri), ends[0].place),)))
+                return
             if info.kind == "entity" and not any(set(n.classes) & set(info.domains) for n in graph.nodes):
                 # "Authors who never published in a journal": it is their papers that are published there.
                 patterns = self._reach(self._domains(found))

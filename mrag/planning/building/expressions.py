@@ -60,6 +60,10 @@ class PlanExpressions(PlanChoices):
         if info.kind != "entity":
             return self.graph.number(owner, info) if info.kind == "number" else self.graph.value(owner, info)
         ranges = sorted(info.ranges, key=lambda c: (-info.ranges[c], c))
+        whole = self._whole(info) if noun is not None and noun.role in ("output", "measure") else None
+        if whole is not None and not found.inverse and isinstance(owner.place, Unknown):
+            self.graph.add(owner.place, info.iri, whole)
+            return owner.place
         if found.inverse:
             target = next((n for n in self.graph.nodes if set(n.classes) & set(ranges)), None)
             target = target or self.graph.node_of(ranges[0] if ranges else "")
@@ -76,6 +80,16 @@ class PlanExpressions(PlanChoices):
         ) or self.graph.node_of(ranges[0] if ranges else "", new=True)
         self.graph.add(owner.place, info.iri, target.place)
         return target.place
+
+    def _whole(self, info: PropertyInfo) -> URIRef | None:
+        """Return the named thing at the far end of a property: "members of NATO" asks for the near end."""
+        named = [n for n in self.graph.nodes if isinstance(n.place, URIRef)]
+        far = [
+            n for n in named if set(n.classes) & set(info.ranges) and not set(n.classes) & set(info.domains)
+        ]
+        near = [n for n in named if set(n.classes) & set(info.domains)]
+        place = far[0].place if len(far) == 1 and not near else None
+        return place if isinstance(place, URIRef) else None
 
     def _whose(self, found: Candidate, noun: Noun) -> PlanNode | None:
         """Return what a property is asked of: "the population of the capital"."""

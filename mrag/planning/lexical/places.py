@@ -1,4 +1,4 @@
-"""Countries and the states of the USA: their names, codes, and what their people and things are called.
+"""Countries, continents, states of the USA: their names, codes, and what people and things are called.
 
 The codes are those of ISO 3166-1 and of the postal service of the USA.
 """
@@ -215,6 +215,13 @@ Wales||WLS|Welsh,Welshman
 Yemen|YE|YEM|Yemeni
 Zambia|ZM|ZMB|Zambian
 Zimbabwe|ZW|ZWE|Zimbabwean
+Africa|||African
+Antarctica|||Antarctic
+Asia|||Asian
+Europe|||European
+North America|||North American
+Oceania|||Oceanian
+South America|||South American
 """
 
 _STATES: Final = """

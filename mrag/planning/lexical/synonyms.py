@@ -93,7 +93,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
 """Words that a question may have in the place of each other."""
 
 ALSO: Final = {
-    "people": ("person", "user", "member", "customer", "employee", "player"),
+    "people": ("person", "user", "customer", "employee", "player"),
     "boss": ("report",),
     "supervisor": ("report",),
 }

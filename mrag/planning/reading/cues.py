@@ -187,6 +187,8 @@ def cues(words: Sequence[str]) -> Iterator[Cue]:
     for start in range(len(words)):
         for end in range(min(len(words), start + _LONGEST), start, -1):
             for kind, value in _FORMS.get(tuple(words[start:end]), ()):
+                if kind == "percentage" and start and words[start - 1][-1:].isdigit():
+                    continue  # "above 5 percent" asks for no share
                 yield Cue(start, end, kind, value)
         more, adjective = words[start], positive(" ".join(words[start + 1 : start + 2]))
         if more in ("more", "less") and adjective and list(words[start + 2 : start + 3]) == ["than"]:

@@ -83,8 +83,12 @@ class NounReader(QuantityReader):
     def _closes(self, noun: Noun) -> bool:
         """Return whether a noun is what the comparison before it is of: "more than 5 pages"."""
         opened, self.open = self.open, None
-        if opened is None or (opened.left is not None and numeric(opened.left)):
+        if opened is None:
             return False
+        if opened.left is not None and numeric(opened.left):
+            info = self.schema.properties.get(opened.left.candidates[0].term)
+            if info is None or info.kind != "entity":
+                return False
         opened.right, noun.role = noun, "compared"
         self.waiting.negated = False
         return True
@@ -162,7 +166,10 @@ class NounReader(QuantityReader):
         plain = (
             self.most_word in ("highest", "lowest", "greatest") and not waiting.count and waiting.fold is None
         )
-        if plain and noun.candidates[0].kind == "class" and not top.adjective:
+        best = noun.candidates[0]
+        info = self.schema.properties.get(best.term)
+        things = best.kind == "class" or (info is not None and info.kind == "entity")
+        if plain and things and not top.adjective:
             # "The highest mountain" is not the one with the most of anything.
             top.adjective, top.of, waiting.most = self.most_word, noun, ""
             self._shown(noun)

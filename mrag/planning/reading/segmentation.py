@@ -22,7 +22,7 @@ _NOISE = frozenset(
     "having be is are was were been being do does did done make makes made take takes taken took get gets "
     "thing things one ones total totals kind kinds sort sorts type types list lists listed also only "
     "just ever currently current present presented shown show shows together want wanted know need "
-    "found find "
+    "found find become becomes became "
     "use uses used using based come comes came located locate lie lies situated belonged called named name "
     "names known respect regarding concerning entry entries item items instance instances all any each both "
     "their its his her them they it he she we you i me my our your us some much many more than who whom "
