@@ -69,6 +69,7 @@ class Builder(PlanConditions):
         self._others()
         if self.graph.broken:
             raise Unbuildable("not connected")
+        self._attached()
         for noun in frame.missing:
             self._missing(noun)
         self._wanted()
@@ -89,6 +90,27 @@ class Builder(PlanConditions):
             self._ignored(),
             self.choices,
         )
+
+    def _attached(self) -> None:
+        """Refuse a place that is joined to other things than those it is said of: "European vendors"."""
+        nodes = {n.place: n for n in self.graph.nodes}
+        for restriction in self.frame.restrictions:
+            found = self.picked.get(restriction.mention.end)
+            noun = next((n for n in self.frame.nouns if n.start == restriction.mention.end), None)
+            if found is None or noun is None or found.way != "synonym" or found.kind != "entity":
+                continue
+            thing = self._node_of(noun) if self.noun(noun).kind == "class" else None
+            reached: list[Unknown | URIRef] = [URIRef(found.term)]
+            for place in reached:
+                if place is not reached[0] and place in nodes and nodes[place].typed:
+                    continue
+                for pattern in self.graph.patterns:
+                    ends = (pattern.subject, pattern.object)
+                    far = ends[1] if ends[0] == place else ends[0] if ends[1] == place else None
+                    if isinstance(far, Unknown | URIRef) and far not in reached:
+                        reached.append(far)
+            if thing is not None and reached[0] in nodes and thing.place not in reached:
+                raise Unbuildable("of no such place")
 
     def _apart(self, columns: list[Column]) -> None:
         """Leave a named thing out of what shares something with it: "countries that border Austria"."""
