@@ -39,6 +39,13 @@ QUESTIONS = [
     ("places with a distance to the station between 0.9 and 1.3 miles", ["Ember", "Fiore"]),
     ("Which places opened after 2004?", ["Ember", "Fiore"]),
     ("Which place opened first?", ["Lotus"]),
+    ("How many members does the League have?", ["2"]),
+    ("Which members of the League are not in the Pact?", ["Eastland"]),
+    ("Which regions are members of more than one union?", ["Westland"]),
+    ("What is the population of the capital of Southland?", ["2800"]),
+    ("Which cities have more than 500 inhabitants?", ["Oslo", "Rome"]),
+    ("Which regions border Eastland?", ["Southland", "Westland"]),
+    ("Which regions have a debt rate between 1 and 5 percent?", ["Eastland", "Westland"]),
 ]
 
 

@@ -20,6 +20,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.reading.frame import FrameRestriction
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
 from mrag.text.tokens import content
@@ -52,10 +53,16 @@ class Builder(PlanConditions):
         self.picked: dict[int, Candidate] = {}
         self.having: list[Condition] = []
         self._classes()
+        later: list[FrameRestriction] = []
         for restriction in frame.restrictions:
-            self._restrict(restriction)
+            if restriction.negated and not any(isinstance(n.place, Unknown) for n in self.graph.nodes):
+                later.append(restriction)  # what it is said of is known only with what is shown
+            else:
+                self._restrict(restriction)
         self._merge_alternatives()
         columns, shown, order = self._columns()
+        for restriction in later:
+            self._restrict(restriction)
         self._verbs()
         for compared in frame.compared:
             self._compare(compared)

@@ -172,7 +172,7 @@ class PlanChoices:
             classes = self._domains(c)
             if c.inverse or info.kind == "entity":
                 classes = [*classes, *info.ranges]
-            owned = 0.5 if owners & set(classes) else 0.0
+            owned = 1.0 if owners & set(classes) else 0.0
             return c.score - 0.06 * self._distance(classes, noun.start) + (0.05 if fits else -0.35) + owned
 
         return self.pick(noun.end, [self._owned(noun, c, owners) for c in noun.candidates], like)
