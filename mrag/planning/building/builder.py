@@ -20,9 +20,10 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
-from mrag.planning.reading.frame import FrameRestriction
+from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
+from mrag.planning.schema import PropertyInfo
 from mrag.text.tokens import content
 
 _PATHS = frozenset("through along across throughout around inside outside".split())
@@ -64,6 +65,7 @@ class Builder(PlanConditions):
         for restriction in later:
             self._restrict(restriction)
         self._verbs()
+        self._join_alike()
         for compared in frame.compared:
             self._compare(compared)
         for text in frame.texts:
@@ -97,6 +99,26 @@ class Builder(PlanConditions):
             self._ignored(),
             self.choices,
         )
+
+    def _join_alike(self) -> None:
+        """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
+        for noun in self.frame.nouns:
+            info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
+            if info is not None and info.kind == "entity" and set(info.domains) & set(info.ranges):
+                self._joined_by(noun, info)
+
+    def _joined_by(self, verb: Noun, info: PropertyInfo) -> None:
+        alike, low = set(info.domains) & set(info.ranges), self.question.low
+        places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
+        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
+        named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
+        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
+            return
+        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
+        first, last = open_[0].place, named[0].place
+        if (places[str(last)] < verb.start) != passive:
+            first, last = last, first
+        self.graph.add(first, info.iri, last)
 
     def _attached(self) -> None:
         """Refuse a place that is joined to other things than those it is said of: "European vendors"."""

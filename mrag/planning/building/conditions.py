@@ -53,7 +53,6 @@ class PlanConditions(PlanColumns):
             info = self.info(found)
             if info.kind == "entity":
                 self.graph.wanted.add(info.iri)
-                self._join_alike(noun, info)
             elif (
                 info.kind == "number" and not self._beside(noun) and self._with(noun) and info.minimum == "0"
             ):
@@ -63,20 +62,6 @@ class PlanConditions(PlanColumns):
                 owner = self.graph.owner(self._domains(found))
                 value = self.graph.value(owner, info)
                 self.graph.conditions.append(Comparison(value, "=", Literal(True)))
-
-    def _join_alike(self, verb: Noun, info: PropertyInfo) -> None:
-        """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
-        alike, low = set(info.domains) & set(info.ranges), self.question.low
-        places = {r.mention.candidates[0].term: r.mention.start for r in self.frame.restrictions}
-        open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown) and alike & set(n.classes)]
-        named = [n for n in self.graph.nodes if str(n.place) in places and alike & set(n.classes)]
-        if len(open_) != 1 or len(named) != 1 or low[verb.end : verb.end + 1] == ["of"]:
-            return
-        passive = "by" in (low[verb.end - 1], *low[verb.end : verb.end + 1])
-        first, last = open_[0].place, named[0].place
-        if (places[str(last)] < verb.start) != passive:
-            first, last = last, first
-        self.graph.add(first, info.iri, last)
 
     def _with(self, noun: Noun) -> bool:
         return bool(
