@@ -280,7 +280,7 @@ def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
         closure = run(graph, engine=engine, on_inconsistency="error" if strict else "report")
     show_groups(closure.contradictions)
     for note in closure.notes[:5]:
-        say(f"Not supported by rules: {note}", style="dim")
+        say(note, style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure
 
