@@ -14,14 +14,11 @@ from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import NAMING, ContextNames, TermMention
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
-from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
+from mrag.text.english import PREPOSITIONS, VAGUE, words
 from mrag.text.names import split_identifier
+from mrag.text.synonyms import OTHERS
 from mrag.text.tokens import TextToken, content, keys, language_of, stem, tokens
 
-_OTHERS: dict[str, frozenset[str]] = {}
-for _asked, _said in SYNONYMS:
-    for _word in _asked:
-        _OTHERS[stem(_word)] = _OTHERS.get(stem(_word), frozenset()) | {stem(word) for word in _said}
 _VAGUE = frozenset(stem(word) for word in VAGUE)
 _HOW = {
     "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
@@ -157,14 +154,14 @@ class QuestionNeeds:
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
             asking = _ASKING.get(word.key) or how
             if asking:
-                others = _OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
+                others = OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
                 found.setdefault(f"?{word.key}", Need(word.raw, "", others, frozenset(), by_predicate=True))
                 continue
             key = stem(word.raw)
             mention = place.get(i)
             if key not in useful or (mention is None and language == "en" and key in _VAGUE):
                 continue
-            others = _OTHERS.get(key, frozenset()) - {key}
+            others = OTHERS.get(key, frozenset()) - {key}
             others |= {joined for a, b, joined in pairs if word in (a, b)}
             found.setdefault(key, Need(word.raw, key, others, mention.terms if mention else frozenset()))
         return list(found.values())
