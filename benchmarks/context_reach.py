@@ -79,16 +79,16 @@ def made_up(kg: KnowledgeGraph) -> dict[int, list[Asked]]:
         return frozenset(str(t) if isinstance(t, Literal) else labels.get(str(t)) or "" for t in terms)
 
     found: dict[tuple[str, ...], list[Asked]] = {}
-    for s in sorted(values, key=_digest):
-        name = labels[s]
-        for p, near in values[s].items() if name else ():
-            one = f"What is the {display.predicate(p)} of {name}?"
-            found.setdefault((p,), []).append(Asked(one, name or "", ((p, True),), names(near)))
+    for iri in sorted((one for one in values if labels[one]), key=_digest):
+        name = labels[iri] or ""
+        for a, near in values[iri].items():
+            one = f"What is the {display.predicate(a)} of {name}?"
+            found.setdefault((a,), []).append(Asked(one, name, ((a, True),), names(near)))
             ends = [values.get(str(x), {}) for x in near if isinstance(x, URIRef) and labels[str(x)]]
-            for q in sorted({q for end in ends for q in end} - {p}):
-                answers = names(o for end in ends for o in end.get(q, ()))
-                two = f"What is the {display.predicate(q)} of the {display.predicate(p)} of {name}?"
-                found.setdefault((p, q), []).append(Asked(two, name or "", ((p, True), (q, True)), answers))
+            for b in sorted({b for end in ends for b in end} - {a}):
+                answers = names(o for end in ends for o in end.get(b, ()))
+                two = f"What is the {display.predicate(b)} of the {display.predicate(a)} of {name}?"
+                found.setdefault((a, b), []).append(Asked(two, name, ((a, True), (b, True)), answers))
     sets: dict[int, list[Asked]] = {1: [], 2: []}
     for steps, asked in sorted(found.items()):
         sets[len(steps)] += [one for one in asked if "" not in one.answers][:20]
