@@ -48,9 +48,9 @@ class AskedProperties:
     Example:
         >>> import mrag
         >>> kg = mrag.demo(model="none")
-        >>> asked = AskedProperties(kg, Display(kg), "Which features do the products developed by X have?")
+        >>> asked = AskedProperties(kg, Display(kg), "Which features have the products of Ontotext?")
         >>> sorted(iri.rsplit("#")[-1] for iri in asked.named)
-        ['developedBy', 'hasFeature']
+        ['hasFeature']
         >>> kg.close()
     """
 

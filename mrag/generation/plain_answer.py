@@ -13,12 +13,10 @@ from mrag.generation.needs import asks_for_count
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
+from mrag.generation.wording.phrases import PHRASES, Phrases, filled
 from mrag.rdf.terms import Term
-from mrag.text.grammar import join
 from mrag.text.tokens import language_of
 
-NOTHING_FOUND = "Nothing was found in the graph for this question."
-NO_MATCH = "I don't know: nothing in the context answers this question."
 _MAX_NAMES = 20
 
 
@@ -41,31 +39,32 @@ def plain_sentences(
         >>> plain_sentences("Who?", Context((), ()))[0][1].text
         'Nothing was found in the graph for this question.'
     """
+    language = language_of(question)
+    phrases = PHRASES.get(language, PHRASES["en"])
     if not context.lines:
-        return [("", VerbalisedSentence(NOTHING_FOUND, ()))]
+        return [("", VerbalisedSentence(phrases.nothing_found, ()))]
     given, context, question = context, _quiet(context), untrusted.without_ids(question)
     selector = FactSelector(question, context)
     chosen = selector.select(max_entities, max_facts)
-    neutral = language_of(question) != "en"
     wanted = frozenset(w.stem for w in selector.asked.needs if not w.terms)
     parts: list[tuple[str, VerbalisedSentence]] = [
         ("" if i == 0 else " ", VerbalisedSentence(text, ()))
-        for i, text in enumerate(_caveats(chosen, neutral))
+        for i, text in enumerate(_caveats(chosen, language))
     ]
     many = len(chosen.groups) > 1
     if many and asks_for_count(question):
         count = len(chosen.groups) + len(chosen.more)
-        parts.append((" " if parts else "", VerbalisedSentence(f"The context shows {count}:", ())))
+        parts.append((" " if parts else "", VerbalisedSentence(filled(phrases.shows, n=count), ())))
     every: dict[Term, list[Line]] = {}
     for line in context.lines:
         every.setdefault(line.triple.s, []).append(line)
     for group in chosen.groups:
         bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
-        for told in _of_group(group, every, selector.classes, neutral, wanted):
+        for told in _of_group(group, every, selector.classes, language, wanted):
             parts.append((bullet, told))
             bullet = " "
     if chosen.more:
-        parts.append(("\n- ", _also(chosen.more)))
+        parts.append(("\n- ", _also(chosen.more, phrases)))
     return _checked(question, given, parts)
 
 
@@ -90,20 +89,24 @@ def _quiet_line(line: Line) -> Line:
     return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
 
 
-def _caveats(chosen: Selection, neutral: bool) -> list[str]:
+def _caveats(chosen: Selection, language: str) -> list[str]:
+    phrases = PHRASES.get(language, PHRASES["en"])
     found = []
     if not chosen.groups:
-        found.append(NO_MATCH)
+        found.append(phrases.no_match)
     if chosen.partial and not chosen.missing:
-        found.append("The context does not answer this directly.")
+        found.append(phrases.not_direct)
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
-    # facts told do not answer anyway.
-    silent = [w for w in chosen.missing if chosen.partial or not chosen.groups or w[:1].isupper()]
-    if silent and not neutral and len(silent) < 5:
-        found.append(f"Nothing in the context mentions {join([f'“{word}”' for word in silent])}.")
-    if chosen.groups and chosen.unlinked and not neutral:
+    # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
+    told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
+    silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
+    if silent and language in PHRASES and len(silent) < 5:
+        names = phrases.join([phrases.quoted(word) for word in silent])
+        found.append(filled(phrases.mentions, names=names))
+    if chosen.groups and chosen.unlinked and language in PHRASES:
         subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
-        found.append(f"Nothing in the context links {subject} to {join(chosen.unlinked)}.")
+        if language == "en" or not chosen.many:
+            found.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
     return found
 
 
@@ -111,7 +114,7 @@ def _of_group(
     group: FactGroup,
     every: dict[Term, list[Line]],
     classes: Collection[Term],
-    neutral: bool,
+    language: str,
     wanted: frozenset[str],
 ) -> list[VerbalisedSentence]:
     """Return sentences for the lines of a group, those of its own subject first."""
@@ -123,7 +126,7 @@ def _of_group(
         for subject, lines in by_subject.items()
         for told in verbalise(
             lines,
-            neutral=neutral,
+            language=language,
             person=is_person(every.get(subject, lines)),
             kind=subject in classes,
             wanted=wanted,
@@ -131,7 +134,7 @@ def _of_group(
     ]
 
 
-def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
+def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
     names = []
     for group in groups[:_MAX_NAMES]:
         own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
@@ -140,7 +143,7 @@ def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
     used = [x for g in groups[:_MAX_NAMES] for x in g.lines if x.triple.s == g.subject] or [
         x for g in groups[:_MAX_NAMES] for x in g.lines
     ]
-    return VerbalisedSentence(f"Also {join(names)}.", tuple(used))
+    return VerbalisedSentence(filled(phrases.also, names=phrases.join(names)), tuple(used))
 
 
 def _checked(

@@ -6,6 +6,7 @@ import re
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames, TermMention
+from mrag.generation.wording.phrases import caveats
 from mrag.rdf.terms import Term
 from mrag.text.english import GERMAN_MARKS, NEGATIONS
 from mrag.text.tokens import TextToken, content, is_stopword, stem, tokens
@@ -23,13 +24,7 @@ _NOTHING_SAID = re.compile(
     r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
     re.IGNORECASE,
 )
-_CAVEAT = re.compile(
-    r"Nothing was found in the graph for this question\."
-    r"|I don't know: nothing in the context answers this question\."
-    r"|The context does not answer this directly\."
-    r"|Nothing in the context mentions (?:(?:, | and )?“[^”]*”)+\."
-    r"|Nothing in the context links .{1,200} to .{1,400}\."
-)
+_CAVEAT = re.compile(caveats())
 """What answers without a model say of themselves."""
 
 _REPORTING = frozenset(content("describe description comment state say define definition follow"))
