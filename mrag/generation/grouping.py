@@ -169,6 +169,8 @@ class FactGrouper:
         named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
         if cover and named and not self.asked.asked_for(line):
             return (0.6 if self.asked.listy else 0.3) * near
+        if self.asked.is_of_owner(line, wanted):
+            return 0.0
         if near < 1 and wanted.terms & self.asked.named:
             return near * cover / 2  # a name one step away is hardly what was asked for
         return near * cover

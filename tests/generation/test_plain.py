@@ -222,3 +222,24 @@ def test_facts_in_odd_words_are_shown_as_they_stand() -> None:
     for question in ("is", "What is is?", "—", "a b"):
         given: Answer = answer(question, context)
         assert verify(given, ask_in(context)).ok
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("Who is Acme Inc.'s gardener?", "gardener"),
+        ("Who is Henry 8's gardener?", "gardener"),
+        ('Who is "Max"\'s gardener?', "gardener"),
+        ("Who is Max´s gardener?", "gardener"),
+        ("Who is Maxʼs gardener?", "gardener"),
+        ("Who is Max 's gardener?", "gardener"),
+        ("Who is the gardener(s) of Max?", "gardener"),
+        ("Who isn't Max's gardener?", "gardener"),
+        ("Is Max Zed’s gardener?", "Zed"),
+    ],
+)
+def test_what_is_said_to_be_missing_are_words(question: str, missing: str) -> None:
+    context = context_of(
+        ("Max", "is a", "Person"), ("Acme Inc.", "is a", "firm"), ("Henry 8", "is a", "king")
+    )
+    assert f"Nothing in the context mentions “{missing}”." in told(context, question)
