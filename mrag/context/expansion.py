@@ -168,4 +168,6 @@ def _take(
         Dropped(f"hub: more {display.predicate(p)} than were read", 0, more=True) for p in sorted(reach.cut)
     ]
     names = tuple(display.entity(iri) for iri, _ in seeds)
-    return Context(tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used)
+    return Context(
+        tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used, tuple(reach.lists)
+    )

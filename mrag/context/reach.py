@@ -10,6 +10,7 @@ import pyoxigraph as ox
 from mrag.context.asked import AskedProperties
 from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, prefetch, read, read_of
+from mrag.context.render import CutList
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple
 from mrag.graph.kg import KnowledgeGraph
@@ -59,6 +60,7 @@ class Reach:
         question: Its words.
         found: The triples by subject, predicate and object, in the order in which they were reached.
         dropped: How many triples were left out, by reason.
+        lists: What a limit for each entity and predicate cut.
         cut: Predicates of which a hub has more triples than were read.
     """
 
@@ -71,6 +73,7 @@ class Reach:
         self.found: dict[tuple[str, str, str], ReachedTriple] = {}
         self.dropped: Counter[str] = Counter()
         self.cut: set[str] = set()
+        self.lists: list[CutList] = []
 
     def gather(self, seeds: Sequence[str]) -> None:
         """Take in what stands around the hits, best first."""
@@ -146,6 +149,8 @@ class Reach:
             for predicate in sorted(groups):
                 group = self._preferred(groups[predicate])
                 if len(group) > self.settings.per_predicate:
+                    more = predicate in edges.cut
+                    self.lists.append(CutList(entity, predicate, direction, len(group), more))
                     group = self._shared_first(group, direction)
                     self.dropped["over the limit for one entity and predicate"] += (
                         len(group) - self.settings.per_predicate

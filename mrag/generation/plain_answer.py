@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -15,9 +16,12 @@ from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
 from mrag.generation.wording.phrases import PHRASES, Phrases, filled
 from mrag.rdf.terms import Term
+from mrag.text.names import split_identifier
 from mrag.text.tokens import language_of
 
 _MAX_NAMES = 20
+_LIST = 5
+"""Values of one property that are told at least, where all were asked for."""
 
 
 def plain_sentences(
@@ -65,7 +69,31 @@ def plain_sentences(
             bullet = " "
     if chosen.more:
         parts.append(("\n- ", _also(chosen.more, phrases)))
+    parts.extend((" ", VerbalisedSentence(said, ())) for said in _cut_lists(chosen, context, phrases))
     return _checked(question, given, parts)
+
+
+def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:
+    """Say of which lists that an answer tells there is more than it tells."""
+    told = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
+    found: dict[str, None] = {}
+    for direction, end in (("out", 0), ("in", 2)):
+        cut = {(x.entity, x.predicate): x for x in context.cut if x.direction == direction}
+        have: Counter[tuple[str, str]] = Counter((str(x.triple[end]), str(x.triple.p)) for x in context.lines)
+        lists: dict[tuple[str, str], list[Line]] = {}
+        for line in dict.fromkeys(told):
+            lists.setdefault((str(line.triple[end]), str(line.triple.p)), []).append(line)
+        for key, lines in lists.items():
+            limit = cut.get(key)
+            # One value, or a few of many, may have been chosen; what fills a limit was meant to be all.
+            whole = len(lines) == have[key] and limit is not None
+            few = direction == "out" and len(lines) >= _LIST and len(lines) < have[key]
+            total = max(have[key], limit.total if limit else 0)
+            if len(lines) > 1 and len(lines) < total and (whole or few):
+                label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
+                count = filled(phrases.least, m=total) if limit and limit.more else total
+                found[filled(phrases.shown, p=label, n=len(lines), m=count)] = None
+    return list(found)
 
 
 def verbalise_all(

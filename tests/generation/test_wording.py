@@ -135,6 +135,27 @@ def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     assert not citer.support("Ada knows Bob.").supported
 
 
+@pytest.mark.parametrize(
+    ("count", "question", "said"),
+    [
+        (8, "Which cities does Rome have?", None),
+        (10, "Which cities does Rome have?", "“city”: 8 of 10 shown."),
+        (10, "What stands at the Tiber?", "“stands at”: 8 of 10 shown."),
+        (90, "Which cities does Rome have?", "“city”: 8 of more than 10 shown."),
+        (10, "Welche city hat Rome?", "„city“: 8 von 10 gezeigt."),
+    ],
+)
+def test_lists_that_a_limit_cut_say_so(count: int, question: str, said: str | None) -> None:
+    e = "http://example.org/"
+    kg = KnowledgeGraph(OxigraphStore())
+    towns = [URIRef(f"{e}town{chr(97 + i // 26)}{chr(97 + i % 26)}") for i in range(count)]
+    kg.insert([mrag.Triple(URIRef(e + "Rome"), URIRef(e + "city"), town) for town in towns])
+    kg.insert([mrag.Triple(town, URIRef(e + "standsAt"), URIRef(e + "Tiber")) for town in towns])
+    context = mrag.expand(kg, [(e + "Rome", 1.0), (e + "Tiber", 0.9)], question=question)
+    text = told(context, question)
+    assert (said in text) if said else ("shown" not in text), text
+
+
 def test_labels_of_classes_are_kept_where_there_are_some(zoo: KnowledgeGraph) -> None:
     zoo.insert([mrag.Triple(URIRef("http://example.org/Company"), RDFS.label, Literal("toy maker"))])
     assert about(zoo, "acme", "What is acme?").startswith("acme is a toy maker")

@@ -27,7 +27,8 @@ class Phrases:
         links: Says that no fact links `{s}` to `{names}`.
         shows: Leads in to a list of `{n}` things.
         also: Names further things, `{names}`.
-        shown: How many of how many are shown, `{n}` and `{m}`.
+        shown: How many values of `{p}` are shown, `{n}` of `{m}`.
+        least: Says of `{m}` that it is the least.
         quotes: Marks before and behind a quotation.
         conjunction: What stands before the last of several.
         typed: Says that `{s}` is of the class `{o}`.
@@ -49,6 +50,7 @@ class Phrases:
     shows: str
     also: str
     shown: str
+    least: str
     quotes: tuple[str, str]
     conjunction: str
     typed: str = ""
@@ -86,7 +88,8 @@ PHRASES: dict[str, Phrases] = {
         links="Nothing in the context links {s} to {names}.",
         shows="The context shows {n}:",
         also="Also {names}.",
-        shown="{n} of {m} shown",
+        shown="{p}: {n} of {m} shown.",
+        least="more than {m}",
         quotes=("“", "”"),
         conjunction="and",
     ),
@@ -98,7 +101,8 @@ PHRASES: dict[str, Phrases] = {
         links="Nichts im Kontext verbindet {s} mit {names}.",
         shows="Der Kontext zeigt {n}:",
         also="Außerdem {names}.",
-        shown="{n} von {m} gezeigt",
+        shown="{p}: {n} von {m} gezeigt.",
+        least="mehr als {m}",
         quotes=("„", "“"),
         conjunction="und",
         typed="{s} ist vom Typ {o}",
@@ -118,7 +122,8 @@ PHRASES: dict[str, Phrases] = {
         links="Rien dans le contexte ne relie {s} à {names}.",
         shows="Le contexte en montre {n} :",
         also="Et aussi {names}.",
-        shown="{n} sur {m} affichés",
+        shown="{p} : {n} sur {m} affichés.",
+        least="plus de {m}",
         quotes=("« ", " »"),
         conjunction="et",
         typed="{s} est de type {o}",
@@ -139,7 +144,8 @@ PHRASES: dict[str, Phrases] = {
         links="Nada en el contexto relaciona {s} con {names}.",
         shows="El contexto muestra {n}:",
         also="Además {names}.",
-        shown="se muestran {n} de {m}",
+        shown="{p}: se muestran {n} de {m}.",
+        least="más de {m}",
         quotes=("«", "»"),
         conjunction="y",
         typed="{s} es de tipo {o}",
@@ -175,7 +181,9 @@ def caveats() -> str:
         words = rf"(?:(?:, | {p.conjunction} )?{opening}(?:(?!{closing}).)*{closing})+"
         linked = _pattern(p.links, s=".{1,200}", names=".{1,400}")
         every += [*map(re.escape, (p.nothing_found, p.no_match, p.not_direct))]
-        every += [_pattern(p.mentions, names=words), linked]
+        least = _pattern(p.least, m=r"\d+")
+        shown = _pattern(p.shown, p=words, n=r"\d+", m=rf"(?:\d+|{least})")
+        every += [_pattern(p.mentions, names=words), linked, shown]
     return "|".join(every)
 
 
