@@ -156,6 +156,23 @@ def test_search_gives_hits_and_reasons(home: Path) -> None:
     assert "triple store" in run("search", "triple store", cwd=home).stdout
 
 
+def test_the_languages_of_the_index_are_kept(tmp_path: Path) -> None:
+    graph = (
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+        '<urn:x:ulm> rdfs:label "Ulm town"@en , "Stadt Ulm"@de ; <urn:x:in> <urn:x:by> . '
+        '<urn:x:by> rdfs:label "Bavaria"@en , "Bayern"@de .'
+    )
+    (tmp_path / "towns.ttl").write_text(graph, encoding="utf-8")
+    assert run("load", "towns.ttl", "--store", "oxigraph:./mrag.db", cwd=tmp_path).returncode == 0
+    assert run("index", "--embedder", "none", "--lang", "de,en", cwd=tmp_path).returncode == 0
+    assert "Stadt Ulm" in run("search", "Ulm", cwd=tmp_path).stdout
+    asked = ("ask", "--how", "read", "--model", "none", "Was ist Ulm?")
+    assert "Stadt Ulm" in run(*asked, cwd=tmp_path).stdout
+    assert "Ulm town" in run(*asked, "--lang", "en", cwd=tmp_path).stdout
+    assert run("index", "--embedder", "none", cwd=tmp_path).returncode == 0
+    assert "Bayern" in run("search", "Bayern", cwd=tmp_path).stdout
+
+
 def test_query_by_text_name_and_file(home: Path) -> None:
     assert run("query", "ASK { ex:GraphDB a ex:SemanticProduct }", cwd=home).stdout == "true\n"
     asserted = run("query", "ASK { ex:GraphDB a ex:SemanticProduct }", "--layer", "asserted", cwd=home)

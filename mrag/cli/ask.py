@@ -10,12 +10,11 @@ import typer
 from mrag.cli.shared.answers import show_answer
 from mrag.cli.shared.following import follow_ups
 from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
     GraphOption,
     IndexOption,
     JsonOption,
+    KeptLanguageOption,
     KgOption,
-    LanguageOption,
     StoreOption,
     check_choice,
     opened,
@@ -83,7 +82,7 @@ def ask(
     hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from each entity.")] = 1,
     budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of context.")] = 4000,
     index: IndexOption = "main",
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    lang: KeptLanguageOption = None,
     context: Annotated[bool, typer.Option("--context", help="Show the whole context too.")] = False,
     how: Annotated[
         str,
@@ -174,7 +173,7 @@ def ask(
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
         _folder(media)
-    with opened(store, kg, lang, graph=graph) as seen:
+    with opened(store, kg, lang, graph=graph, index=index) as seen:
         if teach:
             from mrag.cli.questions import teach as taught
 
@@ -207,7 +206,7 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
     mode: Annotated[str, typer.Option(help="hybrid, bm25 or dense.")] = "hybrid",
     index: IndexOption = "main",
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    lang: KeptLanguageOption = None,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
@@ -230,7 +229,7 @@ def search(
     from mrag.index.freshness import freshen
     from mrag.retrieval.rankers import Question, SimilarityRanker
 
-    with opened(store, kg, lang, graph=graph) as seen:
+    with opened(store, kg, lang, graph=graph, index=index) as seen:
         if (old := freshen(seen, index)) is not None:
             say(old, style="yellow")
         hits = SimilarityRanker(seen, index, cast("Mode", mode)).rank(Question(text), k)
@@ -260,7 +259,7 @@ def _find(
     looks: str | None,
     only: str | None,
     k: int,
-    lang: str,
+    lang: str | None,
     mode: str,
     *,
     as_json: bool,
@@ -271,7 +270,7 @@ def _find(
 
     check_choice("mode", mode, MODES)
     folder = _folder(media)
-    with opened(store, kg, lang) as graph:
+    with opened(store, kg, lang, index="main") as graph:
         hits = _ranker(graph, text, image, folder, looks, only, mode).rank(Question(text, image), k)
         iris = [hit.iri for hit in hits]
         files, _ = files_of(graph, folder, images=iris)

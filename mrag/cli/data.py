@@ -11,11 +11,10 @@ import typer
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
     JsonOption,
+    KeptLanguageOption,
     KgOption,
     LabelPropertyOption,
-    LanguageOption,
     StoreOption,
     opened,
     warn_of_login,
@@ -205,14 +204,14 @@ def index(
             help="minilm, wordllama (extra `static`), none for BM25 alone, or server (GraphDB's own)."
         ),
     ] = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    lang: KeptLanguageOption = None,
     label_property: LabelPropertyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
 
     Only documents that changed are embedded. Things without a label are named by the property that tells them
-    apart best, else by the words of their IRIs.
+    apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
 
     \b
     Examples:
@@ -226,7 +225,7 @@ def index(
     from mrag.index.documents import Definition
     from mrag.index.similarity import SimilarityIndexes
 
-    with opened(store, kg, lang) as graph:
+    with opened(store, kg, lang, index=name) as graph:
         definition = Definition(languages=graph.languages)
         if query:
             definition = Definition(queries=tuple(query), languages=graph.languages)
@@ -280,7 +279,7 @@ def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
         closure = run(graph, engine=engine, on_inconsistency="error" if strict else "report")
     show_groups(closure.contradictions)
     for note in closure.notes[:5]:
-        say(f"Not supported by rules: {note}", style="dim")
+        say(note, style="dim")
     say(f"Reasoning took {closure.seconds:.1f} s.", style="dim")
     return closure
 

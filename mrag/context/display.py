@@ -10,7 +10,7 @@ import pyoxigraph as ox
 
 from mrag.context.neighbours import prefetch, read
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
 from mrag.text.names import iri_words, local_words
 
 VOCABULARY: dict[str, str] = {
@@ -76,7 +76,7 @@ class Display:
         >>> show.predicate("http://example.org/eyeColor"), show.predicate(RDF + "type")
         ('eye color', 'is a')
         >>> show.entity("http://www.w3.org/2004/02/skos/core#Concept")
-        'skos:Concept'
+        'Concept'
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -103,10 +103,8 @@ class Display:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
-        words = VOCABULARY.get(iri) or self.relation(iri)
-        if words or iri.startswith(tuple(DEFAULT_PREFIXES.values())):
-            return words or curie(iri, self._kg.prefixes)
-        return iri_words(iri) or curie(iri, self._kg.prefixes)
+        words = VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri)
+        return words or curie(iri, self._kg.prefixes)
 
     def relation(self, iri: str) -> str | None:
         """Put an entity without a name that relates others in words, such as a statement node.

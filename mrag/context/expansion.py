@@ -22,7 +22,6 @@ from mrag.context.sources import named_graphs, said_in
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple, from_ox
-from mrag.text.stopwords import content_words
 
 _TYPE = RDF + "type"
 _SCHEMA_EVERY = 6
@@ -59,14 +58,13 @@ def expand(
         best.setdefault(str(iri), score)
     seeds = list(best.items())
     display = Display(kg)
-    asked = content_words(question)
-    reach = Reach(kg, display, settings, asked)
+    reach = Reach(kg, display, settings, question)
     forget(kg)
     reach.gather(list(best))
     candidates = list(reach.found.values())
     schema = reach.schema() if settings.schema else []
     _prepare(display, [*candidates, *schema], seeds)
-    set_priorities(kg, display, candidates, damping=settings.hub_damping, question=asked)
+    set_priorities(kg, display, candidates, damping=settings.hub_damping, question=reach.question)
     for at, candidate in enumerate(schema):
         candidate.priority = 1.0 / (2 + at)
     ordered = _interleave(sorted(candidates, key=_by_priority), schema)
@@ -170,4 +168,6 @@ def _take(
         Dropped(f"hub: more {display.predicate(p)} than were read", 0, more=True) for p in sorted(reach.cut)
     ]
     names = tuple(display.entity(iri) for iri, _ in seeds)
-    return Context(tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used)
+    return Context(
+        tuple(lines), tuple(iri for iri, _ in seeds), names, tuple(dropped), used, tuple(reach.lists)
+    )

@@ -25,6 +25,7 @@ __all__ = [
     "inverses",
     "prefetch",
     "read",
+    "read_of",
     "superclasses",
     "superproperties",
 ]
@@ -68,10 +69,32 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     return Edges(tuple(found))
 
 
-def _by_predicate(kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int) -> Edges:
+def read_of(
+    kg: KnowledgeGraph, entity: str, direction: Direction, predicates: Iterable[str], *, scan: int
+) -> Edges:
+    """Read the edges of an entity that have one of some predicates, at most `scan` of each.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        entity: IRI of the entity.
+        direction: `out` for triples with it as subject, `in` as object.
+        predicates: IRIs of the predicates.
+        scan: Most edges of one predicate.
+    """
+    wanted = frozenset(predicates)
+    if kg.store.capabilities.edges:
+        return _by_predicate(kg, entity, direction, share=scan, only=wanted)
+    edges, cut = remote.edges(kg, entity, direction, scan=scan, share=scan)
+    return Edges(tuple(x for x in edges if x[1] in wanted), cut & wanted)
+
+
+def _by_predicate(
+    kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int, only: frozenset[str] | None = None
+) -> Edges:
     found: list[Statement] = []
     cut: set[str] = set()
-    for predicate, count in sorted(kg.profile().predicates.items()):
+    counts = kg.profile().predicates
+    for predicate, count in sorted((p, n) for p, n in counts.items() if only is None or p in only):
         # A small predicate is read whole and sorted, so that every store gives the same share of it.
         ordered = kg.store.capabilities.ordered and count > _SORTED
         for graph in kg.dataset().default:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import pyoxigraph as ox
 
+from mrag.context.asked import AskedProperties
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, prefetch, read
+from mrag.context.neighbours import Direction, Statement, prefetch, read, read_of
+from mrag.context.render import CutList
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple
 from mrag.graph.kg import KnowledgeGraph
@@ -52,21 +54,26 @@ class Reach:
         kg: The knowledge graph.
         display: Shows terms, for the words that they share with the question.
         settings: The knobs.
-        question: Words of the question.
+        question: The question; may be empty.
 
     Attributes:
+        question: Its words.
         found: The triples by subject, predicate and object, in the order in which they were reached.
         dropped: How many triples were left out, by reason.
+        lists: What a limit for each entity and predicate cut.
         cut: Predicates of which a hub has more triples than were read.
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, display: Display, settings: ContextSettings, question: frozenset[str]
+        self, kg: KnowledgeGraph, display: Display, settings: ContextSettings, question: str
     ) -> None:
-        self.kg, self.display, self.settings, self.question = kg, display, settings, question
+        self.kg, self.display, self.settings = kg, display, settings
+        self.question = content_words(question)
+        self._text = question
         self.found: dict[tuple[str, str, str], ReachedTriple] = {}
         self.dropped: Counter[str] = Counter()
         self.cut: set[str] = set()
+        self.lists: list[CutList] = []
 
     def gather(self, seeds: Sequence[str]) -> None:
         """Take in what stands around the hits, best first."""
@@ -76,6 +83,8 @@ class Reach:
             self._through_relations(iri, at)
         if self.settings.hops == 2:
             self._second_hop(seeds)
+        elif self._text and self.settings.asked_hop:
+            self._asked_hop(seeds)
 
     def schema(self) -> list[ReachedTriple]:
         """Return axioms about the predicates and classes in reach, those of the most frequent first."""
@@ -120,12 +129,15 @@ class Reach:
             )
 
     def _neighbours(
-        self, entity: str, seed: int, hop: int, path: tuple[str, ...], directions: Sequence[Direction]
-    ) -> None:
+        self, entity: str, seed: int, hop: int, path: tuple[str, ...], directions: Sequence[Direction],
+        only: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        scan, share = self.settings.scan, self.settings.per_predicate + 2
         for direction in directions:
-            edges = read(
-                self.kg, entity, direction, scan=self.settings.scan, share=self.settings.per_predicate + 2
-            )
+            if only:
+                edges = read_of(self.kg, entity, direction, only, scan=scan)
+            else:
+                edges = read(self.kg, entity, direction, scan=scan, share=share)
             self.cut.update(edges.cut)
             groups: dict[str, list[Statement]] = {}
             for statement in edges.statements:
@@ -137,6 +149,8 @@ class Reach:
             for predicate in sorted(groups):
                 group = self._preferred(groups[predicate])
                 if len(group) > self.settings.per_predicate:
+                    more = predicate in edges.cut
+                    self.lists.append(CutList(entity, predicate, direction, len(group), more))
                     group = self._shared_first(group, direction)
                     self.dropped["over the limit for one entity and predicate"] += (
                         len(group) - self.settings.per_predicate
@@ -144,7 +158,9 @@ class Reach:
                 for place, statement in enumerate(group[: self.settings.per_predicate]):
                     key = statement[0], statement[1], str(statement[2])
                     if key not in self.found:
-                        self.found[key] = ReachedTriple(statement, seed, hop, direction, place, path)
+                        self.found[key] = ReachedTriple(
+                            statement, seed, hop, direction, place, path, bool(only)
+                        )
 
     def _shared_first(self, group: list[Statement], direction: Direction) -> list[Statement]:
         """Order a group that will be cut by the words its other ends share with the question."""
@@ -214,3 +230,48 @@ class Reach:
         self._fetch([end for _, _, end in starts], self.settings.directions)
         for seed, iri, end in starts:
             self._neighbours(end, seed, 2, (iri, end), self.settings.directions)
+
+    def _asked_hop(self, seeds: Sequence[str]) -> None:
+        """Take the second step that the words of the question ask for, and no other.
+
+        A property that the question names leads on from a neighbour if no triple of the hit has it, or if
+        the question names another property that led to the neighbour. By the property that led there it
+        leads back, to what has the neighbour in common with the hit, where the question asks for that.
+        """
+        asked = AskedProperties(self.kg, self.display, self._text)
+        if not asked.named:
+            return
+        about, named = asked.of([self.display.entity(iri) for iri in seeds])
+        known = set(seeds)
+        steps: dict[tuple[int, str], dict[Direction, set[str]]] = {}
+        for seed in about:
+            near = [(x, self._end(x)) for x in self.found.values() if x.seed == seed and x.hop == 1]
+            used = {x.statement[1] for x, _ in near}
+            led = used & named.keys()
+            count = 0
+            for x, end in near:
+                p = x.statement[1]
+                if end in known or p == _TYPE or (led and p not in led) or not self._is_named(end):
+                    continue
+                on = {q for q in named if q != p and (q not in used or p in led)}
+                back = {p} if p in led and (asked.returns or named[p] > 1) else set()
+                if not (on or back) or count >= self.settings.asked_fanout:
+                    continue
+                count += (seed, end) not in steps
+                ways = steps.setdefault((seed, end), {"out": set(), "in": set()})
+                for direction in self.settings.directions:
+                    ways[direction] |= on | (back if direction != x.direction else set())
+        for direction in self.settings.directions:
+            ends = [end for (_, end), ways in steps.items() if ways[direction]]
+            scan = self.settings.scan
+            prefetch(self.kg, ends, direction, scan=scan, share=scan)
+        for (seed, end), ways in steps.items():
+            for direction in self.settings.directions:
+                if only := frozenset(ways[direction]):
+                    self._neighbours(end, seed, 2, (seeds[seed], end), (direction,), only)
+
+    @staticmethod
+    def _end(reached: ReachedTriple) -> str:
+        """Return the far end of a triple; of a literal, the near one."""
+        s, _, o, _ = reached.statement
+        return o.value if reached.direction == "out" and isinstance(o, ox.NamedNode) else s

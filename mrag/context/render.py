@@ -63,6 +63,25 @@ class Dropped:
 
 
 @dataclass(frozen=True)
+class CutList:
+    """Triples of one entity and predicate of which a context has the first only.
+
+    Attributes:
+        entity: IRI of the entity.
+        predicate: IRI of the predicate.
+        direction: `out` where the entity is the subject, `in` where it is the object.
+        total: How many there are; at least so many where `more` is set.
+        more: Whether a hub's further triples were not even counted.
+    """
+
+    entity: str
+    predicate: str
+    direction: str
+    total: int
+    more: bool = False
+
+
+@dataclass(frozen=True)
 class Context:
     """The bounded neighbourhood of hits.
 
@@ -72,6 +91,7 @@ class Context:
         names: Their labels.
         dropped: What was left out, and why.
         tokens: Estimated tokens of `text()`.
+        cut: Lists of which there is more in the graph.
     """
 
     lines: tuple[Line, ...]
@@ -79,6 +99,7 @@ class Context:
     names: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     tokens: int = 0
+    cut: tuple[CutList, ...] = ()
 
     def text(self) -> str:
         """Return the lines for a prompt, each led by its id."""

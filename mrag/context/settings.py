@@ -14,6 +14,8 @@ class ContextSettings:
 
     Attributes:
         hops: How far from a hit, 1 or 2.
+        asked_hop: Whether a context of one hop takes a second one by the properties that the question names.
+        asked_fanout: Most neighbours of each hit that such a hop starts from.
         directions: `out` for triples with the entity as subject, `in` as object.
         allowed: IRIs of the only predicates to follow; all when empty.
         denied: IRIs of predicates never to follow.
@@ -28,6 +30,8 @@ class ContextSettings:
     """
 
     hops: int = 1
+    asked_hop: bool = True
+    asked_fanout: int = 16
     directions: tuple[Direction, ...] = ("out", "in")
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ class ReachedTriple:
         direction: Whether it was reached from its subject (`out`) or object (`in`).
         place: Its place among the triples of the same entity, predicate and direction.
         path: IRIs of the entities on the way, the hit first.
+        asked: Whether the question names its predicate, and so asks for a triple that far.
         priority: What it is worth.
     """
 
@@ -37,6 +38,7 @@ class ReachedTriple:
     direction: Direction
     place: int
     path: tuple[str, ...]
+    asked: bool = False
     priority: float = 0.0
 
 
@@ -77,7 +79,7 @@ def set_priorities(
         if question:
             shown = content_words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
             weight *= 1 + len(question & shown) / len(question)
-        weight *= 0.35 ** (candidate.hop - 1)
+        weight *= (0.6 if candidate.asked else 0.35) ** (candidate.hop - 1)
         candidate.priority = weight / (1 + 0.15 * candidate.seed)
 
 

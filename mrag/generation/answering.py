@@ -14,7 +14,7 @@ from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation.lines import recorded
 from mrag.generation.models.calls import invoke, model_errors, model_name
-from mrag.generation.plain_answer import NOTHING_FOUND, plain_sentences, verbalise_all
+from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer
@@ -182,13 +182,10 @@ def names_of(context: Context) -> list[str]:
 
 
 def _plain(question: str, context: Context, model: BaseChatModel | None, notice: str | None) -> Answer:
-    if not context.lines:
-        sentences = [Sentence(NOTHING_FOUND, (), True)]
-    else:
-        sentences = [
-            Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
-            for before, told in plain_sentences(question, context)
-        ]
+    sentences = [
+        Sentence(told.text, tuple(Citation.of(line) for line in told.lines), True, before)
+        for before, told in plain_sentences(question, context)
+    ]
     if model is not None:
         return Answer.of(question, sentences, context, model_name(model), notice)
     return Answer.of(question, sentences, context, None, notice or NO_MODEL_NOTICE)

@@ -9,6 +9,7 @@ from mrag.context.render import Context, Line
 from mrag.generation.needs import QuestionNeeds
 from mrag.generation.support.mentions import META, NAMING
 from mrag.generation.verbalise import TYPE, describes
+from mrag.generation.wording.expressions import is_empty
 from mrag.rdf.terms import RDFS, Term
 
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
@@ -51,7 +52,7 @@ class FactGrouper:
         self._common: dict[Term, int] = {}
         for line in context.lines:
             p, o = str(line.triple.p), str(line.triple.o)
-            if (p in SCHEMA and line.inferred) or (p == TYPE and o in META):
+            if (p in SCHEMA and line.inferred) or (p == TYPE and o in META) or is_empty(line):
                 continue  # every class is a kind of its kind's kind, and is a class
             self._of.setdefault(line.triple.s, []).append(line)
             self._common[line.triple.o] = self._common.get(line.triple.o, 0) + 1
@@ -168,6 +169,8 @@ class FactGrouper:
         named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
         if cover and named and not self.asked.asked_for(line):
             return (0.6 if self.asked.listy else 0.3) * near
+        if self.asked.is_of_owner(line, wanted):
+            return 0.0
         if near < 1 and wanted.terms & self.asked.named:
             return near * cover / 2  # a name one step away is hardly what was asked for
         return near * cover

@@ -28,7 +28,7 @@ def recorded(context: Context) -> Context:
         )
         for line in context.lines
     )
-    return Context(kept, tuple(str(entity) for entity in context.entities))
+    return Context(kept, tuple(str(entity) for entity in context.entities), cut=context.cut)
 
 
 def line_to_json(line: Line) -> dict[str, Any]:

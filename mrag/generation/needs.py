@@ -12,16 +12,14 @@ from rdflib import Literal
 
 from mrag.context.render import Context, Line
 from mrag.generation.support.mentions import NAMING, ContextNames, TermMention
+from mrag.generation.support.possession import owned
 from mrag.generation.verbalise import TYPE, describes
 from mrag.rdf.terms import RDFS, Term
-from mrag.text.english import PREPOSITIONS, SYNONYMS, VAGUE, words
+from mrag.text.english import PREPOSITIONS, VAGUE, words
 from mrag.text.names import split_identifier
-from mrag.text.tokens import TextToken, content, keys, language_of, stem, tokens
+from mrag.text.synonyms import OTHERS
+from mrag.text.tokens import TextToken, content, keys, language_of, plain, stem, tokens
 
-_OTHERS: dict[str, frozenset[str]] = {}
-for _asked, _said in SYNONYMS:
-    for _word in _asked:
-        _OTHERS[stem(_word)] = _OTHERS.get(stem(_word), frozenset()) | {stem(word) for word in _said}
 _VAGUE = frozenset(stem(word) for word in VAGUE)
 _HOW = {
     "tall": "height", "high": "height", "heavy": "mass", "old": "birth", "big": "size", "large": "size",
@@ -35,6 +33,7 @@ _LISTY = re.compile(
     r"|what (?!is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|has\b|have\b))\b",
     re.I,
 )
+_CONTRACTED = re.compile(r"\w+(?:n't|'(?:d|ll|re|ve|m))\Z")
 _COUNTING = re.compile(r"\b(?:how many|number of|count|wie ?viele|quanti|quante|combien)\b", re.I)
 _YES_OR_NO = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|had|can|could|ist|sind|hat|haben|kann|è|sono|est)\b", re.I
@@ -118,6 +117,9 @@ class QuestionNeeds:
         self.small |= {implied for word in asked for implied in _IMPLIED.get(word.key, ())}
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
+        common = self.names.classes | self.names.properties
+        things = [m for m in mentions if not m.terms <= common]
+        self._owned = {t: owned(question, asked, m, things) for m in things for t in m.terms}
         found = self._want(question, asked, mentions)
         self.named = frozenset(t for w in found for t in w.terms if self._is_name(t))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
@@ -157,16 +159,18 @@ class QuestionNeeds:
             how = _HOW.get(word.key) if i and asked[i - 1].key == "how" else None
             asking = _ASKING.get(word.key) or how
             if asking:
-                others = _OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
+                others = OTHERS.get(stem(asking), frozenset()) | ({stem(how)} if how else set())
                 found.setdefault(f"?{word.key}", Need(word.raw, "", others, frozenset(), by_predicate=True))
                 continue
             key = stem(word.raw)
             mention = place.get(i)
-            if key not in useful or (mention is None and language == "en" and key in _VAGUE):
+            vague = mention is None and language == "en" and key in _VAGUE
+            if vague or key not in useful or _CONTRACTED.match(word.key):
                 continue
-            others = _OTHERS.get(key, frozenset()) - {key}
+            others = OTHERS.get(key, frozenset()) - {key}
             others |= {joined for a, b, joined in pairs if word in (a, b)}
-            found.setdefault(key, Need(word.raw, key, others, mention.terms if mention else frozenset()))
+            terms = mention.terms if mention else frozenset()
+            found.setdefault(key, Need(plain(word.raw), key, others, terms))
         return list(found.values())
 
     def _with_weights(self, found: Sequence[Need]) -> list[Need]:
@@ -192,6 +196,13 @@ class QuestionNeeds:
         return str(line.triple.p) == TYPE or any(
             w.stem in relation or w.others & relation for w in self.needs
         )
+
+    def is_of_owner(self, line: Line, need: Need) -> bool:
+        """Return whether a line tells of the owner of what is asked about: "the gender of Ada's children"."""
+        nouns = self._owned.get(line.triple.s, frozenset())
+        relation = self.stems[line.id][1]
+        meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
+        return bool(nouns) and need.stem not in nouns and not meant & relation and need.stem in relation
 
     def strangeness(self, line: Line) -> int:
         """Count the small words of a predicate that the question does not have: "who" asks for "by"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -13,13 +14,14 @@ from mrag.generation.needs import asks_for_count
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
 from mrag.generation.verbalise import TYPE, VerbalisedSentence, value, verbalise
+from mrag.generation.wording.phrases import PHRASES, Phrases, filled
 from mrag.rdf.terms import Term
-from mrag.text.grammar import join
+from mrag.text.names import split_identifier
 from mrag.text.tokens import language_of
 
-NOTHING_FOUND = "Nothing was found in the graph for this question."
-NO_MATCH = "I don't know: nothing in the context answers this question."
 _MAX_NAMES = 20
+_LIST = 5
+"""Values of one property that are told at least, where all were asked for."""
 
 
 def plain_sentences(
@@ -41,32 +43,57 @@ def plain_sentences(
         >>> plain_sentences("Who?", Context((), ()))[0][1].text
         'Nothing was found in the graph for this question.'
     """
+    language = language_of(question)
+    phrases = PHRASES.get(language, PHRASES["en"])
     if not context.lines:
-        return [("", VerbalisedSentence(NOTHING_FOUND, ()))]
+        return [("", VerbalisedSentence(phrases.nothing_found, ()))]
     given, context, question = context, _quiet(context), untrusted.without_ids(question)
     selector = FactSelector(question, context)
     chosen = selector.select(max_entities, max_facts)
-    neutral = language_of(question) != "en"
     wanted = frozenset(w.stem for w in selector.asked.needs if not w.terms)
     parts: list[tuple[str, VerbalisedSentence]] = [
         ("" if i == 0 else " ", VerbalisedSentence(text, ()))
-        for i, text in enumerate(_caveats(chosen, neutral))
+        for i, text in enumerate(_caveats(chosen, language))
     ]
     many = len(chosen.groups) > 1
     if many and asks_for_count(question):
         count = len(chosen.groups) + len(chosen.more)
-        parts.append((" " if parts else "", VerbalisedSentence(f"The context shows {count}:", ())))
+        parts.append((" " if parts else "", VerbalisedSentence(filled(phrases.shows, n=count), ())))
     every: dict[Term, list[Line]] = {}
     for line in context.lines:
         every.setdefault(line.triple.s, []).append(line)
     for group in chosen.groups:
         bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
-        for told in _of_group(group, every, selector.classes, neutral, wanted):
+        for told in _of_group(group, every, selector.classes, language, wanted):
             parts.append((bullet, told))
             bullet = " "
     if chosen.more:
-        parts.append(("\n- ", _also(chosen.more)))
+        parts.append(("\n- ", _also(chosen.more, phrases)))
+    parts.extend((" ", VerbalisedSentence(said, ())) for said in _cut_lists(chosen, context, phrases))
     return _checked(question, given, parts)
+
+
+def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:
+    """Say of which lists that an answer tells there is more than it tells."""
+    told = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
+    found: dict[str, None] = {}
+    for direction, end in (("out", 0), ("in", 2)):
+        cut = {(x.entity, x.predicate): x for x in context.cut if x.direction == direction}
+        have: Counter[tuple[str, str]] = Counter((str(x.triple[end]), str(x.triple.p)) for x in context.lines)
+        lists: dict[tuple[str, str], list[Line]] = {}
+        for line in dict.fromkeys(told):
+            lists.setdefault((str(line.triple[end]), str(line.triple.p)), []).append(line)
+        for key, lines in lists.items():
+            limit = cut.get(key)
+            # One value, or a few of many, may have been chosen; what fills a limit was meant to be all.
+            whole = len(lines) == have[key] and limit is not None
+            few = direction == "out" and len(lines) >= _LIST and len(lines) < have[key]
+            total = max(have[key], limit.total if limit else 0)
+            if len(lines) > 1 and len(lines) < total and (whole or few):
+                label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
+                count = filled(phrases.least, m=total) if limit and limit.more else total
+                found[filled(phrases.shown, p=label, n=len(lines), m=count)] = None
+    return list(found)
 
 
 def verbalise_all(
@@ -90,20 +117,24 @@ def _quiet_line(line: Line) -> Line:
     return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
 
 
-def _caveats(chosen: Selection, neutral: bool) -> list[str]:
+def _caveats(chosen: Selection, language: str) -> list[str]:
+    phrases = PHRASES.get(language, PHRASES["en"])
     found = []
     if not chosen.groups:
-        found.append(NO_MATCH)
+        found.append(phrases.no_match)
     if chosen.partial and not chosen.missing:
-        found.append("The context does not answer this directly.")
+        found.append(phrases.not_direct)
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
-    # facts told do not answer anyway.
-    silent = [w for w in chosen.missing if chosen.partial or not chosen.groups or w[:1].isupper()]
-    if silent and not neutral and len(silent) < 5:
-        found.append(f"Nothing in the context mentions {join([f'“{word}”' for word in silent])}.")
-    if chosen.groups and chosen.unlinked and not neutral:
+    # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
+    told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
+    silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
+    if silent and language in PHRASES and len(silent) < 5:
+        names = phrases.join([phrases.quoted(word) for word in silent])
+        found.append(filled(phrases.mentions, names=names))
+    if chosen.groups and chosen.unlinked and language in PHRASES:
         subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
-        found.append(f"Nothing in the context links {subject} to {join(chosen.unlinked)}.")
+        if language == "en" or not chosen.many:
+            found.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
     return found
 
 
@@ -111,7 +142,7 @@ def _of_group(
     group: FactGroup,
     every: dict[Term, list[Line]],
     classes: Collection[Term],
-    neutral: bool,
+    language: str,
     wanted: frozenset[str],
 ) -> list[VerbalisedSentence]:
     """Return sentences for the lines of a group, those of its own subject first."""
@@ -123,7 +154,7 @@ def _of_group(
         for subject, lines in by_subject.items()
         for told in verbalise(
             lines,
-            neutral=neutral,
+            language=language,
             person=is_person(every.get(subject, lines)),
             kind=subject in classes,
             wanted=wanted,
@@ -131,7 +162,7 @@ def _of_group(
     ]
 
 
-def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
+def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
     names = []
     for group in groups[:_MAX_NAMES]:
         own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
@@ -140,7 +171,7 @@ def _also(groups: Sequence[FactGroup]) -> VerbalisedSentence:
     used = [x for g in groups[:_MAX_NAMES] for x in g.lines if x.triple.s == g.subject] or [
         x for g in groups[:_MAX_NAMES] for x in g.lines
     ]
-    return VerbalisedSentence(f"Also {join(names)}.", tuple(used))
+    return VerbalisedSentence(filled(phrases.also, names=phrases.join(names)), tuple(used))
 
 
 def _checked(

@@ -2,8 +2,8 @@
 
 What a predicate says is read from its label: "developed by" becomes "is developed by", "develops" stays,
 "has feature" takes a list, and what is left is a noun, "The height of … is …". Terms of RDF, RDFS, OWL,
-SKOS and their like have sentences of their own. Where a label is not English, or the question was not,
-the sentence is a list of labels and values, which needs no grammar.
+SKOS and their like have sentences of their own. Where a label is not English, the sentence is a list of
+labels and values, which needs no grammar. Other languages have templates in `mrag.generation.wording`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from rdflib import Literal
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING
+from mrag.generation.wording.expressions import bare, is_expression, of_members
+from mrag.generation.wording.phrases import PHRASES, Phrases
+from mrag.generation.wording.translated import told_in
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD
 from mrag.text.english import words
 from mrag.text.grammar import article, join, relation, yes_or_no
@@ -84,7 +87,7 @@ class _Clause:
 def verbalise(
     lines: Sequence[Line],
     *,
-    neutral: bool = False,
+    language: str = "en",
     person: bool = False,
     kind: bool = False,
     wanted: frozenset[str] = frozenset(),
@@ -93,7 +96,7 @@ def verbalise(
 
     Args:
         lines: The lines, in the order in which their predicates are to be told.
-        neutral: Write labels and values only, without English words.
+        language: Language of the sentences; one without templates lists labels and values.
         person: The subject is a person and is not called "it".
         kind: The subject is a class, and its name a common noun.
         wanted: Stems that a long description is quoted for.
@@ -119,9 +122,9 @@ def verbalise(
     groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(str(line.triple.p), []).append(line)
-    clauses = [_clause(p, tuple(group), neutral, wanted) for p, group in groups.items()]
-    if neutral:
-        return [VerbalisedSentence(_sentence(f"{name} — {c.text}: {c.value}"), c.lines) for c in clauses]
+    if language != "en":
+        return [_translated(language, part, wanted) for group in groups.values() for part in _alike(group)]
+    clauses = [_clause(p, tuple(group), wanted) for p, group in groups.items()]
     if kind and name[:1].islower():
         name = article(name)
     found: list[VerbalisedSentence] = []
@@ -193,27 +196,62 @@ def value(line: Line, wanted: frozenset[str] = frozenset()) -> str:
     return label
 
 
-def _clause(p: str, lines: tuple[Line, ...], neutral: bool, wanted: frozenset[str]) -> _Clause:
-    label = " ".join(split_identifier(lines[0].labels[1]).split()) or "has to do with"
+def _alike(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return the lines of one predicate by what sentence they go into: each class expression has its own."""
+    plain = [line for line in lines if not is_expression(line)]
+    return [part for part in (plain, *([x] for x in lines if is_expression(x))) if part]
+
+
+def _translated(language: str, lines: Sequence[Line], wanted: frozenset[str]) -> VerbalisedSentence:
+    values = [_quoted(line, wanted) if describes(line) else value(line, wanted) for line in lines]
+    marked = _marked(values, lines, PHRASES.get(language, PHRASES["en"]))
+    label = lines[0].labels[1]
+    if (parted := _label(lines[0])).casefold() != label.casefold():
+        label = parted  # a name from code; the capital of a German noun stays
+    text = told_in(language, lines[0], label, values, marked, prose=describes(lines[0]))
+    return VerbalisedSentence(_sentence(text), tuple(lines))
+
+
+def _label(line: Line) -> str:
+    return " ".join(split_identifier(line.labels[1]).split()) or "has to do with"
+
+
+def _quoted(line: Line, wanted: frozenset[str]) -> str:
+    said = value(line, wanted)
+    return said if said[:1] == "“" else f"“{_shorten(said, wanted)}”"
+
+
+def _of_schema(template: str, line: Line, shown: str) -> str:
+    """Say what an axiom says, with a class expression as what holds of members or in quotation marks."""
+    name = line.labels[0]
+    if not is_expression(line):
+        return _filled(template, {"s": name, "a s": article(name), "o": shown, "a o": article(shown)})
+    p = str(line.triple.p)
+    if p == RDFS + "subClassOf":
+        return of_members(name, shown)
+    if p == OWL + "equivalentClass":
+        return f"{article(name)} is defined as “{bare(shown)}”"
+    quoted = f"“{bare(shown)}”"
+    return _filled(template, {"s": name, "a s": article(name), "o": quoted, "a o": quoted})
+
+
+def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
+    label = _label(lines[0])
     values = [value(line, wanted) for line in lines]
-    if neutral:
-        return _Clause("phrase", label, _marked(values, lines), lines)
     name = lines[0].labels[0]
     if p == TYPE:
         return _Clause("phrase", f"is {_marked([article(v) for v in values], lines)}", "", lines)
     for table in (_OF_CLASSES, _OF_PROPERTIES):
         if p in table:
             texts = [
-                _filled(table[p], {"s": name, "a s": article(name), "o": v, "a o": article(v)})
-                + _mark([line])
-                for v, line in zip(values, lines, strict=True)
+                _of_schema(table[p], line, v) + _mark([line]) for v, line in zip(values, lines, strict=True)
             ]
             joined = join(texts)
             return _Clause("whole", joined[:1].upper() + joined[1:], "", lines)
     if p in _PHRASES:
         return _Clause("phrase", _filled(_PHRASES[p], {"o": _marked(values, lines)}), "", lines)
     if describes(lines[0]):
-        quoted = [v if v[:1] == "“" else f"“{_shorten(v, wanted)}”" for v in values]
+        quoted = [_quoted(line, wanted) for line in lines]
         return _Clause("prose", f"is described as {_marked(quoted, lines)}", "", lines)
     if all(str(getattr(line.triple.o, "datatype", "")) == XSD + "boolean" for line in lines):
         return _Clause("phrase", join([yes_or_no(label, v) for v in values]) + _mark(lines), "", lines)
@@ -231,12 +269,12 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 
-def _marked(values: Sequence[str], lines: Sequence[Line]) -> str:
+def _marked(values: Sequence[str], lines: Sequence[Line], phrases: Phrases = PHRASES["en"]) -> str:
     """Join values, and say behind which of them reasoning stands."""
     marks = [line.inferred for line in lines]
     if all(marks) and len(marks) > 1:
-        return f"{join(values)} (all inferred)"
-    return join([v + (" (inferred)" if m else "") for v, m in zip(values, marks, strict=True)])
+        return f"{phrases.join(values)} (all inferred)"
+    return phrases.join([v + (" (inferred)" if m else "") for v, m in zip(values, marks, strict=True)])
 
 
 def _mark(lines: Sequence[Line]) -> str:

@@ -70,7 +70,7 @@ def compile_box(box: TBox) -> Ruleset:
         c.rules[rule] = None
     for check in language_checks():
         c.checks[check] = None
-    return Ruleset(tuple(c.rules), tuple(c.checks), tuple(sorted(c.notes)))
+    return Ruleset(tuple(c.rules), tuple(c.checks), c.notes())
 
 
 def _classes(c: Compiler) -> None:

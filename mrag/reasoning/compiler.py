@@ -23,7 +23,17 @@ from mrag.rdf.patterns import (
 )
 from mrag.rdf.terms import OWL, RDFS
 from mrag.reasoning import axioms as ax
-from mrag.reasoning.axioms import NOTHING, SAME, THING, TYPE, Axiom, Plain, PropertyExpression
+from mrag.reasoning.axioms import (
+    NOTHING,
+    SAME,
+    THING,
+    TYPE,
+    Axiom,
+    Plain,
+    PropertyExpression,
+    local_name,
+    manchester,
+)
 from mrag.reasoning.ranges import inside, outside, within
 from mrag.reasoning.rules import Branch, ConsistencyCheck, Rule, resolve
 from mrag.reasoning.tbox import TBox
@@ -41,7 +51,8 @@ class Compiler:
         self.box = box
         self.rules: dict[Rule, None] = {}
         self.checks: dict[ConsistencyCheck, None] = {}
-        self.notes: dict[str, None] = {}
+        self._missing: dict[Axiom, dict[tuple[str, str] | None, None]] = {}
+        self._left = ""
         self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
         self._fresh = count()
 
@@ -128,11 +139,11 @@ class Compiler:
                 for part in parts:
                     self.follow("cls-int2" if name.startswith("cax") else name, axiom, branch, part, x)
             case ax.ComplementOf(of):
-                self._clash("cls-com", axiom, branch, self.matches(of, x))
-            case ax.Enumeration(members):
-                self._follow_one_of(axiom, branch, members, x)
-            case ax.UnionOf(parts):
-                self._follow_or(name, axiom, branch, parts, x)
+                self._clash("cls-com", axiom, branch, self.matches(of, x), expression)
+            case ax.Enumeration():
+                self._follow_one_of(axiom, branch, expression, x)
+            case ax.UnionOf():
+                self._follow_or(name, axiom, branch, expression, x)
             case ax.Facets(datatype, limits):
                 test = within(datatype, limits, x, clash=True)
                 if test is not None:
@@ -148,16 +159,19 @@ class Compiler:
                 y = self.new()
                 atom = self.atom(p, x, y)
                 if atom is not None:
-                    step = branch.with_(Branch((atom,)))
+                    step, left = branch.with_(Branch((atom,))), self._left
+                    back = manchester(PropertyExpression(p.iri, not p.inverse), local_name)
+                    self._left = f"{back} some ({left})" if " " in left else f"{back} some {left}"
                     self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
+                    self._left = left
             case ax.HasValue(p, value):
                 head = self.atom(p, x, value)
                 if head is not None:
                     self.rule("cls-hv1", axiom, branch, head)
             case ax.HasSelf(p):
                 self.rule("cls-self", axiom, branch, TriplePattern(x, p.iri, x), beyond=True)
-            case ax.MaxCardinality(n, p, filler):
-                self._at_most(axiom, branch, n, p, filler, x)
+            case ax.MaxCardinality():
+                self._at_most(axiom, branch, restriction, x)
             case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
                 1, p, ax.Enumeration((only,))
             ):
@@ -165,12 +179,14 @@ class Compiler:
             case ax.MinCardinality(0, _, _):
                 pass
             case _:
-                self.note(axiom)
+                self.note(axiom, restriction)
 
-    def _clash(self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None) -> None:
+    def _clash(
+        self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
+    ) -> None:
         """Add a check for each way to be an instance of what is excluded."""
         if ways is None:
-            self.note(axiom)
+            self.note(axiom, right)
         for way in ways or []:
             self.check(name, axiom, branch.with_(way))
 
@@ -186,7 +202,8 @@ class Compiler:
         elif c.value not in _SILENT:
             self.rule(name, axiom, branch, TriplePattern(x, TYPE, c))
 
-    def _follow_one_of(self, axiom: Axiom, branch: Branch, members: tuple[Plain, ...], x: Node) -> None:
+    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: Node) -> None:
+        members = right.members
         if all(isinstance(m, ox.Literal) for m in members):
             test = AllOf((Call("isLiteral", (x,)), *(Compare(x, "!=", m) for m in members)))
             self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
@@ -195,17 +212,15 @@ class Compiler:
             head = TriplePattern(x, SAME, members[0])
             self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
         else:
-            self.note(axiom)
+            self.note(axiom, right)
 
-    def _follow_or(
-        self, name: str, axiom: Axiom, branch: Branch, parts: tuple[ax.Expression, ...], x: Node
-    ) -> None:
+    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: Node) -> None:
         # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
-        negated = [p.of for p in parts if isinstance(p, ax.ComplementOf)]
-        rest = [p for p in parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
+        negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
+        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
         ways = self._all(tuple(negated), x)
         if len(rest) > 1 or ways is None:
-            self.note(axiom)
+            self.note(axiom, right)
             return
         for way in ways:
             if rest:
@@ -213,24 +228,23 @@ class Compiler:
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
-    def _at_most(
-        self, axiom: Axiom, branch: Branch, n: int, p: PropertyExpression, filler: ax.Expression, x: Node
-    ) -> None:
+    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: Node) -> None:
+        n, p, filler = right.n, right.property, right.filler
         qualified = filler != THING
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
-            self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False))
+            self._clash(name + "1", axiom, branch, self._related(p, filler, x, beyond=False), right)
         elif n == 1:
             one, two = (self._related(p, filler, x, beyond=False) for _ in range(2))
             if one is None or two is None:
-                self.note(axiom)
+                self.note(axiom, right)
                 return
             for a in one:
                 for b in two:
                     y, z = (self._value(w.body[0], p) for w in (a, b))
                     self.equate(name + ("3" if qualified else "2"), axiom, branch.with_(a).with_(b), y, z, p)
         else:
-            self.note(axiom)
+            self.note(axiom, right)
 
     @staticmethod
     def _value(atom: TriplePattern, p: PropertyExpression) -> Node:
@@ -285,16 +299,30 @@ class Compiler:
             values = Branch(filters=(Call("isLiteral", (y,)), Call("isLiteral", (z,)), differ))
             self.check(name, axiom, branch.with_(values))
 
-    def note(self, axiom: Axiom) -> None:
-        """Remember that an axiom, or a side of it, has no rule."""
-        self.notes[axiom.text()] = None
+    def note(self, axiom: Axiom, right: ax.Expression | None = None) -> None:
+        """Remember that an axiom has no rule, or none by which the left side of it implies `right`."""
+        missing = None if right is None else (self._left, manchester(right, local_name))
+        self._missing.setdefault(axiom, {})[missing] = None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return which axioms have no rule at all, and of others what does not follow, in words."""
+        applied = {x.axiom for x in (*self.rules, *self.checks)}
+        found = []
+        for axiom, sides in self._missing.items():
+            if axiom not in applied or None in sides:
+                found.append(f"Not applied: {axiom.text()}")
+                continue
+            said = "; ".join(f"it does not follow from “{a}” that “{b}”" for a, b in filter(None, sides))
+            found.append(f"Applied, except that {said}: {axiom.text()}")
+        return tuple(sorted(set(found)))
 
     def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
         """Add the rules of `left ⊑ right`."""
         self._fresh = count()
+        self._left = manchester(left, local_name)
         x = var("x")
         branches = self.matches(left, x)
         if branches is None:
-            self.note(axiom)
+            self.note(axiom, right)
         for branch in branches or []:
             self.follow(name, axiom, branch, right, x)

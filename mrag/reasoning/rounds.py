@@ -68,7 +68,7 @@ class Closure:
         counts: New triples by predicate, and by class for types.
         clashes: The first contradictions, when they were to be reported only.
         contradictions: All of them, grouped by axiom and datatype.
-        notes: Axioms, or sides of them, that have no rule.
+        notes: Axioms that have no rule, and of others what does not follow, in words.
         leftover: Graphs merged into others, too large to be removed now; discard them when idle.
         overlap: Triples of an addition that had been inferred before and now stand twice.
     """

@@ -80,7 +80,7 @@ class Ruleset:
     Attributes:
         rules: Rules in a fixed order, without repetition.
         checks: Checks for inconsistency.
-        notes: Axioms, or sides of them, that have no rule, in words.
+        notes: Axioms that have no rule, and of others what does not follow, in words.
     """
 
     rules: tuple[Rule, ...]

@@ -72,7 +72,7 @@ def reason(
         raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
     if kg.store.capabilities.reasoning:
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
-        note = "nothing here: the server infers by its own rules as triples come in"
+        note = "The server infers by its own rules as triples come in."
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
     record = kg.record
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"

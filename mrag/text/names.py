@@ -14,7 +14,7 @@ _PREFIX = re.compile(r"\A[\w.-]*:(?!//)(?=\w)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]\b)")
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _PARTS = re.compile(rf"(?<=[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][a-zß-ÿ])|[\W_]+")
-_LETTERS = re.compile(r"[^\W\d_]{3}")
+_LETTERS = re.compile(r"[^\W\d_]{3}|\A[^\W\d_]{2}\Z")
 _HASH = re.compile(r"(?=.*\d)[0-9A-Fa-f\-]{8,}\Z")
 _PLACE = re.compile(
     r"\A(?:https?|ftp)://[^/#?]*/?\Z|\A(?:mailto|tel|data):|\.(?:jpe?g|png|gif|svg|tiff?|webp|pdf|html?)\Z",

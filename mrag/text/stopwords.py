@@ -26,12 +26,13 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
     "de": words(
         "der die das den dem des ein eine einen einem einer eines und oder ist sind war waren hat "
         "haben wird werden von mit im zu zum zur auf für aus bei als auch wer was wo wann welche "
-        "welcher welches welchen wie wieviele viele gibt es sie er ihr sein nicht alle"
+        "welcher welches welchen welchem wem wen wessen warum woher wohin deren dessen "
+        "wie wieviele viele gibt es sie er ihr sein nicht alle"
     ),
     "fr": words(
         "le la les un une des du de et ou est sont était a ont par avec dans sur pour aux qui que "
         "quoi où quand quel quelle quels quelles comment combien il elle ils elles ce cette ces son "
-        "sa ses y"
+        "sa ses y lequel laquelle pourquoi au leur leurs"
     ),
     "it": words(
         "il lo la i gli le un uno una di da del della dei degli delle dal dalla e o è sono ha hanno "
@@ -41,7 +42,7 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
     "es": words(
         "el la los las un una unos unas de del y o es son fue ha han por con en para quién quien "
         "quiénes qué que dónde cuándo cuál cuáles cómo cuántos cuántas se al su sus este esta estos "
-        "estas"
+        "estas cuánto cuánta adónde está están tiene"
     ),
 }
 """Function words by language: they show what language a text is in, and have no weight in ranking."""

@@ -20,12 +20,17 @@ from mrag.text.stopwords import FUNCTION_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
+_APOSTROPHES = "'’‘‛ʼʹ′´`＇"
 _LETTER = rf"(?:(?![{_UNSPACED}])(?:[^\W_]|[{_MARKS}]))"
 _TOKEN = re.compile(
     rf"(?<![^\W_])[-−]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?(?![^\W_])"
     rf"|[{_UNSPACED}]"
-    rf"|{_LETTER}+(?:['’]{_LETTER}+)*"
+    rf"|{_LETTER}+(?:[{_APOSTROPHES}]{_LETTER}+)*"
 )
+_STRAY = re.compile(rf"[{_APOSTROPHES}]\s?\Z|\w\(\Z")
+"""What stands before an "s" that belongs to the word before: "Acme Inc.'s", "Max 's", "parent(s)"."""
+_STRAIGHT = str.maketrans(dict.fromkeys(_APOSTROPHES, "'"))
+_POSSESSIVE = re.compile(r"['’](?:s)?\Z", re.IGNORECASE)
 _ELISION = re.compile(r"\A(?:l|d|j|qu|c|n|s|t|m|un|dell|all|nell|dall|sull)['’](?=.)", re.IGNORECASE)
 _GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
@@ -74,7 +79,8 @@ def fold(word: str) -> str:
     number = _number(word)
     if number is not None:
         return number
-    text = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    # Some apostrophes are accents behind a space to NFKC.
+    text = unicodedata.normalize("NFKC", word.translate(_STRAIGHT)).casefold()
     text = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     text = _ELISION.sub("", text, count=1)
     text = text.removesuffix("'s").removesuffix("'")
@@ -114,13 +120,32 @@ def tokens(text: str) -> list[TextToken]:
     Example:
         >>> [t.key for t in tokens("C-3PO is 1,024.50 cm; 東京")]
         ['c', '3po', 'is', '1024.5', 'cm', '東', '京']
+        >>> [t.key for t in tokens("Acme Inc.'s founder, Max´s friend")]
+        ['acme', 'inc', 'founder', 'max', 'friend']
     """
     found = []
     for match in _TOKEN.finditer(text):
         key = fold(match.group())
-        if key:
+        if key and not (key == "s" and _is_stray(text, match)):
             found.append(TextToken(match.group(), key, match.start(), match.end()))
     return found
+
+
+def _is_stray(text: str, match: re.Match[str]) -> bool:
+    """Return whether an "s" is no word but the ending of the one before, or a quoted letter."""
+    after = text[match.end() : match.end() + 1]
+    before = text[max(0, match.start() - 2) : match.start()]
+    return bool(_STRAY.search(before)) and (after == ")" or not (after and after in _APOSTROPHES))
+
+
+def plain(word: str) -> str:
+    """Return a word as it is written, without a possessive ending and an elided article.
+
+    Example:
+        >>> plain("Max's"), plain("l’âge"), plain("James'"), plain("O'Hara")
+        ('Max', 'âge', 'James', "O'Hara")
+    """
+    return _ELISION.sub("", _POSSESSIVE.sub("", word.translate(_STRAIGHT)), count=1)
 
 
 def words_in(text: str) -> list[str]:

@@ -14,10 +14,10 @@ from rdflib import Literal, URIRef
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
 from mrag.generation.answering import aanswer, answer, astream_answer, cite, stream_answer
-from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, prompt
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
+from mrag.generation.wording.phrases import PHRASES
 from mrag.rdf.terms import XSD, Triple
 from tests.generation.conftest import GRAPH, E, ask_in, context_of
 
@@ -260,7 +260,7 @@ async def test_streaming_without_blocking(products: Context) -> None:
 
 def test_an_empty_context_asks_no_model() -> None:
     given = answer("Who develops GraphDB?", Context((), ()), writing())
-    assert given.text == NOTHING_FOUND
+    assert given.text == PHRASES["en"].nothing_found
     assert given.citations == ()
     assert given.notice is None
 

@@ -7,10 +7,10 @@ from rdflib import Literal
 
 from mrag.context.render import Context
 from mrag.generation.answering import answer
-from mrag.generation.plain_answer import NO_MATCH, NOTHING_FOUND
 from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
+from mrag.generation.wording.phrases import PHRASES
 from mrag.rdf.terms import XSD
 from tests.generation.conftest import ask_in, context_of
 
@@ -128,7 +128,7 @@ def test_what_the_graph_does_not_say_is_said(products: Context) -> None:
 @pytest.mark.parametrize("question", ["Who develops Photoshop?", "What is the weather today?", "?", "???"])
 def test_nothing_that_matches(products: Context, question: str) -> None:
     given = answer(question, products)
-    assert given.text.startswith(NO_MATCH)
+    assert given.text.startswith(PHRASES["en"].no_match)
     assert given.citations == ()
     assert given.supported
 
@@ -141,7 +141,7 @@ def test_a_question_without_words_is_about_what_was_found(products: Context) -> 
 
 def test_an_empty_context() -> None:
     given = answer("Who?", Context((), ()))
-    assert given.text == NOTHING_FOUND
+    assert given.text == PHRASES["en"].nothing_found
     assert given.notice == NO_MODEL_NOTICE
 
 
@@ -166,7 +166,7 @@ def test_more_than_there_is_room_for_are_named() -> None:
 
 def test_another_language_gets_facts_without_english_grammar(products: Context) -> None:
     text = told(products, "Wer ist der Hersteller von GraphDB und wo ist das?")
-    assert text.startswith("GraphDB — is a: triple store [t1].")
+    assert text.startswith("GraphDB ist vom Typ triple store [t1].")
 
 
 def test_numbers_dates_and_truth_values() -> None:
@@ -222,3 +222,24 @@ def test_facts_in_odd_words_are_shown_as_they_stand() -> None:
     for question in ("is", "What is is?", "—", "a b"):
         given: Answer = answer(question, context)
         assert verify(given, ask_in(context)).ok
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("Who is Acme Inc.'s gardener?", "gardener"),
+        ("Who is Henry 8's gardener?", "gardener"),
+        ('Who is "Max"\'s gardener?', "gardener"),
+        ("Who is Max´s gardener?", "gardener"),
+        ("Who is Maxʼs gardener?", "gardener"),
+        ("Who is Max 's gardener?", "gardener"),
+        ("Who is the gardener(s) of Max?", "gardener"),
+        ("Who isn't Max's gardener?", "gardener"),
+        ("Is Max Zed’s gardener?", "Zed"),
+    ],
+)
+def test_what_is_said_to_be_missing_are_words(question: str, missing: str) -> None:
+    context = context_of(
+        ("Max", "is a", "Person"), ("Acme Inc.", "is a", "firm"), ("Henry 8", "is a", "king")
+    )
+    assert f"Nothing in the context mentions “{missing}”." in told(context, question)

@@ -173,7 +173,27 @@ def test_the_error_names_the_triples_and_the_axiom() -> None:
 
 def test_axioms_without_rules_are_noted() -> None:
     _, closure = close(f":A rdfs:subClassOf {SOME % ':B'} .")
-    assert closure.notes == ("A SubClassOf: p some B",)
+    assert closure.notes == ("Not applied: A SubClassOf: p some B",)
+
+
+def test_an_axiom_that_is_applied_in_part_says_what_does_not_follow() -> None:
+    parts = f"( :B {SOME % ':C'} )"
+    turtle = f":A owl:equivalentClass [ owl:intersectionOf {parts} ] . :x a :B ; :p :y . :y a :C . :z a :A ."
+    store, closure = close(turtle)
+    said = "it does not follow from “A” that “p some C”"
+    assert closure.notes == (f"Applied, except that {said}: A EquivalentTo: B and (p some C)",)
+    for triple in (":x a :A", ":z a :B"):  # the other direction, and the rest of this one
+        assert store.ask(f"{SPARQL_PREFIXES} ASK {{ {triple} }}", whole(closure))
+
+
+def test_an_axiom_names_each_direction_that_does_not_follow() -> None:
+    two = "[ a owl:Restriction ; owl:onProperty :p ; owl:minCardinality 2 ]"
+    _, closure = close(f":A owl:equivalentClass {two} .")
+    assert closure.notes == ("Not applied: A EquivalentTo: p min 2 Thing",)
+    _, closure = close(f":A owl:equivalentClass [ owl:intersectionOf ( :B {two} ) ] .")
+    ways = [("A", "p min 2 Thing"), ("B and (p min 2 Thing)", "A")]
+    said = "; ".join(f"it does not follow from “{a}” that “{b}”" for a, b in ways)
+    assert closure.notes == (f"Applied, except that {said}: A EquivalentTo: B and (p min 2 Thing)",)
 
 
 def test_a_long_chain_of_a_transitive_property_takes_few_rounds() -> None:

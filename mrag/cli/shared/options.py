@@ -38,6 +38,15 @@ LanguageOption = Annotated[
     str,
     typer.Option("--lang", metavar="TAGS", help='Preferred languages, best first; "-" is no language tag.'),
 ]
+KeptLanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lang",
+        metavar="TAGS",
+        help='Preferred languages, best first; "-" is no language tag. '
+        "Default: those that the index was built with, else en,mul,-.",
+    ),
+]
 IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
 LabelPropertyOption = Annotated[
     list[str] | None,
@@ -72,22 +81,24 @@ def warn_of_login(url: str | None) -> None:
 def opened(
     store: str | None,
     kg: str | None,
-    languages: str = DEFAULT_LANGUAGES,
+    languages: str | None = DEFAULT_LANGUAGES,
     *,
     create: bool = False,
     may_be_new: bool = False,
     graph: str | None = None,
+    index: str | None = None,
 ) -> Iterator[KnowledgeGraph]:
     """Open the graph that the options and the environment name, and close it again.
 
     Args:
         store: The `--store` option.
         kg: The `--kg` option.
-        languages: The `--lang` option.
+        languages: The `--lang` option; None for the languages of the index.
         create: Make `./mrag.db` when nothing is named, instead of taking the demo graph. What was made
             is removed again if nothing comes into it.
         may_be_new: Whether the store and the graph that are named need not be there; with `create` as well.
         graph: The `--graph` option.
+        index: The index whose languages are taken where none are given.
     """
     from mrag.config import DEFAULT_STORE, Settings
     from mrag.graph.connection import connect, demo, folder_of, is_store
@@ -95,7 +106,8 @@ def opened(
 
     warn_of_login(store)
     settings = Settings.from_env(store, kg)
-    tags = tuple("" if tag.strip() == "-" else tag.strip() for tag in languages.split(","))
+    given = (tag.strip() for tag in (languages or DEFAULT_LANGUAGES).split(","))
+    tags = tuple("" if tag == "-" else tag for tag in given)
     if settings.store is None and not create:
         from platformdirs import user_cache_path
 
@@ -113,6 +125,8 @@ def opened(
         with found:
             if found.recovered:
                 say(found.recovered, style="yellow")
+            if languages is None and index is not None:
+                _take_languages(found, index)
             yield found if graph is None else NarrowedGraph(found, graph)
     except BaseException:
         if made is not None and found.record.is_new and is_store(made):
@@ -120,6 +134,19 @@ def opened(
             shutil.rmtree(made, ignore_errors=True)
             shutil.rmtree(f"{made}.mrag", ignore_errors=True)
         raise
+
+
+def _take_languages(graph: KnowledgeGraph, index: str) -> None:
+    """Prefer the languages that an index was built with, if there is one."""
+    from mrag.errors import MissingIndex
+    from mrag.index.similarity import SimilarityIndexes
+
+    try:
+        definition = SimilarityIndexes.of(graph).info(index).definition
+    except MissingIndex:
+        return
+    if definition is not None and definition.languages != graph.languages:
+        graph.languages = definition.languages
 
 
 def read_query_file(path: str) -> str:

@@ -19,8 +19,8 @@ from mrag.evaluation.answers.report import AnswerEvaluation, Outcome, summarised
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.statistics import Resampling
 from mrag.generation.models.calls import model_name
-from mrag.generation.plain_answer import NOTHING_FOUND
 from mrag.generation.result import Answer
+from mrag.generation.wording.phrases import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.planning.neural.choosing import Planner
@@ -30,7 +30,10 @@ from mrag.retrieval.routing import How
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_REFUSALS = (NOTHING_FOUND.casefold(), "i don't know", "i don’t know", "i do not know")
+_REFUSALS = (
+    *(said.casefold() for p in PHRASES.values() for said in (p.nothing_found, p.no_match)),
+    *("i don't know", "i don’t know", "i do not know"),
+)
 
 Table = tuple[tuple[str | None, ...], ...]
 

@@ -184,7 +184,22 @@ class Citer:
             others = any(t != s and self._is_thing(t) for t in claim.here)
             by_value = not others and self._value_overlaps(line, claim)
             both = (s in present and (o in claim.here or by_value)) or (o in present and s in claim.here)
-        return both and self._relation_fits(line, claim) and self._polarity_fits(line, claim)
+        fits = both and self._relation_fits(line, claim) and self._polarity_fits(line, claim)
+        return fits and self._speaks_of(line, claim)
+
+    def _speaks_of(self, line: Line, claim: Claim) -> bool:
+        """Return whether a sentence speaks of the ends of a line, not of what they have: "Ada's children"."""
+        s, p, o = line.triple
+        if describes(line):
+            return True
+        spelt = content(split_identifier(line.labels[1]), "und")  # "knows" is a function word, too
+        own = None if str(p) in _COPULAR else self._relations[p] or frozenset(spelt)
+        value = isinstance(o, Literal) or o in self._classes
+        for end in (s, o):
+            where = claim if end in claim.here else self._asked
+            if where.is_owner_only(end, own, value=value):
+                return False
+        return True
 
     def _is_thing(self, term: Term) -> bool:
         common = term in self._classes or term in self.names.properties
@@ -272,6 +287,7 @@ class Citer:
             and bool(own & claim.wording)
             and self._relation_fits(line, claim)
             and self._polarity_fits(line, claim)
+            and self._speaks_of(line, claim)
         )
 
     def _written(self, written: Sequence[str]) -> list[Line]:
@@ -282,6 +298,8 @@ class Citer:
         """Return whether an id that the model wrote may stay: its line's words must be in the sentence."""
         s, p, o = line.triple
         if not (self._relation_fits(line, claim) and self._polarity_fits(line, claim)):
+            return False
+        if not self._speaks_of(line, claim):
             return False
         words = {stem(w.raw) for w in claim.words}
         value = content(line.labels[2])

@@ -6,8 +6,11 @@ import re
 
 from mrag.context.render import Line
 from mrag.generation.support.mentions import ContextNames, TermMention
+from mrag.generation.support.possession import owned
+from mrag.generation.wording.phrases import caveats
 from mrag.rdf.terms import Term
-from mrag.text.english import GERMAN_MARKS, NEGATIONS
+from mrag.text.english import GERMAN_MARKS, NEGATIONS, PERSON_WORDS, words
+from mrag.text.synonyms import OTHERS
 from mrag.text.tokens import TextToken, content, is_stopword, stem, tokens
 
 _SOURCE = r"(?:context|facts?|lines?|information|(?:the|this|given) (?:knowledge )?graph)"
@@ -23,15 +26,16 @@ _NOTHING_SAID = re.compile(
     r"|non è (?:specificato|indicato)|kontext (?:\w+ ){0,4}(?:nicht|keine))",
     re.IGNORECASE,
 )
-_CAVEAT = re.compile(
-    r"Nothing was found in the graph for this question\."
-    r"|I don't know: nothing in the context answers this question\."
-    r"|The context does not answer this directly\."
-    r"|Nothing in the context mentions (?:(?:, | and )?“[^”]*”)+\."
-    r"|Nothing in the context links .{1,200} to .{1,400}\."
-)
+_CAVEAT = re.compile(caveats())
 """What answers without a model say of themselves."""
 
+_BACK = words("it its they their he his she her")
+_CLAUSES = words("and but while whereas und aber et mais y pero e")
+_KINDS = frozenset(content("type kind class sort category nature"))
+_KIN = words(
+    "wife husband spouse parent cousin uncle aunt niece nephew grandchild friend colleague partner boss"
+)
+_PEOPLE = frozenset(stem(word) for word in PERSON_WORDS | _KIN)
 _REPORTING = frozenset(content("describe description comment state say define definition follow"))
 
 
@@ -62,6 +66,7 @@ class Claim:
         self.mentions: list[TermMention] = names.find(text, self.words)
         things = [m for m in self.mentions if not m.terms <= names.properties]
         inside = {i for m in things for i in range(max(m.first, 0), m.last)}
+        self._things = [m for m in things if not m.terms <= names.properties | names.classes]
         self.rest = [i for i in range(len(self.words)) if i not in inside]
         self.here: frozenset[Term] = frozenset().union(*(m.terms for m in self.mentions))
         common = names.properties | names.classes
@@ -77,6 +82,37 @@ class Claim:
         self.is_caveat = bool(_CAVEAT.fullmatch(text))
         self.refuses = bool(_NOTHING_SAID.search(text))
         self.german = len(bare & GERMAN_MARKS) > 0
+
+    def is_owner_only(self, term: Term, relation: frozenset[str] | None, *, value: bool) -> bool:
+        """Return whether the sentence speaks of what a thing has, rather than of the thing, by a relation.
+
+        Args:
+            term: The thing.
+            relation: Stems of the relation that a fact about the thing has, None for its class.
+            value: Whether the fact gives a value or a class, which no person is.
+        """
+        kind = relation is None
+        relation = _KINDS if relation is None else relation
+        if any(word.key in _BACK for word in self.words):
+            return False  # "Ada's dog is Rex, and her gender …"
+        found = False
+        for mention in self._things:
+            if term not in mention.terms:
+                continue
+            nouns = owned(self.text, self.words, mention, self._things)
+            meant = nouns.union(*(OTHERS.get(one, frozenset()) for one in nouns))
+            if not nouns or meant & relation:
+                return False
+            at_stake = kind or relation & self._clause_of(mention) or (value and nouns & _PEOPLE)
+            found = found or bool(at_stake)
+        return found
+
+    def _clause_of(self, mention: TermMention) -> frozenset[str]:
+        """Return the stems of the clause of a sentence that a mention stands in."""
+        cuts = [i for i in self.rest if self.words[i].key in _CLAUSES]
+        start = max((i for i in cuts if i < mention.first), default=-1)
+        end = min((i for i in cuts if i >= mention.last), default=len(self.words))
+        return frozenset(stem(self.words[i].raw) for i in range(start + 1, end))
 
     def pair(self, a: Term, b: Term) -> bool:
         """Return whether two different places name the two terms."""

@@ -1,0 +1,1 @@
+"""What answers without a language model say in each language, and how class expressions are read."""

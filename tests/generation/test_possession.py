@@ -1,0 +1,86 @@
+"""A fact about a thing is no support for what is said of things related to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mrag.context.render import Context
+from mrag.generation.answering import answer, cite
+from mrag.generation.support.citations import Citer
+from mrag.generation.verification import verify
+from tests.generation.conftest import ask_in, context_of
+
+ROWS = (
+    ("Ada", "is a", "Person"), ("Ada", "gender", '"female"'), ("Ada", "born in", "Ulm"),
+    ("Ada", "knows", "Max"), ("Ada", "height", '"180"'),
+    ("Bell Works", "makes", "clocks"), ("Bell Works", "is a", "firm"),
+)  # fmt: skip
+
+
+@pytest.fixture(name="context")
+def _context() -> Context:
+    return context_of(*ROWS)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The gender of Ada's children is female.",
+        "The gender of the children of Ada is female.",
+        "Ada's children were born in Ulm.",
+        "Ada’s sister is female.",
+        "Ada's husband knows Max.",
+        "Ada knows Max's brother.",
+        "Bell Works' supplier makes clocks.",
+        "The supplier of Bell Works is a firm.",
+        "The height of Ada's house is 180.",
+    ],
+)
+@pytest.mark.parametrize("written", [(), ("t1", "t2", "t3", "t4", "t5", "t6", "t7")])
+def test_what_something_has_is_not_the_thing(context: Context, said: str, written: tuple[str, ...]) -> None:
+    support = Citer("What is known?", context).support(said, written)
+    assert not support.supported
+    assert not support.lines
+    assert support.rejected == written
+
+
+@pytest.mark.parametrize(
+    ("said", "ids"),
+    [
+        ("Ada's gender is female.", {"t2"}),
+        ("The gender of Ada is female.", {"t2"}),
+        ("Ada is female, and Ada's children live elsewhere.", {"t2"}),
+        ("Ada was born in Ulm.", {"t3"}),
+        ("Ada's birthplace is Ulm.", {"t3"}),
+        ("Max is Ada's friend.", {"t4"}),
+        ("The firm Bell Works makes clocks.", {"t6", "t7"}),
+        ("The height of Ada is 180 and the gender is female.", {"t2", "t5"}),
+    ],
+)
+def test_a_thing_is_spoken_of_by_its_own_properties(context: Context, said: str, ids: set[str]) -> None:
+    support = Citer("What is known?", context).support(said)
+    assert support.supported
+    assert {line.id for line in support.lines} <= ids and support.lines
+
+
+@pytest.mark.parametrize("said", ["Female.", "It is female.", "The gender of Ada's children is female [t2]."])
+def test_an_answer_to_a_question_about_what_something_has(context: Context, said: str) -> None:
+    given = cite("What is the gender of Ada's children?", said, context)
+    assert not given.supported
+    assert not given.citations
+
+
+def test_a_chain_of_facts_supports_it() -> None:
+    context = context_of(*ROWS, ("Ada", "child", "Leo"), ("Leo", "gender", '"male"'))
+    given = cite("What is the gender of Ada's child?", "Male.", context)
+    assert given.supported
+    assert {citation.line_id for citation in given.citations} == {"t8", "t9"}
+
+
+def test_an_answer_without_a_model_goes_on_to_what_is_asked_about() -> None:
+    context = context_of(*ROWS, ("Ada", "child", "Leo"), ("Leo", "gender", '"male"'))
+    given = answer("What is the gender of Ada's children?", context)
+    assert verify(given, ask_in(context)).ok
+    assert given.text == "The child of Ada is Leo [t8]. The gender of Leo is male [t9]."
+    near = answer("What is the gender of Ada's children?", context_of(*ROWS))
+    assert "female" not in near.text

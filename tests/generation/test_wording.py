@@ -1,0 +1,161 @@
+"""Answers without a model in other languages, and class expressions as sentences."""
+
+from __future__ import annotations
+
+import pytest
+from rdflib import RDFS, Literal, URIRef
+
+import mrag
+from mrag.context.render import Context
+from mrag.generation.answering import answer
+from mrag.generation.support.citations import Citer
+from mrag.generation.verification import verify
+from mrag.generation.wording.phrases import PHRASES, filled
+from mrag.graph.kg import KnowledgeGraph
+from mrag.stores.oxigraph import OxigraphStore
+from tests.generation.conftest import ask_in, context_of
+
+TURTLE = """
+@prefix : <http://example.org/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:acme a :Company ; :makes :rocketSkates .
+:rocketSkates a :ToyProduct .
+:ox a :Ox ; :knows :ada . :ada a <http://xmlns.com/foaf/0.1/Person> .
+:Dog a owl:Class ; rdfs:subClassOf :Animal ,
+    [ a owl:Restriction ; owl:onProperty :eats ; owl:someValuesFrom :Bone ] ,
+    [ a owl:Restriction ; owl:onProperty :owner ; owl:someValuesFrom :Person ] .
+:Animal a owl:Class . :Bone a owl:Class .
+:Puppy a owl:Class ; owl:equivalentClass [ owl:intersectionOf ( :Dog
+    [ a owl:Restriction ; owl:onProperty :age ; owl:maxCardinality 1 ] ) ] .
+:Cat a owl:Class ; rdfs:subClassOf [ a owl:Class ] .
+"""
+
+
+def told(context: Context, question: str) -> str:
+    given = answer(question, context)
+    assert given.supported
+    report = verify(given, ask_in(context))
+    assert report.ok, str(report)
+    return given.text
+
+
+@pytest.fixture(name="zoo")
+def _zoo(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeGraph:
+    file = tmp_path_factory.mktemp("zoo") / "zoo.ttl"
+    file.write_text(TURTLE, encoding="utf-8")
+    kg = KnowledgeGraph(OxigraphStore())
+    kg.load([file])
+    return kg
+
+
+def about(kg: KnowledgeGraph, name: str, question: str) -> str:
+    return told(mrag.expand(kg, [(f"http://example.org/{name}", 1.0)], question=question), question)
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        ("acme", "What is acme?", "acme is a Company and makes rocket Skates [t1][t2]."),
+        ("ox", "What is ox?", "ox is an Ox and knows ada [t1][t2]."),
+        ("ada", "What is ada?", "ada is a Person [t1]."),
+        (
+            "Dog",
+            "What is a dog?",
+            "A Dog is a kind of Animal, every Dog eats some Bone and every Dog meets the condition "
+            "“owner some Person” [t1][t2][t3].",
+        ),
+        ("Puppy", "What is a puppy?", "A Puppy is defined as “Dog and age at most 1” [t1]."),
+        (
+            "Puppy",
+            "Was ist ein Puppy?",
+            "Was Puppy ist, erfüllt die Bedingung „Dog and age at most 1“ [t1].",
+        ),
+    ],
+)  # fmt: skip
+def test_classes_without_labels_and_names(
+    zoo: KnowledgeGraph, name: str, question: str, expected: str
+) -> None:
+    assert about(zoo, name, question) == expected
+
+
+def test_what_says_nothing_is_left_out(zoo: KnowledgeGraph) -> None:
+    assert "something" not in about(zoo, "Cat", "What is a cat?")
+
+
+ADA = (
+    ("Ada", "is a", "Person"), ("Ada", "Kind", "Max"), ("Ada", "Kind", "Eva"), ("Ada", "geboren in", "Ulm"),
+    ("Ada", "also known as", '"Adele"'), ("Ada", "description", '"baut Mühlen"'),
+)  # fmt: skip
+
+
+def test_german() -> None:
+    assert told(context_of(*ADA), "Wer ist Ada?") == (
+        "Ada ist vom Typ Person [t1]. Beschreibung von Ada: “baut Mühlen” [t6]. "
+        "Kind von Ada: Max und Eva [t2][t3]. Ada — geboren in: Ulm [t4]. Ada heißt auch Adele [t5]."
+    )
+    assert told(context_of(*ADA), "Welche Farbe hat der Mond?") == PHRASES["de"].no_match + (
+        " Nichts im Kontext erwähnt „Farbe“ und „Mond“."
+    )
+    assert told(context_of(), "Welche Farbe hat der Mond?") == PHRASES["de"].nothing_found
+
+
+def test_french() -> None:
+    rows = ("Ada", "is a", "Personne"), ("Ada", "enfant", "Max"), ("Max", "is a", "Personne")
+    context = context_of(*rows)
+    assert told(context, "Qui est Ada ?") == "Ada est de type Personne [t1]. enfant d'Ada : Max [t2]."
+    assert told(context, "Quelles personnes sont là ?").startswith(
+        "- Ada est de type Personne [t1].\n- Max est"
+    )
+
+
+def test_spanish() -> None:
+    context = context_of(("Ada", "is a", "Persona"), ("Ada", "hija", "Eva"), ("Ada", "nacida en", "Cádiz"))
+    assert told(context, "¿Quién es Ada?") == (
+        "Ada es de tipo Persona [t1]. hija de Ada: Eva [t2]. Ada — nacida en: Cádiz [t3]."
+    )
+
+
+def test_another_language_lists_labels_and_values() -> None:
+    context = context_of(("Ada", "is a", "Persona"), ("Ada", "figlia", "Eva"))
+    assert told(context, "Chi è Ada?") == "Ada — is a: Persona [t1]. Ada — figlia: Eva [t2]."
+
+
+@pytest.mark.parametrize("language", sorted(PHRASES))
+def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
+    phrases = PHRASES[language]
+    citer = Citer("?", context_of(("Ada", "is a", "Person")))
+    names = phrases.join([phrases.quoted("Rom"), phrases.quoted("Mars")])
+    for said in (
+        phrases.nothing_found, phrases.no_match, phrases.not_direct, filled(phrases.mentions, names=names),
+        filled(phrases.links, s="Ada", names="Rom"),
+    ):  # fmt: skip
+        assert citer.support(said).supported, said
+    assert not citer.support(filled(phrases.mentions, names="Rom. Ada knows Bob").rstrip(".")).supported
+    assert not citer.support("Ada knows Bob.").supported
+
+
+@pytest.mark.parametrize(
+    ("count", "question", "said"),
+    [
+        (8, "Which cities does Rome have?", None),
+        (10, "Which cities does Rome have?", "“city”: 8 of 10 shown."),
+        (10, "What stands at the Tiber?", "“stands at”: 8 of 10 shown."),
+        (90, "Which cities does Rome have?", "“city”: 8 of more than 10 shown."),
+        (10, "Welche city hat Rome?", "„city“: 8 von 10 gezeigt."),
+    ],
+)
+def test_lists_that_a_limit_cut_say_so(count: int, question: str, said: str | None) -> None:
+    e = "http://example.org/"
+    kg = KnowledgeGraph(OxigraphStore())
+    towns = [URIRef(f"{e}town{chr(97 + i // 26)}{chr(97 + i % 26)}") for i in range(count)]
+    kg.insert([mrag.Triple(URIRef(e + "Rome"), URIRef(e + "city"), town) for town in towns])
+    kg.insert([mrag.Triple(town, URIRef(e + "standsAt"), URIRef(e + "Tiber")) for town in towns])
+    context = mrag.expand(kg, [(e + "Rome", 1.0), (e + "Tiber", 0.9)], question=question)
+    text = told(context, question)
+    assert (said in text) if said else ("shown" not in text), text
+
+
+def test_labels_of_classes_are_kept_where_there_are_some(zoo: KnowledgeGraph) -> None:
+    zoo.insert([mrag.Triple(URIRef("http://example.org/Company"), RDFS.label, Literal("toy maker"))])
+    assert about(zoo, "acme", "What is acme?").startswith("acme is a toy maker")
