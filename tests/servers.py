@@ -61,13 +61,16 @@ def running(
 
 
 @contextmanager
-def oxigraph_server(folder: Path, *, memory: bool = False, seconds: int = 4) -> Iterator[str]:
-    """Give the URL of a store on an Oxigraph server."""
+def oxigraph_server(
+    folder: Path, *, memory: bool = False, seconds: int = 4, union: bool = False
+) -> Iterator[str]:
+    """Give the URL of a store on an Oxigraph server, its default graph the union of all if so wished."""
     program = shutil.which("oxigraph") or str(Path(sys.executable).with_name("oxigraph"))
     if not Path(program).is_file():
         absent("the Oxigraph server is not installed: pip install oxigraph")
     base = f"http://127.0.0.1:{free_port()}"
     where = [] if memory else ["-l", str(folder / "data")]
+    where += ["--union-default-graph"] if union else []
     command = [program, "serve", *where, "-b", base.removeprefix("http://"), "--timeout-s", str(seconds)]
     with running(command, f"{base}/query", folder / "oxigraph.log"):
         yield f"sparql:{base}/query?update={base}/update&graphs={base}/store"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdflib import Literal
+from rdflib import Literal, URIRef
 
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
@@ -64,7 +64,8 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
     """
     found: Counter[str] = Counter()
     rows = kg.select(queries.get("explore/classes").text) if counts.get(RDF + "type") else ()
-    sizes = sorted(((str(c), int(str(n))) for c, n in rows if is_asked(str(c))), key=lambda x: (-x[1], x[0]))
+    named_classes = ((str(c), int(str(n))) for c, n in rows if isinstance(c, URIRef) and is_asked(c))
+    sizes = sorted(named_classes, key=lambda x: (-x[1], x[0]))
     nameless = queries.get("planning/unnamed-sample")
     texts = queries.get("label/unnamed-texts")
     for c, size in sizes[:_CLASSES]:

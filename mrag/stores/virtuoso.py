@@ -17,7 +17,7 @@ from mrag.rdf.guard import paths_in_negation, query_form
 from mrag.rdf.patterns import Group, Select, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
@@ -73,14 +73,10 @@ class VirtuosoStore(SparqlStore):
                 name="Virtuoso",
                 chunk=50_000,
                 system_graphs=_SYSTEM,
+                unnamed=None,
                 empty_pattern=False,
             ),
         )
-
-    def layers(self) -> StoreLayers | None:
-        """Return the named graphs that are not the server's own."""
-        named = tuple(g for g in self.graphs() if not g.startswith("urn:mrag:"))
-        return StoreLayers(named) if named else None
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
