@@ -9,7 +9,7 @@ import requests
 
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf import queries
-from mrag.stores.base import Dataset
+from mrag.stores.base import Capabilities, Dataset
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.endpoint import JSON_RESULTS
 from mrag.stores.sparql import SCRATCH, SparqlStore
@@ -32,6 +32,8 @@ class FusekiStore(SparqlStore):
         address: URL of the dataset, such as `http://localhost:3030/products`.
         access: How it is reached.
     """
+
+    capabilities = Capabilities(any_tag=True)
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         super().__init__(

@@ -173,18 +173,22 @@ class SparqlStore(SparqlEndpoint):
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
+        tags = self.capabilities.any_tag
         try:
             size = self.dialect.chunk or PART
             if merged is not None:
                 into = (graph, merged or None)
                 for piece in nquads(
-                    sources, notes, into, on_progress, skip_bad_lines=skip_bad_lines, part=size
-                ):
+                    sources, notes, into, on_progress,
+                    skip_bad_lines=skip_bad_lines, part=size, any_tag=tags,
+                ):  # fmt: skip
                     for name, data in by_graph(piece):
                         self._add(name, data)
                 return notes
             send = send_stream if self.dialect.chunk is None else send_parts
-            read = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size)
+            read = ntriples(
+                sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size, any_tag=tags
+            )
             send(read, partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:

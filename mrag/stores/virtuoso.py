@@ -58,7 +58,7 @@ class VirtuosoStore(SparqlStore):
         access: How it is reached; Virtuoso asks for digest authentication.
     """
 
-    capabilities = Capabilities(doubles=False)
+    capabilities = Capabilities(doubles=False, any_tag=True)
     digest = True
     _most: int | None = None
 
