@@ -42,8 +42,8 @@ def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Qu
     """
     for quad in quads:
         text = quad.object
-        if odd and isinstance(text, ox.Literal) and text.language in odd:
-            mended = ox.Literal(text.value, language=well_formed_tag(text.language))
+        if odd and isinstance(text, ox.Literal) and (tag := text.language) in odd:
+            mended = ox.Literal(text.value, language=well_formed_tag(str(tag)))
             quad = ox.Quad(quad.subject, quad.predicate, mended, quad.graph_name)
         yield quad
 
