@@ -87,7 +87,9 @@ def graphdb_protocol(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def virtuoso_server(folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000) -> Iterator[str]:
+def virtuoso_server(
+    folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000, seconds: int = 30
+) -> Iterator[str]:
     """Give the URL of a store on a Virtuoso server; its login is dba, dba."""
     program = shutil.which("virtuoso-t")
     if program is None:
@@ -117,7 +119,7 @@ ServerRoot = {folder}/www
 ServerThreads = 12
 [SPARQL]
 ResultSetMaxRows = {most_rows}
-MaxQueryExecutionTime = 30
+MaxQueryExecutionTime = {seconds}
 MaxQueryCostEstimationTime = 400
 """,
         encoding="utf-8",

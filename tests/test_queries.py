@@ -84,6 +84,7 @@ def test_every_query_has_a_total_order(name: str) -> None:
 
 
 _NAMED = {RDF.type, RDFS.subClassOf, RDFS.subPropertyOf, RDFS.domain, RDFS.range, OWL.inverseOf}
+_PLAIN_TEXTS = ("Builtin_DATATYPE", "Builtin_STR", "Builtin_ENCODE_FOR_URI")
 # Numbers, what mrag writes itself without language tags, and IRIs that their query does not show to be such.
 _PLAIN = set(
     "score rank n start confidence state verdict model time author "
@@ -109,7 +110,7 @@ def _without_languages(part: CompValue) -> Iterator[object]:
     if part.name == "Builtin_isIRI":
         yield part.arg
     if part.name == "Extend":
-        told = isinstance(part.expr, CompValue) and part.expr.name in ("Builtin_DATATYPE", "Builtin_STR")
+        told = isinstance(part.expr, CompValue) and part.expr.name in _PLAIN_TEXTS
         if told or str(part.expr).startswith("__agg"):
             yield part.var
     for row in part.get("res") or () if part.name == "values" else ():

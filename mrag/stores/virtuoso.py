@@ -7,6 +7,7 @@ graph is the union of all graphs, its own among them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation, query_form
-from mrag.rdf.patterns import Group, Select, TriplePattern, var
+from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
@@ -63,6 +64,7 @@ class VirtuosoStore(SparqlStore):
     _most: int | None = None
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
+        self._deriving = threading.Lock()
         base = address.removesuffix("/sparql-auth").removesuffix("/sparql")
         secure = "-auth" if access is not None and access.user is not None else ""
         super().__init__(
@@ -90,6 +92,14 @@ class VirtuosoStore(SparqlStore):
         )
         self._check(response, query)
         self.http.text(response)
+
+    def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
+        """Put what a CONSTRUCT pattern gives into the graph `into`, on the server, one after the other.
+
+        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long.
+        """
+        with self._deriving:
+            super().derive(query, dataset, into)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
