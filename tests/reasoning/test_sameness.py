@@ -56,15 +56,15 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_class_is_closed_on_a_server(url: str, tmp_path: Path) -> None:
-    chain = [(f"urn:x:{n:03}", f"urn:x:{n + 1:03}") for n in range(40)]
+    chain = [(f"urn:x:{n:03}", f"urn:x:{n + 1:03}") for n in range(12)]
     lines = [f"<{x}> <{SAME}> <{y}> ." for x, y in chain]
     (tmp_path / "same.nt").write_text("\n".join([*lines, '<urn:x:000> <urn:p> "said of one" .']))
     with mrag.connect(url, access=Access(user="dba", password="dba")) as kg:
         kg.load([tmp_path / "same.nt"])
         mrag.reason(kg)
         count = f"SELECT (COUNT(*) AS ?n) {{ ?x <{SAME}> ?y FILTER(?x != ?y) }}"
-        assert int(str(kg.query(count).rows[0][0])) == 41 * 40  # type: ignore[union-attr]
-        assert kg.query('ASK { <urn:x:040> <urn:p> "said of one" }') is True
+        assert int(str(kg.query(count).rows[0][0])) == 13 * 12  # type: ignore[union-attr]
+        assert kg.query('ASK { <urn:x:012> <urn:p> "said of one" }') is True
 
 
 def test_pages_join_without_a_gap(url: str) -> None:
