@@ -22,8 +22,8 @@ from mrag.reasoning.axioms import SAME, Label
 from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent
 from mrag.reasoning.evaluate import TripleCounts, closure, queries
 from mrag.reasoning.rules import Rule, Ruleset
-from mrag.reasoning.sameness import close_same
 from mrag.reasoning.tbox import query
+from mrag.reasoning.upkeep.sameness import close_same
 from mrag.stores.base import Dataset, TripleStore
 
 OnInconsistency: TypeAlias = Choice["error", "report"]

@@ -13,7 +13,7 @@ from rdflib import URIRef
 import mrag
 from mrag.graph.connection import open_store
 from mrag.rdf.terms import OWL, Triple, to_ntriples
-from mrag.reasoning.sameness import close_same, same_groups
+from mrag.reasoning.upkeep.sameness import close_same, same_groups
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
