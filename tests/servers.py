@@ -61,13 +61,16 @@ def running(
 
 
 @contextmanager
-def oxigraph_server(folder: Path, *, memory: bool = False, seconds: int = 4) -> Iterator[str]:
-    """Give the URL of a store on an Oxigraph server."""
+def oxigraph_server(
+    folder: Path, *, memory: bool = False, seconds: int = 4, union: bool = False
+) -> Iterator[str]:
+    """Give the URL of a store on an Oxigraph server, its default graph the union of all if so wished."""
     program = shutil.which("oxigraph") or str(Path(sys.executable).with_name("oxigraph"))
     if not Path(program).is_file():
         absent("the Oxigraph server is not installed: pip install oxigraph")
     base = f"http://127.0.0.1:{free_port()}"
     where = [] if memory else ["-l", str(folder / "data")]
+    where += ["--union-default-graph"] if union else []
     command = [program, "serve", *where, "-b", base.removeprefix("http://"), "--timeout-s", str(seconds)]
     with running(command, f"{base}/query", folder / "oxigraph.log"):
         yield f"sparql:{base}/query?update={base}/update&graphs={base}/store"
@@ -84,7 +87,9 @@ def graphdb_protocol(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def virtuoso_server(folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000) -> Iterator[str]:
+def virtuoso_server(
+    folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000, seconds: int = 30
+) -> Iterator[str]:
     """Give the URL of a store on a Virtuoso server; its login is dba, dba."""
     program = shutil.which("virtuoso-t")
     if program is None:
@@ -114,7 +119,7 @@ ServerRoot = {folder}/www
 ServerThreads = 12
 [SPARQL]
 ResultSetMaxRows = {most_rows}
-MaxQueryExecutionTime = 30
+MaxQueryExecutionTime = {seconds}
 MaxQueryCostEstimationTime = 400
 """,
         encoding="utf-8",

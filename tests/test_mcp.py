@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,8 @@ import mrag
 from mrag.errors import ConfigError, TermError
 from mrag.mcp import McpSettings, create_server
 from mrag.mcp.catalogue import entries, read_term
+from mrag.rdf.queries import COMMON
+from tests.conftest import ROOT
 
 mcp = pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
@@ -71,6 +74,7 @@ def environment(folder: Path) -> dict[str, str]:
         "MRAG_EMBEDDER": "wordllama",
         "OLLAMA_HOST": "http://127.0.0.1:9",
         "LANGSMITH_TRACING": "false",
+        "PYTHONPATH": str(ROOT),
     }
 
 
@@ -130,16 +134,52 @@ def test_every_tool_is_read_only_and_described(demo: Session) -> None:
             assert part["description"]
 
 
-def test_queries_are_described_by_their_headers(demo: Session) -> None:
+def test_common_queries_are_described_by_their_headers(demo: Session) -> None:
     tool = next(t for t in demo.portal.call(demo.client.list_tools).tools if t.name == "run_query")
-    names = tool.input_schema["properties"]["name"]["enum"]
+    names = tool.input_schema["properties"]["name"]["examples"]
+    assert 10 <= len(names) <= 15 and names == list(COMMON)
     assert {"context/out", "explore/classes", "similarity/text", "label/labels"} <= set(names)
-    assert not [n for n in names if n.split("/")[0] in ("kg", "reasoning", "update")]
     for name in names:
         assert entries()[name].query.summary in tool.description
+    assert "planning/" not in tool.description and "mrag://queries" in tool.description
     shared = tool.input_schema["properties"]["parameters"]["properties"]
     assert "iris of the entities" in shared["entity"]["description"]
     assert shared["limit"]["type"] == "integer"
+
+
+def test_what_every_session_pays_for_the_tools_is_small(demo: Session) -> None:
+    listed = demo.portal.call(demo.client.list_tools).tools
+    sizes = {tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed}
+    assert sizes["run_query"] < 5_000 and sum(sizes.values()) < 12_000, sizes
+
+
+@pytest.mark.parametrize(
+    "asked,meant",
+    [("explore/clases", "explore/classes"), ("superclass", "context/superclasses"), ("out", "context/out")],
+)
+def test_an_unknown_name_suggests_the_nearest(demo: Session, asked: str, meant: str) -> None:
+    result = demo.call("run_query", name=asked, parameters={})
+    said = result.content[0].text
+    assert result.is_error and meant in said and said.count("/") < 10
+    assert sum(name in said.replace(";", ",").replace(",", " ").split() for name in entries()) == 3
+
+
+def test_prompts_say_how_to_work_with_the_tools(demo: Session) -> None:
+    prompts = {p.name: p for p in demo.portal.call(demo.client.list_prompts).prompts}
+    assert set(prompts) == {"overview", "answer", "about", "sparql"}
+    for prompt in prompts.values():
+        given = {one.name: "Who makes\nGraphDB?" for one in prompt.arguments or ()}
+        (message,) = demo.portal.call(demo.client.get_prompt, prompt.name, given).messages
+        named = set(re.findall(r"`(\w+)`", message.content.text))
+        assert message.role == "user" and named and named <= set(TOOLS)
+        assert ("Who makes GraphDB?" in message.content.text) is bool(given)
+        if given:
+            with pytest.raises(mcp.MCPError, match="takes"):
+                demo.portal.call(demo.client.get_prompt, prompt.name, {})
+            with pytest.raises(mcp.MCPError, match="characters"):
+                demo.portal.call(demo.client.get_prompt, prompt.name, dict.fromkeys(given, "x" * 3000))
+    with pytest.raises(mcp.MCPError, match="no prompt"):
+        demo.portal.call(demo.client.get_prompt, "none", {})
 
 
 def test_resources_give_the_queries(demo: Session) -> None:

@@ -7,8 +7,11 @@ import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import BNode, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, BNode, Literal, URIRef, Variable
 from rdflib.plugins.sparql import prepareQuery, prepareUpdate
+from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
 
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
@@ -78,6 +81,56 @@ def test_every_query_has_a_total_order(name: str) -> None:
     aggregated = {w.strip("()") for w in head.replace("AS ", "AS").split() if w.startswith("AS?")}
     keys = {word.strip("()").removeprefix("DESC(") for word in order.split()}
     assert projected - keys <= {a.removeprefix("AS") for a in aggregated} | {"?g"}, (projected, keys)
+
+
+_NAMED = {RDF.type, RDFS.subClassOf, RDFS.subPropertyOf, RDFS.domain, RDFS.range, OWL.inverseOf}
+_PLAIN_TEXTS = ("Builtin_DATATYPE", "Builtin_STR", "Builtin_ENCODE_FOR_URI")
+# Numbers, what mrag writes itself without language tags, and IRIs that their query does not show to be such.
+_PLAIN = set(
+    "score rank n start confidence state verdict model time author "
+    "other source subject predicate image documentID entity".split()
+)
+
+
+def _parts(node: object) -> Iterator[CompValue]:
+    if isinstance(node, CompValue):
+        yield node
+    inside = node.values() if isinstance(node, dict) else node
+    if isinstance(inside, list | tuple | set | type({}.values())):
+        for part in inside:
+            yield from _parts(part)
+
+
+def _without_languages(part: CompValue) -> Iterator[object]:
+    """Yield what a part of a query shows to be no text with a language tag."""
+    for s, p, o in part.get("triples") or () if part.name == "BGP" else ():
+        yield from (s, p, *((o,) if p in _NAMED else ()))
+    if part.name == "Graph":
+        yield part.term
+    if part.name == "Builtin_isIRI":
+        yield part.arg
+    if part.name == "Extend":
+        told = isinstance(part.expr, CompValue) and part.expr.name in _PLAIN_TEXTS
+        if told or str(part.expr).startswith("__agg"):
+            yield part.var
+    for row in part.get("res") or () if part.name == "values" else ():
+        yield from (name for name, value in row.items() if isinstance(value, URIRef))
+
+
+@pytest.mark.parametrize("name", [n for n in queries.names() if not n.startswith(("update/", "kg/registry"))])
+def test_texts_of_several_languages_are_ordered_by_text_and_tag(name: str) -> None:
+    # Jena 4 compares literals of several languages in a way that is no order, and then fails.
+    text = queries.get(name).text
+    if "ORDER BY" not in text or "INSERT" in text:
+        return
+    parts = list(_parts(translateQuery(parseQuery(text)).algebra))
+    sure = {one for part in parts for one in _without_languages(part)}
+    for part in parts:
+        keys = [key.expr for key in part.expr] if part.name == "OrderBy" else []
+        told = {(k.name, k.arg) for k in keys if isinstance(k, CompValue)}
+        for key in keys:
+            if isinstance(key, Variable) and key not in sure and str(key) not in _PLAIN:
+                assert {("Builtin_STR", key), ("Builtin_LANG", key)} <= told, key
 
 
 def test_no_two_independent_values_stand_before_an_open_pattern() -> None:

@@ -83,7 +83,7 @@ def load(
             )
         if label_property:
             graph.label_properties = tuple(label_property)
-        _say_notes(report)
+        _say_notes(report, any_tag=graph.store.capabilities.any_tag)
         result: dict[str, Any] = {
             "store": graph.store.url,
             "triples": report.triples,
@@ -261,7 +261,7 @@ def loading(graph: KnowledgeGraph) -> Callable[[], str]:
     return state
 
 
-def _say_notes(report: LoadReport) -> None:
+def _say_notes(report: LoadReport, *, any_tag: bool) -> None:
     for file in report.left_out:
         say(f"Left out {file.file}: {file.reason}", style="yellow")
     for line in report.rejected:
@@ -269,7 +269,12 @@ def _say_notes(report: LoadReport) -> None:
     for name in report.empty:
         say(f"Nothing is stated in {name}.", style="yellow")
     if report.odd_tags:
-        say(f"Kept language tags that BCP 47 does not allow: {', '.join(report.odd_tags)}", style="yellow")
+        tags = ", ".join(report.odd_tags)
+        if not any_tag:
+            from mrag.stores.process.tags import well_formed_tag
+
+            tags = ", ".join(f"{tag} as {well_formed_tag(tag)}" for tag in report.odd_tags)
+        say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")
 
 
 def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:

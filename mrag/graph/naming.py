@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdflib import Literal
+from rdflib import Literal, URIRef
 
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
@@ -64,23 +64,35 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
     """
     found: Counter[str] = Counter()
     rows = kg.select(queries.get("explore/classes").text) if counts.get(RDF + "type") else ()
-    sizes = sorted(((str(c), int(str(n))) for c, n in rows if is_asked(str(c))), key=lambda x: (-x[1], x[0]))
+    named_classes = ((str(c), int(str(n))) for c, n in rows if isinstance(c, URIRef) and is_asked(c))
+    sizes = sorted(named_classes, key=lambda x: (-x[1], x[0]))
     nameless = queries.get("planning/unnamed-sample")
-    texts = queries.get("label/unnamed-texts")
+    members = queries.get("label/unnamed-members")
     for c, size in sizes[:_CLASSES]:
         asked = nameless.bind(**{"class": [c]}, sample=_MEMBERS, property=named)
         lacking = int(str(kg.select(asked).rows[0][0]))
         if 2 * lacking < min(size, _MEMBERS):
             continue
-        sample = texts.bind(**{"class": [c]}, sample=_SAMPLE, property=named)
-        if best := most_selective(kg.select(sample), min(lacking, _SAMPLE)):
+        sample = members.bind(**{"class": [c]}, sample=_SAMPLE, property=named)
+        if best := most_selective(_texts_of(kg, sample), min(lacking, _SAMPLE)):
             found[best] += size
     if counts.get(RDF + "type", 0) * _TYPED < sum(counts.values()):
-        sample = queries.get("label/untyped-texts").bind(sample=_SAMPLE, property=named)
-        untyped = list(kg.select(sample))
+        sample = queries.get("label/untyped-members").bind(sample=_SAMPLE, property=named)
+        untyped = _texts_of(kg, sample)
         if best := most_selective(untyped, len({member for member, *_ in untyped})):
             found[best] += 1
     return tuple(sorted(found, key=lambda p: (-found[p], p)))
+
+
+def _texts_of(kg: KnowledgeGraph, sample: str) -> list[Row]:
+    """Return the texts of the things that a query gives.
+
+    In two steps, because Virtuoso joins every text with every thing where they are one query.
+    """
+    members = [str(member) for (member,) in kg.select(sample)]
+    return [
+        row for text in queries.get("label/texts-of").batches("member", members) for row in kg.select(text)
+    ]
 
 
 def most_selective(rows: Iterable[Row], members: int) -> str | None:

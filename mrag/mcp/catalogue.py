@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -49,7 +50,7 @@ TERM_SCHEMA: dict[str, Any] = {
 """A term: plain, or as the SPARQL 1.1 JSON results format writes it (section 3.2.2)."""
 
 _SHORT_TERM: dict[str, Any] = {"type": ["string", "number", "boolean", "object"]}
-"""The same for the one schema that all queries share, which a model pays for in every conversation."""
+"""The same for the one schema that the common queries share, which a model pays for in every conversation."""
 
 
 @dataclass(frozen=True)
@@ -244,21 +245,43 @@ def entries() -> Mapping[str, CatalogueEntry]:
     return found
 
 
+def common() -> list[CatalogueEntry]:
+    """Return the queries that a model is told of at once; `entries` has them all."""
+    return [entries()[name] for name in queries.COMMON]
+
+
+def nearest(name: str) -> list[str]:
+    """Return the three names of queries that are most like a name, the nearest first.
+
+    Example:
+        >>> nearest("explore/clases")[0], nearest("superclasses")[0]
+        ('explore/classes', 'context/superclasses')
+    """
+
+    def likeness(other: str) -> float:
+        # A name without its folder is often all that is remembered.
+        short = other.rpartition("/")[2]
+        pairs = ((name, other), (name.rpartition("/")[2], short))
+        return max(SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
+
+    return sorted(entries(), key=lambda other: (-likeness(other), other))[:3]
+
+
 def listing() -> str:
-    """Return a line for each query: its signature and what it answers.
+    """Return a line for each common query: its signature and what it answers.
 
     Example:
         >>> [line for line in listing().splitlines() if "explore/classes" in line]
         ['explore/classes(): How many instances each class has.']
     """
-    return "\n".join(f"{entry.signature}: {entry.query.summary}" for entry in entries().values())
+    return "\n".join(f"{entry.signature}: {entry.query.summary}" for entry in common())
 
 
 def parameters_schema() -> dict[str, Any]:
-    """Return one schema for the parameters of all queries; those of a name share its entry."""
+    """Return one schema for the parameters of the common queries; those of a name share its entry."""
     shared: dict[str, dict[str, list[str]]] = {}
     schemas: dict[str, dict[str, Any]] = {}
-    for entry in entries().values():
+    for entry in common():
         for parameter in entry.parameters:
             schemas.setdefault(parameter.name, parameter.schema(_SHORT_TERM))
             by_text = shared.setdefault(parameter.name, {})

@@ -28,6 +28,7 @@ from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
+from mrag.mcp.prompts import errands
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
 from mrag.mcp.tools import ToolContext, tools
@@ -187,6 +188,8 @@ def build(kg: KnowledgeGraph, settings: McpSettings) -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
     )
 
 
@@ -233,6 +236,35 @@ def _misfits(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
     return f"The arguments do not fit. {'; '.join(parts)}."
+
+
+async def _list_prompts(_: Any, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
+                arguments=[
+                    types.PromptArgument(name=name, description=what, required=True)
+                    for name, what in prompt.arguments.items()
+                ],
+            )
+            for prompt in errands().values()
+        ]
+    )
+
+
+async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    prompt = errands().get(params.name)
+    if prompt is None:
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}.")
+    try:
+        text = prompt.text(params.arguments or {})
+    except MragError as error:
+        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}") from error
+    message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+    return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _catalogue() -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import arguments as given
-from mrag.mcp.catalogue import entries, listing, parameters_schema, read_term
+from mrag.mcp.catalogue import entries, listing, nearest, parameters_schema, read_term
 from mrag.mcp.results import Result, of_query
 from mrag.mcp.settings import McpSettings
 from mrag.rdf import queries
@@ -244,9 +244,9 @@ def run_query(desk: ToolContext, asked: given.RunQueryArguments) -> Result:
     """Run a query of the catalogue."""
     entry = entries().get(asked.name)
     if entry is None:
-        near = [name for name in entries() if name.rpartition("/")[2] == asked.name.rpartition("/")[2]]
         raise ConfigError(
-            f"There is no query {asked.name!r}.", hint=f"There are: {', '.join(near or entries())}."
+            f"There is no query {asked.name!r}.",
+            hint=f"The nearest names are {', '.join(nearest(asked.name))}; mrag://queries lists all.",
         )
     text = entry.bind(asked.parameters, desk.kg.prefixes)
     found = desk.kg.query(text, limits=desk.limits, layer=asked.layer)
@@ -332,12 +332,13 @@ def tools() -> Sequence[Tool]:
             "run_query",
             "Run a query by name",
             "Run a query of the catalogue. A parameter takes an array of terms, or of rows of terms where "
-            "its name joins several; a ? marks one that may be left out.\n" + listing(),
+            "its name joins several; a ? marks one that may be left out. The resource mrag://queries lists "
+            f"{len(entries())} queries with their parameters; those asked for most are:\n" + listing(),
             given.RunQueryArguments,
             run_query,
             lambda: {
-                "name": {"enum": list(entries())},
-                "parameters": {"properties": parameters_schema(), "additionalProperties": False},
+                "name": {"examples": list(queries.COMMON)},
+                "parameters": {"properties": parameters_schema()},
             },
         ),
     )

@@ -27,6 +27,14 @@ from mrag.rdf.terms import to_ox
 Value = Node | str | None
 """A term; a plain `str` is an IRI, None is UNDEF."""
 
+COMMON = (
+    "explore/classes", "explore/predicates", "explore/ontology", "explore/graphs",
+    "evaluation/instances", "label/named", "label/labels",
+    "context/out", "context/in", "context/superclasses",
+    "image/with-category", "similarity/text",
+)  # fmt: skip
+"""The queries that people run by name; the others serve this package, and can be run all the same."""
+
 _BIND = "#+ bind:"
 
 

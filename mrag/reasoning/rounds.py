@@ -18,11 +18,12 @@ from typing import TypeAlias
 from mrag.rdf import queries as texts
 from mrag.rdf.patterns import Construct, TriplePattern, var
 from mrag.rdf.terms import RDF
-from mrag.reasoning.axioms import Label
+from mrag.reasoning.axioms import SAME, Label
 from mrag.reasoning.clashes import Clash, ClashGroup, find_clashes, flat, inconsistent
 from mrag.reasoning.evaluate import TripleCounts, closure, queries
 from mrag.reasoning.rules import Rule, Ruleset
 from mrag.reasoning.tbox import query
+from mrag.reasoning.upkeep.sameness import close_same
 from mrag.stores.base import Dataset, TripleStore
 
 OnInconsistency: TypeAlias = Choice["error", "report"]
@@ -174,6 +175,9 @@ class Rounds:
         for rule in rules:
             atom = rule.body[0]
             if (skip and rule in skip) or not (moved.match(atom) or self.last_other.match(atom)):
+                continue
+            if rule.head.p == SAME and not self.store.capabilities.edges:
+                self.ran += close_same(self.store, (*self.dataset, out), out) > 0
                 continue
             seen = TripleCounts(dict(self.counts.predicates), dict(self.counts.classes))
             seen.add(self.last_other)

@@ -59,6 +59,7 @@ class Capabilities:
         similarity: Whether the server keeps similarity indexes itself.
         atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
         doubles: Whether a computed xsd:double comes with all its digits.
+        any_tag: Whether language tags that BCP 47 does not allow are taken; else a load mends them.
     """
 
     edges: bool = False
@@ -67,6 +68,7 @@ class Capabilities:
     similarity: bool = False
     atomic: bool = False
     doubles: bool = True
+    any_tag: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class LoadReport:
         seconds: Wall-clock time.
         files: Paths read.
         rejected: Lines left out, when that was asked for.
-        odd_tags: Language tags that BCP 47 does not allow, kept as they stand.
+        odd_tags: Language tags that BCP 47 does not allow, as they stand in the files.
         empty: Files without a statement.
         left_out: Files that could not be read, when that was asked for.
     """

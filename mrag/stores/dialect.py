@@ -18,7 +18,9 @@ class Dialect:
         seconds_unit: How many of its units are a second.
         values: Most rows of a VALUES block.
         chunk: Most triples of one upload; None sends a load as one stream.
-        default_graphs: IRIs that name the server's default graph and the union of its named ones.
+        unnamed: IRI of the triples outside of named graphs; "" where nothing but the default graph shows
+            them, None where there are none.
+        union: IRI of the union of the named graphs.
         system_graphs: Starts of the names of graphs that belong to the server.
         empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
         nt: Media type of N-Triples.
@@ -30,7 +32,8 @@ class Dialect:
     seconds_unit: float = 1.0
     values: int = 500
     chunk: int | None = None
-    default_graphs: tuple[str, ...] = ()
+    unnamed: str | None = ""
+    union: str = ""
     system_graphs: tuple[str, ...] = ()
     empty_pattern: bool = True
     nt: str = NT

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
-from mrag.errors import ConfigError
-from mrag.stores.base import StoreLayers
+import requests
+
+from mrag.errors import ConfigError, EndpointError
+from mrag.rdf import queries
+from mrag.stores.base import Capabilities, Dataset
 from mrag.stores.dialect import Dialect, Paths
-from mrag.stores.sparql import SparqlStore
+from mrag.stores.endpoint import JSON_RESULTS
+from mrag.stores.sparql import SCRATCH, SparqlStore
 from mrag.stores.wire.access import Access, host
 from mrag.stores.wire.results import lines_of
 
@@ -28,6 +33,8 @@ class FusekiStore(SparqlStore):
         access: How it is reached.
     """
 
+    capabilities = Capabilities(any_tag=True)
+
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
         super().__init__(
             url,
@@ -36,17 +43,42 @@ class FusekiStore(SparqlStore):
             Dialect(
                 name="Fuseki",
                 seconds_parameter="timeout",
-                default_graphs=(DEFAULT_GRAPH, UNION_GRAPH),
+                unnamed=DEFAULT_GRAPH,
+                union=UNION_GRAPH,
                 empty_pattern=False,
             ),
         )
         self.base = host(address)
         self.dataset_name = address.removeprefix(self.base).strip("/")
 
-    def layers(self) -> StoreLayers | None:
-        """Return the unnamed graph and the union of the named ones where either holds triples."""
-        found = super().layers()
-        return StoreLayers(self.dialect.default_graphs) if found is not None else None
+    def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
+        named = {*dataset.named} - {DEFAULT_GRAPH, UNION_GRAPH}
+        if named and self._assembled:
+            there = set(dataset.named) - named
+            for text in queries.get("explore/graph-present").batches("graph", sorted(named)):
+                there |= {str(name) for (name,) in self.select(text, Dataset())}
+            kept = tuple(graph for graph in dataset.named if graph in there)
+            # With no graph at all the request would mean the whole store; as a default graph, one that is
+            # not there is empty.
+            dataset = Dataset(dataset.default or (() if kept else dataset.named), kept)
+        return super()._request(query, dataset, accept, seconds)
+
+    @cached_property
+    def _assembled(self) -> bool:
+        """Whether to name a graph that is not there as one of a dataset makes it, which a read may not do.
+
+        So it is where an assembler put the dataset together (`ja:RDFDataset`), as over a reasoner.
+        """
+        name, has = (f"{SCRATCH}none",), queries.get("explore/any").text
+        try:
+            response = super()._request(has, Dataset(name, name), JSON_RESULTS, None)
+        except EndpointError:
+            # Whether it is that or another trouble is told by a query that names none.
+            response = super()._request(has, Dataset(), JSON_RESULTS, None)
+            self.http.text(response)
+            return True
+        self.http.text(response)
+        return False
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         response = self.http.send(
@@ -83,9 +115,20 @@ class FusekiStore(SparqlStore):
                 hint="Use tdb2, tdb or mem. A reasoner is named in an assembler file; see docker/fuseki.",
             )
         response = self.http.send(
-            "POST",
-            f"{self.base}/$/datasets",
-            repeat=False,
-            data={"dbName": self.dataset_name, "dbType": kind},
-        )
-        self.http.text(response)
+            "POST", f"{self.base}/$/datasets", repeat=False,
+            data={"dbName": self.dataset_name, "dbType": kind}, ok=(200, 201, 404, 405, 409),
+        )  # fmt: skip
+        response.close()
+        if response.status_code in (404, 405):
+            raise EndpointError(
+                "This server has no administration, so it makes no dataset on request.",
+                endpoint=self.url,
+                hint="So it is with Fuseki Main. Name the dataset where the server is started: in its "
+                f"configuration file, or with --tdb2 --loc=FOLDER /{self.dataset_name}.",
+            )
+        if response.status_code == 409:
+            raise EndpointError(
+                "There is such a dataset already.",
+                endpoint=self.url,
+                hint="Use it, or choose another name.",
+            )

@@ -54,7 +54,7 @@ class GraphDBStore(SparqlStore):
             url,
             Paths(address, f"{address}/statements", f"{address}/rdf-graphs/service"),
             access,
-            Dialect(name="GraphDB", seconds_parameter="timeout", default_graphs=(EXPLICIT, IMPLICIT)),
+            Dialect(name="GraphDB", seconds_parameter="timeout"),
         )
         self.base = base or host(address)
         self.repository = name

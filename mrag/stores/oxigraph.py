@@ -73,7 +73,7 @@ class OxigraphStore(BaseStore):
         self.path = Path(path).expanduser().resolve() if path is not None else None
         self.url = self.identity = f"oxigraph:{self.path or ''}"
         # On disk triples lie in the order of their terms' hashes, in memory in that of their loading.
-        self.capabilities = Capabilities(edges=True, ordered=path is not None, atomic=True)
+        self.capabilities = Capabilities(edges=True, ordered=path is not None, atomic=True, any_tag=True)
         self._lock = threading.RLock()
         self._generation = 0
         self._closed = False

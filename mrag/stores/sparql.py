@@ -99,15 +99,32 @@ class SparqlStore(SparqlEndpoint):
         return sorted({str(g) for g in rows.column("g") if g is not None and not str(g).startswith(left_out)})
 
     def layers(self) -> StoreLayers | None:
-        """Return the graphs of data that is in the store already, None if it is empty."""
-        has = queries.get("explore/any").text
-        default = self.dialect.default_graphs or (DEFAULT,)
-        named = tuple(g for g in self.graphs() if not g.startswith(OWN))
-        if self.ask(has, Dataset(default)):
-            if named and not self.dialect.default_graphs:
+        """Return the graphs of data that is in the store already, None if it is empty.
+
+        Graphs that mrag wrote are not among them, nor what shows them: the union of all graphs.
+        """
+        graphs = self.graphs()
+        named = tuple(g for g in graphs if not g.startswith(OWN))
+        own = len(named) < len(graphs)
+        unnamed = self._unnamed(own)
+        if not self.dialect.union:
+            if unnamed and named:
                 logger.info("the default graph is read; named graphs are left out unless they are named")
-            return StoreLayers(default)
-        return StoreLayers(named) if named else None
+            named = () if unnamed else named
+        elif named and not own:
+            # One name instead of very many.
+            return StoreLayers((str(self.dialect.unnamed), self.dialect.union))
+        found = (*unnamed, *named)
+        return StoreLayers(found) if found else None
+
+    def _unnamed(self, own: bool) -> tuple[str, ...]:
+        """Return what names the triples outside of named graphs, if there are any."""
+        name = self.dialect.unnamed
+        if name is None or not self.ask(queries.get("explore/any").text, Dataset((name or DEFAULT,))):
+            return ()
+        if not name and own and self.ask(queries.get("explore/graph-merged").text, Dataset((DEFAULT,))):
+            return ()
+        return (name or DEFAULT,)
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -156,18 +173,22 @@ class SparqlStore(SparqlEndpoint):
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
+        tags = self.capabilities.any_tag
         try:
             size = self.dialect.chunk or PART
             if merged is not None:
                 into = (graph, merged or None)
                 for piece in nquads(
-                    sources, notes, into, on_progress, skip_bad_lines=skip_bad_lines, part=size
-                ):
+                    sources, notes, into, on_progress,
+                    skip_bad_lines=skip_bad_lines, part=size, any_tag=tags,
+                ):  # fmt: skip
                     for name, data in by_graph(piece):
                         self._add(name, data)
                 return notes
             send = send_stream if self.dialect.chunk is None else send_parts
-            read = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size)
+            read = ntriples(
+                sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size, any_tag=tags
+            )
             send(read, partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:

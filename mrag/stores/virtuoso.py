@@ -7,6 +7,7 @@ graph is the union of all graphs, its own among them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
@@ -14,10 +15,10 @@ import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation, query_form
-from mrag.rdf.patterns import Group, Select, TriplePattern, var
+from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
@@ -58,11 +59,12 @@ class VirtuosoStore(SparqlStore):
         access: How it is reached; Virtuoso asks for digest authentication.
     """
 
-    capabilities = Capabilities(doubles=False)
+    capabilities = Capabilities(doubles=False, any_tag=True)
     digest = True
     _most: int | None = None
 
     def __init__(self, url: str, address: str, access: Access | None = None) -> None:
+        self._deriving = threading.Lock()
         base = address.removesuffix("/sparql-auth").removesuffix("/sparql")
         secure = "-auth" if access is not None and access.user is not None else ""
         super().__init__(
@@ -73,14 +75,10 @@ class VirtuosoStore(SparqlStore):
                 name="Virtuoso",
                 chunk=50_000,
                 system_graphs=_SYSTEM,
+                unnamed=None,
                 empty_pattern=False,
             ),
         )
-
-    def layers(self) -> StoreLayers | None:
-        """Return the named graphs that are not the server's own."""
-        named = tuple(g for g in self.graphs() if not g.startswith("urn:mrag:"))
-        return StoreLayers(named) if named else None
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
@@ -94,6 +92,14 @@ class VirtuosoStore(SparqlStore):
         )
         self._check(response, query)
         self.http.text(response)
+
+    def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
+        """Put what a CONSTRUCT pattern gives into the graph `into`, on the server, one after the other.
+
+        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long.
+        """
+        with self._deriving:
+            super().derive(query, dataset, into)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""

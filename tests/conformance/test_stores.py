@@ -12,6 +12,7 @@ from mrag.stores.conformance import StoreConformance
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
 from tests.fuseki_server import fuseki_server
+from tests.jena import jena_server
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 
@@ -59,6 +60,18 @@ class TestFusekiProtocol(StoreConformance):
     def store(cls) -> Iterator[TripleStore]:
         with fuseki_server() as (url, _, _):
             store, _ = open_store(url)
+            yield store
+            store.close()
+
+
+class TestJena(StoreConformance):
+    """The adapter of Fuseki over Jena's own engine; the HTTP in front of it is the tests'."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def store(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TripleStore]:
+        with jena_server(tmp_path_factory.mktemp("jena")) as base:
+            store, _ = open_store(f"fuseki:{base}/ds")
             yield store
             store.close()
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from rdflib.term import Node
 
 from tests.conftest import PRODUCTS
 from tests.docker.test_compose import DOCKER
+from tests.jena import jena_command
 
-JARS = Path(os.environ.get("MRAG_JENA_JARS", "/usr/share/java"))
 BASE = "http://base.example/config"
 EX = "PREFIX ex: <https://w3id.org/mrag/demo/products#>\n"
 TRIPLES = 2235
@@ -30,21 +29,7 @@ SEMANTIC = 28  # products that mrag's own reasoning finds to be semantic product
 @pytest.fixture(scope="module")
 def jena(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that runs Jena's tools, with what Debian's package leaves at the wrong place."""
-    core = JARS / "jena-core.jar"
-    if not core.exists() or shutil.which("java") is None:
-        pytest.skip("Jena's tools are not installed (Debian: libapache-jena-java); MRAG_JENA_JARS names them")
-    fix = tmp_path_factory.mktemp("fix")
-    moved = "org/apache/jena/ext/"
-    with zipfile.ZipFile(core) as archive:
-        for name in archive.namelist():
-            if name.startswith(moved + "xerces/") and name.endswith(".properties"):
-                target = fix / name.removeprefix(moved)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.read(name))
-    wanted = ("jena-", "commons-", "thrift", "protobuf", "dexx", "gson", "guava", "http", "jackson-")
-    more = ("jakarta.json", "jsonp", "jsonld", "titanium", "slf4j-api", "slf4j-nop")
-    jars = [str(jar) for jar in sorted(JARS.glob("*.jar")) if jar.name.startswith((*wanted, *more))]
-    return ["java", "-cp", os.pathsep.join([str(fix), *jars])]
+    return jena_command(tmp_path_factory.mktemp("fix"))
 
 
 @pytest.fixture(scope="module")

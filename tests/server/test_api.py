@@ -393,6 +393,8 @@ def test_the_catalogue_is_whole_and_says_what_runs(api: httpx.Client, kg: Knowle
         assert query["text"] == queries.get(name).text and query["params"] == list(queries.get(name).params)
         assert query["runs"] or query["reason"]
     assert found["explore/classes"]["runs"] and not found["kg/registry"]["runs"]
+    assert {name for name, query in found.items() if query["common"]} == set(queries.COMMON)
+    assert all(found[name]["runs"] for name in queries.COMMON)
     for name in ("explore/classes", "context/out", "similarity/text"):
         kg.query(found[name]["text"])
 

@@ -16,6 +16,7 @@ from rdflib import RDF, RDFS, Literal, URIRef
 import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.queries import COMMON
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
@@ -276,8 +277,12 @@ def test_a_ready_query_runs_in_the_editor(browser: Browser, base: str, size: tup
         page.wait_for_selector("#editor .CodeMirror")
         if size == NARROW:
             page.locator("#catalogue summary").click()
-        page.get_by_label("Filter the queries").fill("instances")
-        assert page.locator("#catalogue-list li:visible").count() >= 1
+        names = page.locator("#catalogue-list li:visible button")
+        assert {name.get_attribute("data-query") for name in names.all()} == set(COMMON)
+        page.get_by_label("Search all queries").fill("degree")
+        assert names.count() == 2, "others are there for those who look for them"
+        page.get_by_label("Search all queries").fill("instances")
+        assert names.count() >= 1
         page.locator("[data-query='explore/classes']").click()
         assert "COUNT(*)" in page.locator("#editor .CodeMirror").inner_text()
         page.get_by_role("button", name="Run", exact=True).click()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rdflib import RDFS, URIRef
 
 import mrag
 from mrag.errors import ConfigError, EndpointError
@@ -141,6 +142,30 @@ def test_fusekis_unnamed_and_named_graphs_are_read_together(tmp_path: Path) -> N
             assert isinstance(kg.store, FusekiStore)
             kg.store.create("mem")
             assert asked[-1] == {"dbName": ["ds"], "dbType": ["mem"]}
+
+
+def reopened_by_another_name(url: str, access: Access | None = None) -> tuple[str, ...]:
+    """Load beside what is there, reason, and return the graphs that a graph of another name is made of."""
+    with mrag.connect(url, access=access) as kg:
+        kg.store.update(DATA)
+    with mrag.connect(url, access=access) as kg:
+        kg.begin_own()
+        kg.insert([mrag.Triple(URIRef("urn:x:hasPart"), RDFS.domain, URIRef("urn:x:Whole"))])
+        reason(kg)
+    with mrag.connect(url, "other", access=access) as kg:
+        assert kg.count() == 5 and kg.query("ASK { ?s rdfs:domain ?o }") is False
+        return kg.record.asserted
+
+
+@pytest.mark.parametrize("union", [False, True])
+def test_what_mrag_wrote_is_not_read_as_found(tmp_path: Path, union: bool) -> None:
+    with oxigraph_server(tmp_path, memory=True, union=union) as url:
+        assert reopened_by_another_name(url) == ("urn:mine",)
+
+
+def test_what_mrag_wrote_is_not_read_as_found_on_virtuoso(tmp_path: Path) -> None:
+    with virtuoso_server(tmp_path) as url:
+        assert reopened_by_another_name(url, Access(user="dba", password="dba")) == ("urn:mine",)
 
 
 def test_virtuosos_cut_triples_are_no_answer(tmp_path: Path) -> None:

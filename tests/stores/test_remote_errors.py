@@ -292,3 +292,20 @@ def test_a_server_that_goes_away_in_a_load_leaves_no_record(tmp_path: Path) -> N
             assert kg.count("all") == 0 and kg.revision == 0
         with mrag.connect(url) as kg:
             assert kg.recovered is None and kg.count("all") == 0
+
+
+def test_an_update_is_sent_again_after_a_deadlock_only() -> None:
+    said = [b"Virtuoso 40001 Error SR172: Transaction deadlocked"] * 2
+    asked: list[str] = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        reply(500, said.pop())(handler) if said else reply(200, b"{}")(handler)
+
+    with server(answer) as url, store(url) as opened:
+        opened.update("INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> <urn:c> } }")
+        assert len(asked) == 3
+        said.append(b"something else")
+        with pytest.raises(EndpointError, match="something else"):
+            opened.update("INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> <urn:c> } }")
+        assert len(asked) == 4

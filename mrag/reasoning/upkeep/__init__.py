@@ -1,1 +1,1 @@
-"""What keeps a graph and its inferences in step: deletions followed, contradictions kept apart, repairs."""
+"""What keeps a graph and its inferences in step: deletions, contradictions, repairs, and what is the same."""

@@ -113,7 +113,7 @@ function catalogue(groups, go) {
             group.queries.map((query) =>
               h(
                 "li",
-                { "data-words": `${query.name} ${query.summary}`.toLowerCase() },
+                { "data-words": `${query.name} ${query.summary}`.toLowerCase(), "data-common": query.common ? "yes" : "no" },
                 h("button", { type: "button", "data-query": query.name, onclick: () => take(query, go) }, h("strong", {}, query.title), h("span", {}, query.summary)),
               ),
             ),
@@ -121,6 +121,7 @@ function catalogue(groups, go) {
         ),
       ),
   );
+  filter();
 }
 
 // Those that a newcomer looks for first; the others follow by name.
@@ -134,7 +135,8 @@ function filter() {
   for (const section of byId("catalogue-list").children) {
     let any = false;
     for (const item of section.querySelectorAll("li")) {
-      item.hidden = !item.dataset.words.includes(sought);
+      // Most queries serve the program itself: they are there for those who look for them.
+      item.hidden = sought ? !item.dataset.words.includes(sought) : item.dataset.common === "no";
       any = any || !item.hidden;
     }
     section.hidden = !any;

@@ -91,7 +91,7 @@ def overview(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
 
 
 def catalogue(kg: KnowledgeGraph) -> list[dict[str, Any]]:
-    """Return every query of the catalogue, by folder, and whether it runs as it stands.
+    """Return every query of the catalogue, by folder, whether it runs as it stands, and whether people do.
 
     Args:
         kg: The knowledge graph, whose graphs and prefixes a query may use.
@@ -114,6 +114,7 @@ def catalogue(kg: KnowledgeGraph) -> list[dict[str, Any]]:
                 "params": list(query.params),
                 "text": query.text,
                 "runs": reason is None,
+                "common": name in queries.COMMON,
                 "reason": reason,
             }
         )

@@ -20,6 +20,9 @@ from mrag.stores.conformance.base import (
     StoreSuite,
     ntriples,
 )
+from mrag.stores.process.tags import well_formed_tag
+
+_TAGS = ("de", "en-GB", "zh-classical", "klingonian")
 
 
 class WriteTests(StoreSuite):
@@ -49,6 +52,18 @@ class WriteTests(StoreSuite):
         store.bulk_load([source], G)
         assert store.count(G) == 8
         assert not store.ask("ASK { ?s ?p ?o FILTER(isBlank(?s) || isBlank(?o)) }", Dataset((G,)))
+
+    @pytest.mark.parametrize("merged", [None, H])
+    def test_odd_language_tags(self, store: TripleStore, tmp_path: Path, merged: str | None) -> None:
+        """Tags that BCP 47 does not allow are kept, or mended before they are sent; nothing else is lost."""
+        file = tmp_path / "tags.ttl"
+        file.write_text("<urn:a> <urn:p> " + ", ".join(f'"{tag}"@{tag}' for tag in _TAGS) + " .")
+        notes = store.bulk_load([Source.of(file)], G, merged=merged)
+        assert notes.tags == {"zh-classical", "klingonian"}
+        rows = store.select("SELECT ?text { ?s ?p ?text } ORDER BY ?text", Dataset((G,))).column("text")
+        found = {str(text): text.language.lower() for text in rows if isinstance(text, Literal)}  # type: ignore[union-attr]
+        kept = store.capabilities.any_tag
+        assert found == {tag: (tag if kept else well_formed_tag(tag)).lower() for tag in _TAGS}
 
     def test_a_broken_file_leaves_nothing(self, store: TripleStore, tmp_path: Path) -> None:
         """A load that fails in the middle leaves the graph as it was, and names file and line."""

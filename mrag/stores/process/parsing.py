@@ -21,6 +21,7 @@ from mrag.loaders._records import RecordReport
 from mrag.loaders.checks import MORE_TIME, LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.stores.process.limited import Bounds, perform, stream
+from mrag.stores.process.tags import with_allowed_tags
 
 PART = 10_000
 """Statements that are handed on at a time."""
@@ -41,6 +42,7 @@ def ntriples(
     *,
     skip_bad_lines: bool = False,
     part: int = PART,
+    any_tag: bool = True,
 ) -> Iterator[bytes]:
     """Yield the triples of files as N-Triples, so many at a time, blank nodes as IRIs.
 
@@ -52,11 +54,12 @@ def ntriples(
         on_progress: Called with bytes read and bytes in all.
         skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
         part: Statements of a part.
+        any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
 
     Raises:
         LoadError: If a file is not well formed, or takes more than it may.
     """
-    return _read(sources, notes, on_progress, skip_bad_lines, part, None)
+    return _read(sources, notes, on_progress, skip_bad_lines, part, None, any_tag)
 
 
 def nquads(
@@ -67,6 +70,7 @@ def nquads(
     *,
     skip_bad_lines: bool = False,
     part: int = PART,
+    any_tag: bool = True,
 ) -> Iterator[bytes]:
     """Yield the statements of files as N-Quads, so many at a time, blank nodes as IRIs.
 
@@ -78,11 +82,12 @@ def nquads(
         on_progress: Called with bytes read and bytes in all.
         skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
         part: Statements of a part.
+        any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
 
     Raises:
         LoadError: If a file is not well formed, or takes more than it may.
     """
-    return _read(sources, notes, on_progress, skip_bad_lines, part, into)
+    return _read(sources, notes, on_progress, skip_bad_lines, part, into, any_tag)
 
 
 def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
@@ -106,10 +111,11 @@ def _read(
     skip_bad_lines: bool,
     part: int,
     into: tuple[str, str | None] | None,
+    any_tag: bool,
 ) -> Iterator[bytes]:
     total = sum(source.size() for source in sources)
     work = f"{__name__}:read_files"
-    pieces = stream(work, tuple(sources), skip_bad_lines, part, into, bounds=bounds_of(sources))
+    pieces = stream(work, tuple(sources), skip_bad_lines, part, into, any_tag, bounds=bounds_of(sources))
     with naming(*(source.path for source in sources)):
         while True:
             try:
@@ -191,7 +197,11 @@ def imported(
 
 
 def read_files(
-    sources: Sequence[Source], skip_bad_lines: bool, part: int, into: tuple[str, str | None] | None
+    sources: Sequence[Source],
+    skip_bad_lines: bool,
+    part: int,
+    into: tuple[str, str | None] | None,
+    any_tag: bool = True,
 ) -> Generator[Any, None, LoadNotes]:
     """Yield the statements of files as N-Triples, or N-Quads, and between them the bytes read so far."""
     notes = LoadNotes()
@@ -204,10 +214,12 @@ def read_files(
 
         return note
 
-    quads = chain.from_iterable(
+    quads: Iterator[ox.Quad] = chain.from_iterable(
         statements(source, notes, noted(at), skip_bad_lines=skip_bad_lines)
         for at, source in enumerate(sources)
     )
+    if not any_tag:
+        quads = with_allowed_tags(quads, notes.tags)
     found: Any = (quad.triple for quad in quads)
     format = ox.RdfFormat.N_TRIPLES
     if into is not None:

@@ -26,6 +26,8 @@ _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
 """Seconds that a server may pause in taking a load in, and may need to finish it."""
 _MESSAGE = 400
+_DEADLOCKS = 5
+"""How often a request is repeated that met another in a deadlock."""
 
 
 class Http:
@@ -120,9 +122,10 @@ class Http:
                 if response.status_code in ok:
                     return response
                 text = self._message(response)
-                busy = response.status_code in _TRANSIENT or "deadlock" in text.lower()
-                transient = busy and not _says_timeout(text)
-                if not (repeat and attempt < self.access.retries and transient):
+                # The server took back what it had done, so that any request but a stream can be sent again.
+                deadlock = "deadlock" in text.lower() and (repeat or not upload)
+                busy = repeat and response.status_code in _TRANSIENT and not _says_timeout(text)
+                if attempt >= (_DEADLOCKS if deadlock else self.access.retries if busy else 0):
                     raise self._refused(response.status_code, text, query)
             attempt += 1
             time.sleep(0.1 * 2**attempt)

@@ -1,0 +1,61 @@
+"""Jena's own engine behind Fuseki's paths."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.servers import free_port, running
+
+JARS = Path(os.environ.get("MRAG_JENA_JARS", "/usr/share/java"))
+_WANTED = (
+    "jena-", "commons-", "thrift", "protobuf", "dexx", "gson", "guava", "http", "jackson-",
+    "jakarta.json", "jsonp", "jsonld", "titanium", "slf4j-api", "slf4j-nop",
+)  # fmt: skip
+
+
+def jena_command(folder: Path) -> list[str]:
+    """Return the command that runs classes of Jena's, with what Debian's package leaves at the wrong place.
+
+    Args:
+        folder: An empty folder for that.
+    """
+    core = JARS / "jena-core.jar"
+    if not core.exists() or shutil.which("java") is None:
+        pytest.skip("Jena's tools are not installed (Debian: libapache-jena-java); MRAG_JENA_JARS names them")
+    moved = "org/apache/jena/ext/"
+    with zipfile.ZipFile(core) as archive:
+        for name in archive.namelist():
+            if name.startswith(moved + "xerces/") and name.endswith(".properties"):
+                target = folder / name.removeprefix(moved)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(name))
+    jars = [str(jar) for jar in sorted(JARS.glob("*.jar")) if jar.name.startswith(_WANTED)]
+    return ["java", "-cp", os.pathsep.join([str(folder), *jars])]
+
+
+@contextmanager
+def jena_server(folder: Path, **datasets: str) -> Iterator[str]:
+    """Give the URL of a server whose datasets Jena holds, as Fuseki 4.5 would; its HTTP is the tests' own.
+
+    Args:
+        folder: An empty folder.
+        datasets: By name, `tdb2` for one in memory, `tdb2:FOLDER`, or an assembler's `FILE#RESOURCE`.
+    """
+    if shutil.which("javac") is None:
+        pytest.skip("no Java compiler is installed (Debian: default-jdk-headless)")
+    (folder / "fix").mkdir()
+    command = jena_command(folder / "fix")
+    source = Path(__file__).with_name("JenaServer.java")
+    port = free_port()
+    names = datasets or {"ds": "tdb2"}
+    started = [*command, str(source), str(port), *(f"{n.replace('_', '-')}={w}" for n, w in names.items())]
+    base = f"http://127.0.0.1:{port}"
+    with running(started, f"{base}/$/ping", folder / "jena.log", seconds=120):
+        yield base

@@ -1,0 +1,78 @@
+"""The closure of `owl:sameAs` as servers get it: equal to that of a path, on real servers too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import URIRef
+
+import mrag
+from mrag.graph.connection import open_store
+from mrag.rdf.terms import OWL, Triple, to_ntriples
+from mrag.reasoning.upkeep.sameness import close_same, same_groups
+from mrag.stores.base import Dataset, TripleStore
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.wire.access import Access
+from tests.servers import oxigraph_server, virtuoso_server
+
+SAME = URIRef(OWL + "sameAs")
+NAMES = st.sampled_from([f"urn:x:{n}" for n in "abcdefghij"])
+BY_PATH = (
+    f"SELECT DISTINCT ?x ?y {{ {{ SELECT DISTINCT ?x {{ ?x (<{SAME}>|^<{SAME}>) ?m }} }} "
+    f"?x (<{SAME}>|^<{SAME}>)+ ?y FILTER(?x != ?y) }}"
+)
+ALL = f"SELECT ?x ?y {{ ?x <{SAME}> ?y FILTER(?x != ?y) }}"
+
+
+def pairs(store: TripleStore, query: str) -> set[tuple[str, str]]:
+    return {(str(x), str(y)) for x, y in store.select(query, Dataset(("urn:g",)))}
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), max_size=15))
+@settings(max_examples=100, deadline=None)
+def test_it_is_the_closure_by_a_path(said: list[tuple[str, str]]) -> None:
+    with OxigraphStore() as store:
+        store.insert(to_ntriples(Triple(URIRef(x), SAME, URIRef(y)) for x, y in said), "urn:g")
+        wanted, before = pairs(store, BY_PATH), pairs(store, ALL)
+        assert close_same(store, ["urn:g"], "urn:g") == len(wanted - before)
+        assert pairs(store, ALL) == wanted
+        assert close_same(store, ["urn:g"], "urn:g") == 0
+
+
+def test_classes_do_not_depend_on_order() -> None:
+    said = [("e", "c"), ("a", "b"), ("c", "d"), ("d", "e"), ("z", "y")]
+    assert same_groups(said) == same_groups(said[::-1]) == [["a", "b"], ["c", "d", "e"], ["y", "z"]]
+
+
+@pytest.fixture(params=["oxigraph", "virtuoso"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    server = oxigraph_server(tmp_path, memory=True) if request.param == "oxigraph" else None
+    with server or virtuoso_server(tmp_path, most_rows=2000) as found:
+        yield found
+
+
+def test_a_class_is_closed_on_a_server(url: str, tmp_path: Path) -> None:
+    chain = [(f"urn:x:{n:03}", f"urn:x:{n + 1:03}") for n in range(12)]
+    lines = [f"<{x}> <{SAME}> <{y}> ." for x, y in chain]
+    (tmp_path / "same.nt").write_text("\n".join([*lines, '<urn:x:000> <urn:p> "said of one" .']))
+    with mrag.connect(url, access=Access(user="dba", password="dba")) as kg:
+        kg.load([tmp_path / "same.nt"])
+        mrag.reason(kg)
+        count = f"SELECT (COUNT(*) AS ?n) {{ ?x <{SAME}> ?y FILTER(?x != ?y) }}"
+        assert int(str(kg.query(count).rows[0][0])) == 13 * 12  # type: ignore[union-attr]
+        assert kg.query('ASK { <urn:x:012> <urn:p> "said of one" }') is True
+
+
+def test_pages_join_without_a_gap(url: str) -> None:
+    store, _ = open_store(url, Access(user="dba", password="dba"))
+    said = [(f"urn:x:{'aé'[n % 2]}{n // 7}", f"urn:y:{'B b'[n % 3].strip()}{n}") for n in range(1500)]
+    store.insert(to_ntriples(Triple(URIRef(x), SAME, URIRef(y)) for x, y in said), "urn:g")
+    groups = same_groups(said)
+    close_same(store, ["urn:g"], "urn:g")
+    found = store.select(f"SELECT (COUNT(*) AS ?n) {{ ?x <{SAME}> ?y }}", Dataset(("urn:g",)))
+    assert int(str(found.rows[0][0])) == sum(len(g) * (len(g) - 1) for g in groups)
+    store.close()
