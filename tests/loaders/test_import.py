@@ -92,7 +92,7 @@ def test_a_defect_stops_the_import_or_is_told(mrag: Command, tmp_path: Path, ann
     assert none.returncode == 1 and "holds no annotated images" in none.stderr
     shown = mrag("import", annotations, "--skip-bad", "--no-views", "--no-reason")
     assert shown.returncode == 0
-    assert "unknown category, skipped 1 times" in shown.stderr
+    assert "unknown category, skipped 1 time" in shown.stderr
     assert shown.stdout.splitlines()[1].startswith("load")
 
 
