@@ -14,8 +14,10 @@ from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.loaders.tables.engines import is_database
+from mrag.loaders.tables.metadata import is_metadata, metadata_of
 from mrag.loaders.tables.rows import TableDialect
 from mrag.loaders.tables.table import Table
+from mrag.loaders.tables.web import WebTables
 from mrag.redaction import redact_url
 
 KINDS = ("fashionpedia", "scenes", "table")
@@ -32,6 +34,7 @@ class ImportSettings:
         mapping: How a table becomes RDF.
         boxes: Whether Fashionpedia's bounding boxes are kept.
         dialect: How a table is written.
+        standard: Whether metadata of CSV on the Web also give the tables and their rows.
         on_bad: `stop` at the first bad record, or `skip` it and count it.
     """
 
@@ -40,6 +43,7 @@ class ImportSettings:
     boxes: bool = False
     dialect: TableDialect | None = None
     on_bad: OnBad = "stop"
+    standard: bool = False
 
 
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
@@ -71,8 +75,20 @@ def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) 
     Raises:
         ConfigError: If there is none.
     """
-    if how.mapping is not None:
-        return Table(file, how.mapping, on_bad=how.on_bad, on_progress=on_progress, dialect=how.dialect)
+    mapping = how.mapping
+    if mapping is None and not is_database(file):
+        mapping = metadata_of(file)
+    if is_metadata(mapping or file):
+        return WebTables(
+            file,
+            mapping,
+            standard=how.standard,
+            on_bad=how.on_bad,
+            on_progress=on_progress,
+            dialect=how.dialect,
+        )
+    if mapping is not None:
+        return Table(file, mapping, on_bad=how.on_bad, on_progress=on_progress, dialect=how.dialect)
     if not is_database(file) and not Path(file).is_file():
         raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
     shown = redact_url(str(file)) if is_database(file) else str(file)
@@ -86,6 +102,8 @@ def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
     """Return what a file holds: one object with sections is annotations, several records are scene graphs."""
     if mapping is not None or is_database(file) or str(file).removesuffix(".gz").lower().endswith(_TABLES):
+        return "table"
+    if is_metadata(file):
         return "table"
     with JsonText(file) as text:
         if text.blank() or text.peek() != "{":

@@ -169,7 +169,7 @@ class DelimitedRows(TableRows):
             at = 0
             first: list[list[str]] = []
             try:
-                header: list[str] = next(rows, [])
+                header: list[str] = next((row for row in rows if row), [])
                 if self._dialect.header:
                     self.columns = self._names(header)
                     at = rows.line_num

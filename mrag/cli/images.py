@@ -60,6 +60,9 @@ def import_(
     encoding: Annotated[
         str, typer.Option(metavar="NAME", help="Encoding of tables without a byte order mark.")
     ] = "utf-8",
+    standard: Annotated[
+        bool, typer.Option("--standard", help="CSV on the Web: state the tables and their rows, too.")
+    ] = False,
     boxes: Annotated[
         bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
     ] = False,
@@ -91,7 +94,7 @@ def import_(
     if sketch:
         show_sketch(files, dialect)
         return
-    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop")
+    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard)
     steps = _Steps()
     with opened(store, kg, create=True) as graph, ExitStack() as stack:
         reports: list[RecordReport] = []
