@@ -59,7 +59,11 @@ CASES: dict[str, list[list[str]]] = {
         [f"sqlite:///{TEXT}", "--mapping", "{mapping}"],
     ],
     "create": [["graphdb:{server}/repositories/x"], ["{server}"], [TEXT]],
-    "reason": [["--store", "{store}"], ["--store", "{store}", "--engine", TEXT]],
+    "reason": [
+        ["--store", "{store}"],
+        ["--store", "{store}", "--engine", TEXT],
+        ["--store", "{store}", "--graph", TEXT],
+    ],
     "index": [["--store", "{store}", "--embedder", "none"], ["--store", "{store}", "--query", TEXT]],
     "views": [["--store", "{store}3"], ["--store", "{store}", "--kg", TEXT]],
     "describe": [
