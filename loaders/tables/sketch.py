@@ -98,7 +98,10 @@ def _declared(url: str) -> list[Surveyed]:
         names = sorted(inspector.get_table_names())
         keys = {name: inspector.get_pk_constraint(name)["constrained_columns"] for name in names}
         for name in names:
-            columns = tuple(SurveyedColumn(each["name"], typed=True) for each in inspector.get_columns(name))
+            columns = tuple(
+                SurveyedColumn(each["name"], typed=True, nested=isinstance(each["type"], sa.JSON))
+                for each in inspector.get_columns(name)
+            )
             links = {
                 foreign["constrained_columns"][0]: foreign["referred_table"]
                 for foreign in inspector.get_foreign_keys(name)

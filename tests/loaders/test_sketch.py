@@ -161,11 +161,11 @@ def database(path: Path) -> str:
         base.executescript("""
             CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT);
             CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT, city INTEGER REFERENCES city (id),
-                               opened DATE, area REAL, "odd ""{col}" BLOB);
+                               opened DATE, area REAL, "odd ""{col}" BLOB, more JSON);
             CREATE TABLE stock (shop INTEGER REFERENCES shop (id), item TEXT, PRIMARY KEY (shop, item));
             INSERT INTO city VALUES (1, 'Köln'), (2, 'x"y');
-            INSERT INTO shop VALUES (1, 'Hats', 2, '2020-01-01', 1.5, x'00ff'),
-                                    (2, 'Coats', NULL, NULL, NULL, NULL);
+            INSERT INTO shop VALUES (1, 'Hats', 2, '2020-01-01', 1.5, x'00ff', '{}'),
+                                    (2, 'Coats', NULL, NULL, NULL, NULL, NULL);
             INSERT INTO stock VALUES (1, 'coat/hat');
         """)
     base.close()
