@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mrag.loaders.rdf import Source, sources
     from mrag.loaders.scene_graph import SceneGraphs
     from mrag.loaders.snippets import Snippets
-    from mrag.loaders.tabular import Table
+    from mrag.loaders.tables.table import Table
 
 __all__ = ["Fashionpedia", "RecordReport", "Records", "SceneGraphs", "Snippets", "Source", "Table", "sources"]
 
@@ -24,6 +24,6 @@ __getattr__, __dir__ = lazy(
         "rdf": "Source sources",
         "scene_graph": "SceneGraphs",
         "snippets": "Snippets",
-        "tabular": "Table",
+        "tables.table": "Table",
     },
 )

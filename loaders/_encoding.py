@@ -87,11 +87,20 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
         yield b"[]"
 
 
+def marked(head: bytes) -> str | None:
+    """Return the codec that a byte order mark says, None without one.
+
+    Example:
+        >>> marked("é".encode("utf-16")), marked(b"abcd")
+        ('utf-16', None)
+    """
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
 def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None:
     """Return the codec of a text by its first bytes, None for plain UTF-8."""
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
+    if (mark := marked(head)) is not None:
+        return mark
     if format != ox.RdfFormat.RDF_XML:
         return None
     for begin, encoding in _BARE:

@@ -85,6 +85,7 @@ class Records(ABC):
         on_progress: Called with the bytes read and the bytes in all.
 
     Attributes:
+        name: The source, as errors call it.
         report: What the last pass read and left out.
 
     Raises:
@@ -105,11 +106,20 @@ class Records(ABC):
         if on_bad not in ("stop", "skip"):
             raise ConfigError(f"on_bad is stop or skip, not {on_bad!r}.")
         self.path = Path(path)
-        if not self.path.is_file():
-            raise LoadError("There is no such file.", file=str(self.path), hint="Check the path.")
+        self.name = str(path)
+        self.find()
         self.on_bad: OnBad = on_bad
         self.on_progress = on_progress
         self.report = RecordReport()
+
+    def find(self) -> None:
+        """Check that the source is there.
+
+        Raises:
+            LoadError: If it is not.
+        """
+        if not self.path.is_file():
+            raise LoadError("There is no such file.", file=self.name, hint="Check the path.")
 
     @abstractmethod
     def statements(self) -> Iterator[str]:
@@ -163,17 +173,26 @@ class Records(ABC):
             self.write(path)
             yield path
 
-    def bad(self, kind: str, where: str, what: str) -> None:
+    def bad(self, kind: str, where: str, what: str, hint: str = "", *, line: int | None = None) -> None:
         """Stop at a bad record, or count it.
+
+        Args:
+            kind: What is wrong, by which it is counted.
+            where: The record concerned.
+            what: What is wrong with it, in words.
+            hint: What helps to mend it.
+            line: Where it is in the file, if that is known.
 
         Raises:
             LoadError: If bad records are not skipped.
         """
         if self.on_bad == "stop":
+            rest = "Nothing of this load was stored. Mend it, or leave such records out with --skip-bad."
             raise LoadError(
                 f"{kind[:1].upper()}{kind[1:]}, {where}: {what}.",
-                file=str(self.path),
-                hint="Nothing of this load was stored. Mend it, or leave such records out with --skip-bad.",
+                file=self.name,
+                line=line,
+                hint=f"{hint} {rest}" if hint else rest,
             )
         self.report.note(Problem(kind, where, what))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -12,50 +13,97 @@ from mrag.loaders._records import OnBad, RecordReport, Records
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scene_graph import SceneGraphs
-from mrag.loaders.tabular import Table
+from mrag.loaders.tables.engines import is_database
+from mrag.loaders.tables.metadata import is_metadata, metadata_of
+from mrag.loaders.tables.rows import TableDialect
+from mrag.loaders.tables.table import Table
+from mrag.loaders.tables.web import WebTables
+from mrag.redaction import redact_url
 
 KINDS = ("fashionpedia", "scenes", "table")
 _BATCH = 10_000
+_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 
-def records(
-    file: Path,
-    kind: str | None = None,
-    mapping: Path | None = None,
-    *,
-    boxes: bool = False,
-    on_bad: OnBad = "stop",
-    on_progress: Progress | None = None,
-) -> Records:
-    """Return the records of a file.
+@dataclass(frozen=True)
+class ImportSettings:
+    """How a file of records is read.
 
-    Args:
-        file: Annotations (JSON), scene graphs (JSON, JSONL) or a table (CSV, TSV, JSON), gzipped or not.
+    Attributes:
         kind: One of `KINDS`; told from the file by default.
         mapping: How a table becomes RDF.
         boxes: Whether Fashionpedia's bounding boxes are kept.
+        dialect: How a table is written.
+        standard: Whether metadata of CSV on the Web also give the tables and their rows.
         on_bad: `stop` at the first bad record, or `skip` it and count it.
+    """
+
+    kind: str | None = None
+    mapping: Path | None = None
+    boxes: bool = False
+    dialect: TableDialect | None = None
+    on_bad: OnBad = "stop"
+    standard: bool = False
+
+
+def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
+    """Return the records of a file.
+
+    Args:
+        file: Annotations (JSON), scene graphs (JSON, JSONL) or a table (CSV, TSV, JSON), gzipped or not, a
+            Parquet file, or the URL of a database.
+        how: How it is read.
         on_progress: Called with the bytes read and the bytes in all.
 
     Raises:
         ConfigError: If the kind is not known, or a table has no mapping.
         LoadError: If a file is missing or cannot be read.
     """
-    found = kind or kind_of(file, mapping)
+    found = how.kind or kind_of(file, how.mapping)
     if found == "table":
-        if mapping is None:
-            raise ConfigError("A table needs a mapping.", file=str(file), hint="Name it with --mapping.")
-        return Table(file, mapping, on_bad=on_bad, on_progress=on_progress)
+        return _table(file, how, on_progress)
     if found == "scenes":
-        return SceneGraphs(file, on_bad=on_bad, on_progress=on_progress)
+        return SceneGraphs(file, on_bad=how.on_bad, on_progress=on_progress)
     if found == "fashionpedia":
-        return Fashionpedia(file, on_bad=on_bad, on_progress=on_progress, boxes=boxes)
+        return Fashionpedia(file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes)
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 
-def kind_of(file: Path, mapping: Path | None = None) -> str:
+def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) -> Records:
+    """Return a table with its mapping.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    mapping = how.mapping
+    if mapping is None and not is_database(file):
+        mapping = metadata_of(file)
+    if is_metadata(mapping or file):
+        return WebTables(
+            file,
+            mapping,
+            standard=how.standard,
+            on_bad=how.on_bad,
+            on_progress=on_progress,
+            dialect=how.dialect,
+        )
+    if mapping is not None:
+        return Table(file, mapping, on_bad=how.on_bad, on_progress=on_progress, dialect=how.dialect)
+    if not is_database(file) and not Path(file).is_file():
+        raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
+    shown = redact_url(str(file)) if is_database(file) else str(file)
+    raise ConfigError(
+        "A table needs a mapping.",
+        file=shown,
+        hint="Name it with --mapping. `mrag import --sketch TABLE > mapping.ttl` writes one to begin with.",
+    )
+
+
+def kind_of(file: str | Path, mapping: Path | None = None) -> str:
     """Return what a file holds: one object with sections is annotations, several records are scene graphs."""
-    if mapping is not None or file.name.removesuffix(".gz").lower().endswith((".csv", ".tsv", ".tab")):
+    if mapping is not None or is_database(file) or str(file).removesuffix(".gz").lower().endswith(_TABLES):
+        return "table"
+    if is_metadata(file):
         return "table"
     with JsonText(file) as text:
         if text.blank() or text.peek() != "{":
@@ -65,9 +113,7 @@ def kind_of(file: Path, mapping: Path | None = None) -> str:
     return "fashionpedia"
 
 
-def write(
-    file: Path, kind: str | None, mapping: Path | None, boxes: bool, on_bad: OnBad, out: Path
-) -> Generator[int, None, RecordReport]:
+def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, None, RecordReport]:
     """Write the records of a file as N-Triples, yield the bytes read so far, and return the report.
 
     Raises:
@@ -79,7 +125,7 @@ def write(
     def note(done: int, total: int | None) -> None:
         told[0] = done
 
-    found = records(file, kind, mapping, boxes=boxes, on_bad=on_bad, on_progress=note)
+    found = records(file, how, note)
     lines = found.lines()
     try:
         with out.open("w", encoding="utf-8", newline="\n", buffering=1 << 20) as stream:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
-from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
+from mrag.cli.shared.contradictions import StrictOption, premises_in_words, show_groups, write_report
 from mrag.cli.shared.options import (
     JsonOption,
     KeptLanguageOption,
@@ -24,7 +24,7 @@ from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.reasoning.rounds import Closure
+    from mrag.reasoning.rounds import Closure, OnInconsistency
     from mrag.stores.base import LoadReport
 
 
@@ -164,6 +164,15 @@ def reason(
     kg: KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
     strict: StrictOption = False,
+    graphs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--graph",
+            metavar="IRI",
+            help="Read this named graph alone, or `default` for what is in none; repeatable. It is kept.",
+        ),
+    ] = None,
+    all_graphs: Annotated[bool, typer.Option("--all-graphs", help="Read all graphs again.")] = False,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write all contradictions to a file, as JSON if it is named so."),
@@ -178,14 +187,20 @@ def reason(
     Examples:
       mrag reason --report contradictions.json
       mrag reason --strict --engine sparq
+      mrag reason --graph http://example.org/ontology --graph http://example.org/2024
     """
+    from mrag.errors import ConfigError
+
+    if graphs and all_graphs:
+        raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
     with opened(store, kg) as graph, stopping.kept(kept):
-        closure = _reason(graph, engine, strict=strict)
+        closure = _reason(graph, engine, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)
         if as_json:
-            show_json({"inferred": closure.triples, "contradictions": _json(closure)})
+            read = list(graph.record.premises)
+            show_json({"inferred": closure.triples, "graphs": read, "contradictions": _json(closure)})
         else:
             show(f"{counted(closure.triples, 'triple')} inferred.")
 
@@ -277,11 +292,15 @@ def _say_notes(report: LoadReport, *, any_tag: bool) -> None:
         say(f"Kept language tags that BCP 47 does not allow: {tags}", style="yellow")
 
 
-def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool) -> Closure:
+def _reason(graph: KnowledgeGraph, engine: str, *, strict: bool, graphs: list[str] | None = None) -> Closure:
     from mrag.reasoning.run import reason as run
 
     with status("Reasoning"):
-        closure = run(graph, engine=engine, on_inconsistency="error" if strict else "report")
+        wrong: OnInconsistency = "error" if strict else "report"
+        closure = run(graph, engine=engine, on_inconsistency=wrong, graphs=graphs)
+    if graph.record.premises:
+        named = premises_in_words(graph, graph.record.premises)
+        say(f"Reasoning read {named} alone; `mrag reason --all-graphs` reads all.", style="dim")
     show_groups(closure.contradictions)
     for note in closure.notes[:5]:
         say(note, style="dim")

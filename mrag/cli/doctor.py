@@ -231,6 +231,7 @@ def _few(names: list[str]) -> str:
 
 
 def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResult]:
+    from mrag.cli.shared.contradictions import premises_in_words
 
     with opened(store, kg) as graph:
         record = graph.record
@@ -244,6 +245,9 @@ def _store(store: str | None, kg: str | None, deep: bool) -> Iterator[CheckResul
         yield from _rights(graph)
         if record.triples == 0:
             yield CheckResult("triples", False, "none are loaded", "Load some with `mrag load FILE`.")
+        if record.premises:
+            named = premises_in_words(graph, record.premises)
+            yield CheckResult("reasoning", True, f"reads {named}, as chosen with `mrag reason --graph`")
         if not graph.reasoned:
             yield CheckResult("reasoning", None, "not up to date", "Run `mrag reason`.")
         yield from _contradictions(graph)

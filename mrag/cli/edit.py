@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.contradictions import premises_in_words
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import say, show, show_json, status
 from mrag.text.grammar import counted
@@ -123,6 +124,7 @@ def kgs(
         for one in found:
             inferred = "an unknown number of" if one.inferred is None else f"{one.inferred:,}"
             more = f", {one.graphs:,} named graphs" if one.graphs else ""
+            more += f", reasoning reads {premises_in_words(graph, one.premises)}" if one.premises else ""
             more += ", inferences not up to date" if one.pending else ""
             show(
                 f"{one.name}: {one.triples:,} triples asserted, {inferred} inferred{more}; "

@@ -13,14 +13,15 @@ import typer
 from mrag.cli.data import loading
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import show_groups
+from mrag.cli.shared.importing import name_of, read_records, reading, show_problems, show_sketch, skipped
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.redaction import redact_url
 from mrag.storage.scratch import Scratch
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.loaders._records import RecordReport
-    from mrag.loaders.rdf import Progress
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
 ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, in each graph separately.")]
@@ -28,9 +29,11 @@ ReasonOption = Annotated[bool, typer.Option(help="Infer what follows under OWL, 
 
 def import_(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="FILE", help="Annotations (JSON), scene graphs (JSON, JSONL) or tables (CSV, TSV, JSON)."
+            metavar="FILE",
+            help="Annotations (JSON), scene graphs (JSON, JSONL), tables (CSV, TSV, JSON, Parquet), or the "
+            "URL of a database such as sqlite:///shop.db.",
         ),
     ],
     store: StoreOption = None,
@@ -40,8 +43,26 @@ def import_(
         typer.Option("--as", help="fashionpedia, scenes or table. Default: recognised from the file."),
     ] = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="Mapping of a table to RDF, in Turtle (R2RML or RML).")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="How tables become RDF: Turtle (R2RML or RML), or metadata of CSV on the Web. Default for "
+            "FILE.csv: FILE.csv-metadata.json.",
+        ),
     ] = None,
+    sketch: Annotated[
+        bool,
+        typer.Option("--sketch", help="Print a mapping to begin with for these tables; nothing is loaded."),
+    ] = False,
+    delimiter: Annotated[
+        str, typer.Option(metavar="SIGN", help="Sign between cells, or tab. Default: recognised.")
+    ] = "",
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Encoding of tables without a byte order mark.")
+    ] = "utf-8",
+    standard: Annotated[
+        bool, typer.Option("--standard", help="CSV on the Web: state the tables and their rows, too.")
+    ] = False,
     boxes: Annotated[
         bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
     ] = False,
@@ -49,7 +70,8 @@ def import_(
     reason: ReasonOption = True,
     replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip and count bad records instead of stopping.")
+        bool,
+        typer.Option("--skip-bad", help="Skip bad records and count them by reason instead of stopping."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,20 +83,29 @@ def import_(
     \b
     Examples:
       mrag import instances_attributes_train2020.json
-      mrag import shops.csv --mapping shops.ttl
+      mrag import --sketch shops.csv cities.csv > mapping.ttl
+      mrag import shops.csv cities.csv --mapping mapping.ttl --skip-bad
+      mrag import sqlite:///shop.db --mapping shop.ttl
     """
+    from mrag.loaders.importing import ImportSettings
+    from mrag.loaders.tables.rows import TableDialect
+
+    dialect = TableDialect(delimiter=delimiter, encoding=encoding)
+    if sketch:
+        show_sketch(files, dialect)
+        return
+    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard)
     steps = _Steps()
     with opened(store, kg, create=True) as graph, ExitStack() as stack:
         reports: list[RecordReport] = []
         paths: list[Path] = []
         for file in files:
-            with steps(f"read {file.name}"), progress(f"Reading {file.name}") as note:
+            name = name_of(file)
+            with steps(f"read {name}"), reading(file) as note:
                 # Named like the source, so that what is said of an interrupted load makes sense.
                 folder = stack.enter_context(Scratch("records"))
-                paths.append(folder / (file.name.removesuffix(".gz") + ".nt"))
-                on_bad = "skip" if skip_bad else "stop"
-                reports.append(_read(file, kind, mapping, boxes, on_bad, paths[-1], note))
-            _show_problems(file, reports[-1])
+                paths.append(folder / (name.removesuffix(".gz") + ".nt"))
+                reports.append(read_records(file, how, paths[-1], note))
         with stopping.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
@@ -93,15 +124,17 @@ def import_(
         result = {
             "store": graph.store.url,
             "kg": graph.name,
-            "records": [{"file": str(f), **_report(r)} for f, r in zip(files, reports, strict=True)],
+            "records": [{"file": redact_url(f), **_report(r)} for f, r in zip(files, reports, strict=True)],
+            "skipped": skipped(reports),
             "steps": steps.done,
         }
         if as_json:
             show_json(result)
-            return
-        _show(steps)
-        if fashion:
-            say(f"Next: `mrag index --kg {graph.name}-images --query kg/sentences`.", style="dim")
+        else:
+            _show(steps)
+            if fashion:
+                say(f"Next: `mrag index --kg {graph.name}-images --query kg/sentences`.", style="dim")
+        show_problems(files, reports)
 
 
 def views(
@@ -156,18 +189,6 @@ class _Steps:
         self.done.append(step)
 
 
-def _read(
-    file: Path, kind: str | None, mapping: Path | None, boxes: bool, on_bad: str, out: Path, note: Progress
-) -> RecordReport:
-    """Write the records of a file as N-Triples, in a process with limits."""
-    from mrag.errors import LoadError
-    from mrag.stores.process.parsing import imported
-
-    if not file.is_file():
-        raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
-    return imported(file, out, kind, mapping, boxes=boxes, on_bad=on_bad, on_progress=note)
-
-
 def _reason(steps: _Steps, graph: KnowledgeGraph) -> None:
     with steps(f"reason over {graph.name}") as done:
         _infer(done, graph)
@@ -217,13 +238,6 @@ def _report(report: RecordReport) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(report)
-
-
-def _show_problems(file: Path, report: RecordReport) -> None:
-    for kind, count in sorted(report.problems.items()):
-        say(f"{file.name}: {kind}, skipped {count:,} times.", style="yellow")
-    for problem in report.examples[:5]:
-        say(f"  {problem.where}: {problem.what}", style="dim")
 
 
 def _show(steps: _Steps) -> None:

@@ -22,6 +22,7 @@ class KgSummary:
         triples: Triples asserted.
         inferred: Triples inferred; None if they have not been counted.
         graphs: Named graphs of clients.
+        premises: Named graphs that reasoning reads, if not all.
         pending: Whether the triples have changed since they were last reasoned over.
     """
 
@@ -30,6 +31,7 @@ class KgSummary:
     inferred: int | None
     graphs: int
     pending: bool
+    premises: tuple[str, ...] = ()
 
 
 def summaries(store: TripleStore) -> list[KgSummary]:
@@ -55,7 +57,8 @@ def summaries(store: TripleStore) -> list[KgSummary]:
         record = read_record(store, iri)
         inferred = 0 if not record.inferred else record.inferences if record.inferences >= 0 else None
         name = iri.removeprefix(_PREFIX)
-        found.append(KgSummary(name, record.triples, inferred, len(record.contexts), record.outdated))
+        counts = (record.triples, inferred, len(record.contexts))
+        found.append(KgSummary(name, *counts, record.outdated, record.premises))
     return found
 
 

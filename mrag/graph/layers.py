@@ -204,16 +204,24 @@ class GraphLayers:
         if changed:
             self.cache = {}
 
-    def set_inferred(self, graphs: Sequence[str], count: int = -1, apart: Sequence[str] = ()) -> None:
+    def set_inferred(
+        self,
+        graphs: Sequence[str],
+        count: int = -1,
+        apart: Sequence[str] = (),
+        premises: Sequence[str] | None = None,
+    ) -> None:
         """Make these graphs the inferred layer of the present triples, in one transaction.
 
         Args:
             graphs: IRIs of the graphs.
             count: Triples in them, if they have been counted.
             apart: IRIs of graphs of what follows and contradicts the ontology.
+            premises: The named graphs that reasoning read, if they are others than before.
         """
         record, revision = self.record.without_inferences(), self.record.revision + 1
         after = replace(record, inferred=tuple(graphs), inferences=count, apart=tuple(apart))
+        after = after if premises is None else replace(after, premises=tuple(premises))
         self.commit(replace(after, revision=revision, reasoned=revision, pending=""))
 
     def exchange(self, *, into: str = "", out: str = "") -> None:

@@ -6,10 +6,7 @@ from dataclasses import replace
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import Record
-from mrag.rdf.terms import curie, iri
-
-_LISTED = 5
+from mrag.graph.record import Record, named_graph
 
 
 class NarrowedGraph(KnowledgeGraph):
@@ -37,15 +34,8 @@ class NarrowedGraph(KnowledgeGraph):
         from mrag.index.similarity import SimilarityIndexes
 
         self.__dict__.update(vars(whole))
-        name = str(iri(graph, whole.prefixes))
         record = whole.record
-        if name not in record.contexts:
-            known = [curie(each, whole.prefixes) for each in record.contexts]
-            more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-            raise ConfigError(
-                f"The graph {whole.name!r} has no named graph {curie(name, whole.prefixes)}.",
-                hint=f"It has: {', '.join(known[:_LISTED])}{more}." if known else "It has none.",
-            )
+        name = named_graph(record, graph, whole.name, whole.prefixes)
         self.within = name
         self.cache = {}
         self._labels, self._profile = {}, None
@@ -53,7 +43,7 @@ class NarrowedGraph(KnowledgeGraph):
         self.searcher = SimilarityIndexes.of(whole)
         # Nothing that is counted here may be kept for the whole.
         own = replace(record, asserted=(name,), inferred=(), added=(), contexts=(name,), merged="")
-        self.record = replace(own, profile="", kept=False, triples=whole.store.count(name))
+        self.record = replace(own, profile="", premises=(), kept=False, triples=whole.store.count(name))
 
     def commit(self, after: Record, also: str = "", *, changed: bool = True) -> None:
         """Refuse: a part cannot be written for the whole.

@@ -12,17 +12,23 @@ from typing import TypeAlias, cast
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
+from mrag.errors import ConfigError
 from mrag.rdf import queries
 from mrag.rdf.printing import to_data
-from mrag.rdf.terms import MRAG, RDF, Term, to_ox
+from mrag.rdf.terms import MRAG, RDF, Term, curie, to_ox
+from mrag.rdf.terms import iri as as_iri
 from mrag.stores.base import Dataset, TripleStore
 
 SYSTEM = "urn:mrag:system"
 """The graph that holds the records; no query sees it but those of this module."""
 
+UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"
+"""Stands for what is in no named graph, where graphs are chosen."""
+
 Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
 """Where a triple comes from: the data, reasoning, a model that described something, or evidence."""
 
+_LISTED = 5
 _WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:]+:(enriched|completed)")
 
 LABELS: tuple[str, ...] = (
@@ -57,6 +63,7 @@ class Record:
         prefixes: Prefixes that loaded files declared, as JSON.
         labels: Properties that somebody chose to name things, best first, as JSON.
         contexts: Named graphs of the clients' own, each with its triples.
+        premises: Those of `contexts` that reasoning reads, `UNNAMED` for what is in none; empty for all.
         merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
         kept: Whether the system graph holds this record; what a store had before is read without one.
     """
@@ -78,6 +85,7 @@ class Record:
     came: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
 
     @property
     def outdated(self) -> bool:
@@ -85,10 +93,14 @@ class Record:
         return -1 < self.reasoned != self.revision
 
     @property
+    def changed(self) -> bool:
+        """Return whether it says what came and what went since the last reasoning."""
+        return bool(self.added or self.came or self.removed)
+
+    @property
     def followed(self) -> bool:
         """Return whether the next reasoning can start from what has changed alone."""
-        changed = self.added or self.came or self.removed
-        return bool(self.inferred) and (bool(changed) or self.reasoned == self.revision)
+        return bool(self.inferred) and (self.changed or self.reasoned == self.revision)
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -157,6 +169,29 @@ def status_of(graph: str, *, inferred: bool = False) -> Status:
     return cast(Status, written[1] or written[2])
 
 
+def named_graph(record: Record, graph: str, kg: str, prefixes: Mapping[str, str]) -> str:
+    """Return the IRI of a named graph.
+
+    Args:
+        record: The record of the knowledge graph.
+        graph: Its IRI or CURIE.
+        kg: The name of the knowledge graph, for errors.
+        prefixes: Those of CURIEs.
+
+    Raises:
+        ConfigError: If there is no such named graph.
+    """
+    name = str(as_iri(graph, prefixes))
+    if name in record.contexts:
+        return name
+    known = [curie(each, prefixes) for each in record.contexts]
+    more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+    raise ConfigError(
+        f"The graph {kg!r} has no named graph {curie(name, prefixes)}.",
+        hint=f"It has: {', '.join(known[:_LISTED])}{more}." if known else "It has none.",
+    )
+
+
 def read_record(store: TripleStore, iri: str) -> Record:
     """Read the record of a knowledge graph; a fresh one if there is none.
 
@@ -189,6 +224,7 @@ def read_record(store: TripleStore, iri: str) -> Record:
         labels=one("labelProperties", ""),
         kept=bool(found),
         contexts=tuple(sorted(found.get("contextGraph", []))),
+        premises=tuple(sorted(found.get("premiseGraph", []))),
         merged=one("mergedGraph", ""),
     )
 
@@ -203,6 +239,7 @@ def record_update(iri: str, record: Record) -> str:
         *(("removedGraph", g) for g in record.removed),
         *(("apartGraph", g) for g in record.apart),
         *(("contextGraph", g) for g in record.contexts),
+        *(("premiseGraph", g) for g in record.premises),
         *(("mergedGraph", g) for g in (record.merged,) if g),
     )
     rows: list[tuple[URIRef, Term]] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -18,6 +18,7 @@ from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import Closure, OnInconsistency, Round
 from mrag.reasoning.upkeep.apart import withhold, without
 from mrag.reasoning.upkeep.incremental import Follower
+from mrag.reasoning.upkeep.premises import chosen, premises, refuse_choice, united, without_asserted
 from mrag.reasoning.upkeep.retract import TooFarReaching
 from mrag.stores.base import Dataset
 
@@ -30,6 +31,7 @@ def reason(
     engine: str = "rules",
     on_round: Callable[[Round], None] | None = None,
     on_inconsistency: OnInconsistency = "report",
+    graphs: Sequence[str] | None = None,
 ) -> Closure:
     """Bring the inferred triples of a knowledge graph up to date.
 
@@ -40,6 +42,9 @@ def reason(
 
     What follows and contradicts the ontology is kept apart, out of sight, and nothing rests on it.
 
+    Where named graphs are chosen, reasoning reads these alone, then and after later changes, until others are
+    chosen; then everything is inferred anew after each change.
+
     Args:
         kg: The knowledge graph.
         engine: `rules` runs OWL 2 RL and a little more as SPARQL in the store; `sparq` has the
@@ -47,6 +52,8 @@ def reason(
         on_round: Called after each round of rules.
         on_inconsistency: What triples that contradict the axioms do: `report` infers all the same and gives
             them in the closure, `error` raises.
+        graphs: Named graphs that are read, by IRI or CURIE, `default` for what is in none; empty for all that
+            is asserted, which is so by default; None for the choice of before.
 
     Returns:
         What was inferred.
@@ -54,7 +61,7 @@ def reason(
     Raises:
         InconsistentOntology: If the triples contradict the axioms and that is an error; the layer is as it
             was before.
-        ConfigError: If there is no such engine.
+        ConfigError: If there is no such engine, or no such named graph.
 
     Example:
         >>> import mrag
@@ -71,34 +78,38 @@ def reason(
     if engine not in ("rules", "sparq"):
         raise ConfigError(f"There is no reasoner {engine!r}.", hint="Use rules or sparq.")
     if kg.store.capabilities.reasoning:
+        refuse_choice(kg, graphs)
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "The server infers by its own rules as triples come in."
         return Closure(kg.record.inferred, inferred, (), 0.0, notes=(note,))
-    record = kg.record
+    record, names = kg.record, chosen(kg, graphs)
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
     kg.collect(f"{prefix}:")
     label = _label(kg)
     kg.begin("reasoning")
     try:
-        if engine == "rules" and record.followed and (record.added or record.came or record.removed):
+        whole = not (names or record.premises)
+        if whole and engine == "rules" and record.followed and record.changed:
             if (done := _followed(kg, prefix, on_round, on_inconsistency)) is not None:
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
         run = accelerate if engine == "sparq" else materialise
-        closure = run(
-            kg.store,
-            kg.dataset("asserted"),
-            prefix,
-            on_round=on_round,
-            on_inconsistency=on_inconsistency,
-            label=label,
-        )
-        closure, apart = _kept_apart(kg, closure, f"{prefix}:apart")
+        with united(kg, names, prefix) as asserted:
+            closure = run(
+                kg.store,
+                asserted,
+                prefix,
+                on_round=on_round,
+                on_inconsistency=on_inconsistency,
+                label=label,
+            )
+            closure, apart = _kept_apart(kg, closure, asserted, f"{prefix}:apart")
+        closure = without_asserted(kg, closure) if names else closure
     except BaseException:
         kg.end()
         raise
-    kg.set_inferred(closure.graphs, closure.triples, (apart,) if apart else ())
+    kg.set_inferred(closure.graphs, closure.triples, (apart,) if apart else (), names)
     return closure
 
 
@@ -109,7 +120,17 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
         kg: The knowledge graph, reasoned over.
         triple: What to prove.
     """
-    return prove(kg.store, kg.dataset("asserted"), kg.dataset("inferred"), triple, label=_label(kg))
+    asserted, inferred, label = kg.dataset("asserted"), kg.dataset("inferred"), _label(kg)
+    names = kg.record.premises
+    if not names:
+        return prove(kg.store, asserted, inferred, triple, label=label)
+    # By the axioms that reasoning read; by facts that it did not read only where they stand for what it
+    # inferred as well.
+    rules = compile_rules(kg.store, premises(kg, names))
+    found = prove(kg.store, asserted, inferred, triple, ruleset=rules, label=label)
+    if found is None or found.asserted:
+        return found
+    return prove(kg.store, premises(kg, names), inferred, triple, ruleset=rules, label=label) or found
 
 
 def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
@@ -118,8 +139,9 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     Args:
         kg: The knowledge graph; without reasoning only direct contradictions show.
     """
-    rules = compile_rules(kg.store, kg.dataset("asserted"))
-    whole = Dataset((*kg.dataset().default, *kg.record.apart))
+    asserted = premises(kg, kg.record.premises)
+    rules = compile_rules(kg.store, asserted)
+    whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
     return check(kg.store, whole, ruleset=rules, label=_label(kg))
 
 
@@ -173,11 +195,12 @@ def _extended(
     return replace(closure, triples=sum(kg.store.count(g) for g in graphs))
 
 
-def _kept_apart(kg: KnowledgeGraph, closure: Closure, prefix: str) -> tuple[Closure, str | None]:
+def _kept_apart(
+    kg: KnowledgeGraph, closure: Closure, asserted: Dataset, prefix: str
+) -> tuple[Closure, str | None]:
     """Take what contradicts the ontology, and what rests on it, out of a closure that is not in sight yet."""
     if not closure.contradictions:
         return closure, None
-    asserted = kg.dataset("asserted")
     rules = compile_rules(kg.store, asserted)
     counts = TripleCounts.of(kg.store, (*asserted.default, *closure.graphs))
     try:

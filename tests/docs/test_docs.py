@@ -173,6 +173,24 @@ def test_codes_are_built_and_searched(tmp_path: Path) -> None:
     assert "Has as asked: GraphDB developed by Ontotext." in done.stdout
 
 
+def test_the_tables_that_are_shown_become_a_graph(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "tables.md"
+    for name, content in zip(("shops.csv", "cities.csv"), blocks(page, "csv"), strict=True):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    sketch, load, query = (shlex.split(line)[1:] for line in blocks(page, "sh")[0].splitlines())
+    done = run(*sketch[: sketch.index(">")], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert blocks(page, "turtle")[0] in done.stdout
+    (tmp_path / sketch[-1]).write_text(done.stdout, encoding="utf-8")
+    assert run(*load, cwd=tmp_path).returncode == 0
+    shown = run(*query, cwd=tmp_path)
+    assert "Köln" in shown.stdout and "Ada Lin" in shown.stdout, shown.stderr
+    (tmp_path / "shops.csv").write_text("id,name,opened,goods\n7,Coats & Co,3.2.2001,coats; hats\n8,X,,\n")
+    (tmp_path / "shops.csv-metadata.json").write_text(blocks(page, "json")[0])
+    done = run("import", "shops.csv", "--store", "oxigraph:./web", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["records"][0]["triples"] == 7, done.stderr
+
+
 def test_what_is_shown_as_learnt_is_learnt(tmp_path: Path) -> None:
     (line,) = [b for b in blocks(QUICK_START, "sh") if b.startswith("mrag learn")]
     done = run(*shlex.split(line)[1:], cwd=tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_a_defect_stops_the_import_or_is_told(mrag: Command, tmp_path: Path, ann
     assert none.returncode == 1 and "holds no annotated images" in none.stderr
     shown = mrag("import", annotations, "--skip-bad", "--no-views", "--no-reason")
     assert shown.returncode == 0
-    assert "unknown category, skipped 1 times" in shown.stderr
+    assert "unknown category, skipped 1 time" in shown.stderr
     assert shown.stdout.splitlines()[1].startswith("load")
 
 
@@ -124,3 +125,52 @@ def test_what_a_file_holds_is_told_by_its_content(mrag: Command, tmp_path: Path)
     ):
         failed = mrag("import", tmp_path / arguments[0], *arguments[1:])
         assert failed.returncode == 1 and message in failed.stderr
+
+
+def test_tables_are_sketched_imported_and_what_was_skipped_is_said(mrag: Command, tmp_path: Path) -> None:
+    shops, cities = tmp_path / "shops.csv", tmp_path / "cities {x}.csv"
+    shops.write_bytes('id;name;city;year\n1;Hüte;3;1999\n2;"A\n""B""";4;2001\n'.encode("iso-8859-1"))
+    cities.write_text("\ufeffid,name\n3,Köln\n4,Paris\n", encoding="utf-8")
+    wrong = mrag("import", "--sketch", shops, cities)
+    assert wrong.returncode == 1 and "column 'name'" in wrong.stderr and "--encoding" in wrong.stderr
+    (tmp_path / "other.csv").write_bytes(shops.read_bytes())
+    sketched = mrag("import", "--sketch", "--encoding", "iso-8859-1", shops)
+    assert sketched.returncode == 0 and not (mrag.store).exists()
+    mapping = tmp_path / "m.ttl"
+    mapping.write_text(sketched.stdout)
+    done = mrag.json("import", shops, "--mapping", mapping, "--encoding", "iso-8859-1")
+    assert done["skipped"] == {} and done["records"][0]["counts"] == {"rows": 2}
+    names = mrag.json("query", "SELECT ?o { ?s <http://example.org/name> ?o }")["results"]["bindings"]
+    assert {row["o"]["value"] for row in names} == {"Hüte", 'A\n"B"'}
+    shops.write_text("id;name;city;year\n1;Hats;3;MCM\n;X;3;1\n3;Y;3;MM\n4;Z;3;1;5\n")
+    failed = mrag("import", shops, "--mapping", mapping)
+    assert failed.returncode == 1 and "line 2, column 'year': 'MCM' is no xsd:integer" in failed.stderr
+    skipped = {"no xsd:integer": 2, "no subject": 1, "wrong row": 1}
+    assert mrag.json("import", shops, "--mapping", mapping, "--skip-bad", "--no-reason")["skipped"] == skipped
+    said = mrag("import", shops, "--mapping", mapping, "--skip-bad", "--no-reason").stderr
+    assert "shops.csv: no xsd:integer, skipped 2 times." in said and "line 4, column 'year'" in said
+    failed = mrag("import", cities, "--mapping", mapping)
+    assert "no column 'city'" in failed.stderr and "nearest first: 'id', 'name'" in failed.stderr
+
+
+def test_databases_and_metadata_are_imported(mrag: Command, tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    with sqlite3.connect(tmp_path / "a.db") as base:
+        base.executescript(
+            "CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT);INSERT INTO shop VALUES (1, 'Hats')"
+        )
+    base.close()
+    url = f"sqlite:///{tmp_path}/a.db"
+    (tmp_path / "m.ttl").write_text(mrag("import", "--sketch", url).stdout)
+    done = mrag.json("import", url, "--mapping", tmp_path / "m.ttl")
+    assert (done["records"][0]["triples"], done["steps"][0]["step"]) == (4, "read a.db")
+    failed = mrag("import", "postgresql://ann:secret@127.0.0.1:1/shop", "--mapping", tmp_path / "m.ttl")
+    assert failed.returncode == 1 and "secret" not in failed.stderr
+    about = {"@context": "http://www.w3.org/ns/csvw", "url": "http://example.org/t.csv"}
+    (tmp_path / "t.csv-metadata.json").write_text(json.dumps(about))
+    (tmp_path / "t.csv").write_text("a,b\n1,\n")
+    for arguments, triples in (
+        ([tmp_path / "t.csv"], 1),
+        ([tmp_path / "t.csv-metadata.json", "--standard"], 10),
+    ):
+        assert mrag.json("import", *arguments)["records"][0]["triples"] == triples

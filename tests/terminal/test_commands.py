@@ -50,9 +50,20 @@ CASES: dict[str, list[list[str]]] = {
         ["{scenes}", "--store", "{store}4", "--skip-bad", "--no-reason"],
         ["{scenes}", "--store", "{store}4"],
         ["{turtle}", "--as", TEXT],
+        ["--sketch", "{table}"],
+        ["{table}", "--mapping", "{mapping}", "--store", "{store}5", "--skip-bad"],
+        ["{table}", "--mapping", "{mapping}", "--store", "{store}5"],
+        ["{table}", "--mapping", "{metadata}", "--store", "{store}5", "--standard"],
+        ["{table}", "--delimiter", TEXT],
+        ["{table}", "--encoding", TEXT],
+        [f"sqlite:///{TEXT}", "--mapping", "{mapping}"],
     ],
     "create": [["graphdb:{server}/repositories/x"], ["{server}"], [TEXT]],
-    "reason": [["--store", "{store}"], ["--store", "{store}", "--engine", TEXT]],
+    "reason": [
+        ["--store", "{store}"],
+        ["--store", "{store}", "--engine", TEXT],
+        ["--store", "{store}", "--graph", TEXT],
+    ],
     "index": [["--store", "{store}", "--embedder", "none"], ["--store", "{store}", "--query", TEXT]],
     "views": [["--store", "{store}3"], ["--store", "{store}", "--kg", TEXT]],
     "describe": [
@@ -275,6 +286,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
             "store": "", "turtle": ".ttl", "broken": ".ttl", "lines": ".nt", "missing": ".ttl", "photos": "",
             "annotations": ".json", "scenes": ".jsonl", "answer": ".json", "texts": "", "policy": ".npz",
             "codes": "", "collection": "", "questions": ".jsonl", "run": ".trec", "out": "", "model": ".gguf",
+            "table": ".csv", "mapping": ".ttl", "metadata": ".json",
         }.items()
     }  # fmt: skip
     Path(names["turtle"]).write_text(turtle(), encoding="utf-8")
@@ -282,6 +294,21 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
     Path(names["lines"]).write_text(
         f'<urn:a> <urn:b> "{escapes(TEXT)}" .\n<urn:a> {TEXT} .\n', encoding="utf-8"
     )
+    Path(names["table"]).write_text(
+        f"id,name{TEXT.replace(',', ' ')}\n1,x\n2,{TEXT}\n3,a,b\n", encoding="utf-8"
+    )
+    Path(names["mapping"]).write_text(
+        '[] <http://www.w3.org/ns/r2rml#subjectMap> [ <http://www.w3.org/ns/r2rml#template> "urn:{id}" ;'
+        f" <http://www.w3.org/ns/r2rml#class> <urn:{escapes(TEXT)}> ] .",
+        encoding="utf-8",
+    )
+    columns = [{"name": TEXT, "datatype": "integer"}]
+    about = {
+        "@context": "http://www.w3.org/ns/csvw",
+        "url": Path(names["table"]).name,
+        "tableSchema": {"columns": columns},
+    }
+    Path(names["metadata"]).write_text(json.dumps(about))
     Path(names["scenes"]).write_text(json.dumps({"image_id": TEXT, "objects": TEXT}) + "\n{" + TEXT)
     Path(names["photos"]).mkdir()
     Image.new("RGB", (30, 40), "firebrick").save(Path(names["photos"]) / "red.png")

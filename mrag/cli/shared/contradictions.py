@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrag.cli.shared.output import say
-from mrag.text.grammar import counted
+from mrag.text.grammar import counted, join
 
 if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
     from mrag.reasoning.clashes import ClashGroup
 
 StrictOption = Annotated[
@@ -80,3 +81,12 @@ def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
         raise ConfigError(
             "The report cannot be written.", file=str(file), hint="Check the path and permissions."
         ) from error
+
+
+def premises_in_words(graph: KnowledgeGraph, names: Sequence[str]) -> str:
+    """Return the named graphs that reasoning reads, in words."""
+    from mrag.graph.record import UNNAMED
+    from mrag.rdf.terms import curie
+
+    said = ["what is in no named graph" if n == UNNAMED else curie(n, graph.prefixes) for n in names]
+    return join(said)

@@ -19,7 +19,11 @@ import pyoxigraph as ox
 from mrag.errors import LoadError, QueryTimeout
 from mrag.loaders._records import RecordReport
 from mrag.loaders.checks import MORE_TIME, LoadNotes
+from mrag.loaders.importing import ImportSettings, write
 from mrag.loaders.rdf import Progress, Source
+from mrag.loaders.tables.engines import is_database
+from mrag.loaders.tables.rows import TableDialect
+from mrag.loaders.tables.sketch import sketched
 from mrag.stores.process.limited import Bounds, perform, stream
 from mrag.stores.process.tags import with_allowed_tags
 
@@ -159,34 +163,28 @@ def bounds_for(size: int) -> Bounds:
 
 
 def imported(
-    file: Path,
-    out: Path,
-    kind: str | None,
-    mapping: Path | None,
-    *,
-    boxes: bool,
-    on_bad: str,
-    on_progress: Progress | None = None,
+    file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
     """Write a file of records as N-Triples, as `mrag.loaders.importing.write` does.
 
     Args:
-        file: The records.
+        file: The records, or the URL of a database. Those of a server are read in this process, as a child
+            has no network.
         out: Where the triples go.
-        kind: What is in the file; told from it by default.
-        mapping: How a table becomes RDF.
-        boxes: Whether bounding boxes are kept.
-        on_bad: `stop` or `skip`.
-        on_progress: Called with bytes read and bytes in all.
+        how: How they are read.
+        on_progress: Called with bytes read and bytes in all; with rows read and None for a database.
 
     Raises:
         ConfigError: If the kind is not known, or a table has no mapping.
         LoadError: If the file is not well formed, or takes more than it may.
     """
-    size = file.stat().st_size
-    work = "mrag.loaders.importing:write"
-    pieces = stream(work, file, kind, mapping, boxes, on_bad, out, bounds=bounds_for(size))
-    with naming(file):
+    served = is_database(file)
+    size = None if served else Path(file).stat().st_size
+    if served and not str(file).startswith("sqlite"):
+        pieces: Generator[Any, None, Any] = write(file, how, out)
+    else:
+        pieces = stream("mrag.loaders.importing:write", file, how, out, bounds=bounds_for(size or 0))
+    with naming(*(() if served else (Path(file),))):
         while True:
             try:
                 done = next(pieces)
@@ -194,6 +192,20 @@ def imported(
                 return cast(RecordReport, end.value)
             if on_progress is not None:
                 on_progress(done, size)
+
+
+def sketch(files: Sequence[str], dialect: TableDialect) -> str:
+    """Return a mapping to begin with, as `mrag.loaders.tables.sketch.sketched` does, read like `imported`.
+
+    Raises:
+        LoadError: If a file is missing, or cannot be read as a table.
+    """
+    if any(is_database(file) and not file.startswith("sqlite") for file in files):
+        return sketched(files, dialect)
+    size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+    return cast(
+        str, perform("mrag.loaders.tables.sketch:sketched", list(files), dialect, bounds=bounds_for(size))
+    )
 
 
 def read_files(

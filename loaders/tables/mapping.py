@@ -6,132 +6,36 @@ Source:
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders.rdf import Source
-from mrag.rdf.terms import RDF, XSD
+from mrag.loaders.tables.terms import TermMap, TriplesMap
+from mrag.rdf.terms import RDF
 
 RR = "http://www.w3.org/ns/r2rml#"
 RML = "http://semweb.mmlab.be/ns/rml#"
 TAB = "https://w3id.org/mrag/table#"
 """Namespace of `tab:separator` and `tab:null`."""
 
-_IGNORED = {RML + "logicalSource", RR + "logicalTable", RDF + "type"}
+_IGNORED = {
+    *(RML + n for n in ("logicalSource", "referenceFormulation", "iterator")),
+    *(RR + n for n in ("logicalTable", "sqlVersion")),
+    RDF + "type",
+}
 _KNOWN = {
     *(RR + n for n in ("subjectMap", "subject", "predicateObjectMap", "predicate", "objectMap", "object")),
-    *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language")),
+    *(RR + n for n in ("template", "constant", "class", "termType", "datatype", "language", "column")),
+    *(RR + "tableName", RR + "sqlQuery", RML + "source"),
     *(RML + "reference", TAB + "separator", TAB + "null"),
 }
 _COLUMN = re.compile(r"\\([\\{}])|\{((?:[^\\{}]|\\.)+)\}|([{}\\])")
-_LEXICAL = {
-    XSD + name: re.compile(form)
-    for name, form in (
-        ("integer", r"[+-]?[0-9]+"),
-        ("decimal", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"),
-        ("double", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN"),
-        ("boolean", r"true|false|0|1"),
-        ("date", r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})?"),
-        (
-            "dateTime",
-            r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?",
-        ),
-        ("gYear", r"-?[0-9]{4,}"),
-    )
-}
-"""Lexical forms of the datatypes that are checked (XML Schema 1.1, part 2); values of others pass."""
-
-Cells = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class TermMap:
-    """How terms are made of a row.
-
-    Attributes:
-        constant: The term itself, or None.
-        pieces: A template: texts and names of columns in turn.
-        column: A column whose values are taken as they are.
-        iri: Whether the terms are IRIs.
-        datatype: Of literals.
-        language: Of literals.
-        separator: Splits a cell.
-        null: Texts that stand for no value, beside the empty one.
-    """
-
-    constant: ox.NamedNode | ox.Literal | None = None
-    pieces: tuple[str, ...] = ()
-    column: str = ""
-    iri: bool = False
-    datatype: str = ""
-    language: str = ""
-    separator: str = ""
-    null: frozenset[str] = frozenset()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns it needs."""
-        return self.pieces[1::2] if self.pieces else ((self.column,) if self.column else ())
-
-    def terms(self, row: Cells) -> Iterator[str]:
-        """Yield the terms for a row, as N-Triples; none where a value is missing.
-
-        Raises:
-            ValueError: If a cell is no well-formed IRI, or a number or date its datatype does not know.
-        """
-        if self.constant is not None:
-            yield str(self.constant)
-            return
-        if not self.pieces:
-            for value in self._values(row.get(self.column)):
-                yield self._term(value)
-            return
-        made = [self.pieces[0]]
-        for name, rest in zip(self.pieces[1::2], self.pieces[2::2], strict=True):
-            values = self._values(row.get(name))
-            made = [m + self._spelt(v) + rest for v in values for m in made]
-        for value in made:
-            yield self._term(value)
-
-    def _values(self, cell: Any) -> list[str]:
-        cells = cell if isinstance(cell, list) else [cell]
-        values = [_written(c) for c in cells if c is not None]
-        if self.separator:
-            values = [v for value in values for v in value.split(self.separator)]
-        stripped = (value.strip() for value in values)
-        return [value for value in stripped if value and value not in self.null]
-
-    def _spelt(self, value: str) -> str:
-        return quote(value, safe="") if self.iri else value
-
-    def _term(self, value: str) -> str:
-        if self.iri:
-            return str(ox.NamedNode(value))
-        if self.language:
-            return str(ox.Literal(value, language=self.language))
-        if self.datatype:
-            if (known := _LEXICAL.get(self.datatype)) is not None and not known.fullmatch(value):
-                raise ValueError(f"{value[:80]!r} is no {self.datatype.removeprefix(XSD)}")
-            return str(ox.Literal(value, datatype=ox.NamedNode(self.datatype)))
-        return str(ox.Literal(value))
-
-
-@dataclass(frozen=True)
-class TriplesMap:
-    """How triples are made of a row: subjects, their classes, and predicates with objects."""
-
-    subject: TermMap
-    classes: tuple[str, ...]
-    rest: tuple[tuple[str, TermMap], ...]
 
 
 def read_mapping(path: str | os.PathLike[str]) -> tuple[TriplesMap, ...]:
@@ -180,15 +84,25 @@ class _Reader:
             if not predicates or not objects:
                 raise self.error("A predicate-object map needs rr:predicate, and rr:objectMap or rr:object.")
             rest += [(str(p), o) for p in predicates for o in objects]
-        return TriplesMap(subject, tuple(classes), tuple(rest))
+        source, query = self._source(head)
+        return TriplesMap(subject, tuple(classes), tuple(rest), source, query)
+
+    def _source(self, head: str) -> tuple[str, str]:
+        """Return the name of the file or table that a map is for, and the query in place of a table."""
+        for _, node in (r for r in self.graph[head] if r[0] in (RML + "logicalSource", RR + "logicalTable")):
+            self._check(str(node))
+            source = self._text(str(node), RML + "source") or self._text(str(node), RR + "tableName")
+            return source, self._text(str(node), RR + "sqlQuery")
+        return "", ""
 
     def _term_map(self, node: str, *, subject: bool = False) -> TermMap:
         self._check(node)
         constant, template = self._one(node, RR + "constant"), self._text(node, RR + "template")
-        column, language = self._text(node, RML + "reference"), self._text(node, RR + "language")
+        column = self._text(node, RML + "reference") or self._text(node, RR + "column")
+        language = self._text(node, RR + "language")
         datatype = self._one(node, RR + "datatype")
         if sum((constant is not None, bool(template), bool(column))) != 1:
-            raise self.error("A term map has one of rr:template, rml:reference and rr:constant.")
+            raise self.error("A term map has one of rr:template, rml:reference, rr:column and rr:constant.")
         kind = getattr(self._one(node, RR + "termType"), "value", "")
         if kind not in ("", RR + "IRI", RR + "Literal"):
             raise self.error(f"The term type {kind} is not supported; use rr:IRI or rr:Literal.")
@@ -249,16 +163,36 @@ class _Reader:
         return found.value
 
     def error(self, message: str) -> LoadError:
-        return LoadError(message, file=str(self.path), hint="docs/images.md shows a mapping.")
+        return LoadError(message, file=str(self.path), hint="docs/tables.md shows a mapping.")
 
 
 _SUBJECT = (RR + "subjectMap", RR + "subject")
 
 
-def _written(value: Any) -> str:
-    """Return the lexical form of a cell; JSON has numbers and truth values too."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict | list):
-        raise ValueError("a value is an object or a list of lists")
-    return json.dumps(value)
+def maps_for(
+    maps: Sequence[TriplesMap], name: str, mapping: str | os.PathLike[str]
+) -> tuple[TriplesMap, ...]:
+    """Return the maps for the rows of a file.
+
+    A map that names no source is for every file. Where all name the same source, it does not matter which,
+    since the file is named when it is imported.
+
+    Args:
+        maps: Those of a mapping.
+        name: The name of the file.
+        mapping: The file of the mapping, for errors.
+
+    Raises:
+        LoadError: If the mapping is for other files.
+    """
+    sources = {m.source for m in maps}
+    if len(sources) == 1:
+        return tuple(maps)
+    plain = name.removesuffix(".gz")
+    found = tuple(m for m in maps if not m.source or Path(m.source).name.removesuffix(".gz") == plain)
+    if not found:
+        named = ", ".join(sorted(repr(source) for source in sources))
+        raise LoadError(
+            f"The mapping has nothing for {name!r}.", file=str(mapping), hint=f"It is for: {named}."
+        )
+    return found
