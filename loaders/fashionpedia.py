@@ -26,7 +26,7 @@ from mrag.loaders._records import (
     whole,
 )
 from mrag.loaders.rdf import Progress
-from mrag.rdf.terms import XSD
+from mrag.rdf.namespaces import XSD
 
 BASE = "http://example.org/"
 """Start of the IRIs of schema and data."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._json import JsonText
 from mrag.loaders._records import OnBad, RecordReport, Records
+from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.loaders.tables.engines import is_database
@@ -64,8 +65,6 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
     if found == "scenes":
         return SceneGraphs(file, on_bad=how.on_bad, on_progress=on_progress)
     if found == "fashionpedia":
-        from mrag.loaders.fashionpedia import Fashionpedia  # it loads rdflib, which processes do without
-
         return Fashionpedia(file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes)
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 

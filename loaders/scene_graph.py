@@ -24,7 +24,7 @@ from mrag.loaders._records import (
     text,
     whole,
 )
-from mrag.rdf.terms import OWL, RDFS
+from mrag.rdf.namespaces import OWL, RDFS
 
 BASE = "http://example.org/"
 """Start of the IRIs of the data."""

@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError
 from mrag.loaders.tables.rows import TableRows
 from mrag.loaders.tables.terms import BadCell, Typed, is_lexical, written
-from mrag.rdf.terms import XSD
+from mrag.rdf.namespaces import XSD
 from mrag.text.plurals import singular
 
 IRI = "IRI"

@@ -17,7 +17,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError
 from mrag.loaders.rdf import Source
 from mrag.loaders.tables.terms import TermMap, TriplesMap
-from mrag.rdf.terms import RDF
+from mrag.rdf.namespaces import RDF
 
 RR = "http://www.w3.org/ns/r2rml#"
 RML = "http://semweb.mmlab.be/ns/rml#"

@@ -35,7 +35,7 @@ from mrag.loaders.tables.rows import (
     is_json,
 )
 from mrag.loaders.tables.terms import BadCell, TriplesMap, nearest
-from mrag.rdf.terms import RDF
+from mrag.rdf.namespaces import RDF
 from mrag.redaction import redact_url
 
 ROW = "_row"

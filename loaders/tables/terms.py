@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from mrag.rdf.terms import XSD
+from mrag.rdf.namespaces import XSD
 
 _LEXICAL = {
     XSD + name: re.compile(form)

@@ -22,7 +22,7 @@ from mrag.loaders.tables.metadata import WebColumn, WebTable, named_columns, quo
 from mrag.loaders.tables.rows import BrokenTable, DelimitedRows, Row, TableDialect
 from mrag.loaders.tables.terms import BadCell
 from mrag.loaders.tables.webcells import CSVW, expanded, resolved
-from mrag.rdf.terms import RDF, XSD
+from mrag.rdf.namespaces import RDF, XSD
 
 _TYPE, _NIL = f"<{RDF}type>", f"<{RDF}nil>"
 _SURROGATES = ("\ud800", "\udfff")

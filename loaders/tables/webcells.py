@@ -16,7 +16,7 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders.tables.terms import BadCell, is_lexical
-from mrag.rdf.terms import RDF, XSD
+from mrag.rdf.namespaces import RDF, XSD
 
 CSVW = "http://www.w3.org/ns/csvw#"
 PREFIXES = {
