@@ -1,4 +1,4 @@
-"""Prompts that a person picks in a client: how to work with the tools on a common errand."""
+"""Prompts that a person picks in a client: how to use the tools for a common task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 2_000
 
 
 @dataclass(frozen=True)
-class ErrandPrompt:
+class McpPrompt:
     """A prompt.
 
     Attributes:
@@ -36,7 +36,7 @@ class ErrandPrompt:
             ConfigError: If one is missing, unknown or too long.
 
         Example:
-            >>> print(errands()["about"].text({"thing": "GraphDB"}).splitlines()[-1])
+            >>> print(prompts()["about"].text({"thing": "GraphDB"}).splitlines()[-1])
             thing: GraphDB
         """
         wrong = set(given) ^ set(self.arguments)
@@ -53,10 +53,10 @@ class ErrandPrompt:
         return "\n".join([self.steps, *said])
 
 
-def errands() -> dict[str, ErrandPrompt]:
+def prompts() -> dict[str, McpPrompt]:
     """Return the prompts by name, in the order in which a client shows them."""
     found = (
-        ErrandPrompt(
+        McpPrompt(
             "overview",
             "What is in this graph?",
             "Describe the graph to somebody who has not seen it.",
@@ -66,7 +66,7 @@ def errands() -> dict[str, ErrandPrompt]:
             "inferred.",
             {},
         ),
-        ErrandPrompt(
+        McpPrompt(
             "answer",
             "Answer a question with its sources",
             "Answer from the graph alone, citing the triples.",
@@ -76,7 +76,7 @@ def errands() -> dict[str, ErrandPrompt]:
             "mark what is inferred, and say so where the graph does not tell.",
             {"question": "The question."},
         ),
-        ErrandPrompt(
+        McpPrompt(
             "about",
             "What is known of a thing?",
             "Summarise what the graph states and what it infers of one thing.",
@@ -85,7 +85,7 @@ def errands() -> dict[str, ErrandPrompt]:
             "two most interesting inferred triples by `explain`.",
             {"thing": "A name, a description or an IRI."},
         ),
-        ErrandPrompt(
+        McpPrompt(
             "sparql",
             "Write a query",
             "Write, run and explain a SPARQL query.",

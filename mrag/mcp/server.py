@@ -28,7 +28,7 @@ from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
-from mrag.mcp.prompts import errands
+from mrag.mcp.prompts import prompts
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
 from mrag.mcp.tools import ToolContext, tools
@@ -250,13 +250,13 @@ async def _list_prompts(_: Any, params: types.PaginatedRequestParams | None) -> 
                     for name, what in prompt.arguments.items()
                 ],
             )
-            for prompt in errands().values()
+            for prompt in prompts().values()
         ]
     )
 
 
 async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    prompt = errands().get(params.name)
+    prompt = prompts().get(params.name)
     if prompt is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}.")
     try:
