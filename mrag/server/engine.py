@@ -18,6 +18,7 @@ from mrag.graph.record import SYSTEM, Record
 from mrag.graph.updates import NIL
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery
+from mrag.rdf.slicing import sliced
 from mrag.server.bounded import Slots
 from mrag.server.cache import AnswerCache, SizedCache
 from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream, plain_term, written
@@ -138,7 +139,10 @@ class Engine:
                 query, text, {name: plain_term(t) for name, t in start.items()}, asked, until
             )
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
-        return replace(known, asked=asked, until=until)
+        text = known.text
+        if (asked.limit is not None or asked.offset) and known.query.form != "AskQuery":
+            text = sliced(text, asked.limit, asked.offset)
+        return replace(known, asked=asked, until=until, text=text)
 
     def dataset(self, read: CheckedQuery, record: Record | None = None) -> Dataset:
         """Return the graphs that a query sees, in the state that a record describes.

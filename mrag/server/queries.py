@@ -25,6 +25,8 @@ class QueryRequest:
         values: Terms that variables have from the start.
         seconds: The client's own deadline.
         base: What relative IRIs are relative to, where the query does not say.
+        limit: How many of its solutions are asked for; all by default.
+        offset: How many are left out before them.
     """
 
     text: str
@@ -34,6 +36,8 @@ class QueryRequest:
     values: Mapping[str, Value] = field(default_factory=dict)
     seconds: float | None = None
     base: str | None = None
+    limit: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)

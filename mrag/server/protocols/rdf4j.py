@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -83,9 +84,6 @@ async def query(request: Request) -> Response:
     fields, kind, text = await read_fields(request)
     if kind == UPDATE or (not has(fields, "query") and has(fields, "update")):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
-    for name in ("limit", "offset"):
-        if has(fields, name):
-            raise HTTPException(400, f"Put {name.upper()} into the query itself.")
     asked = QueryRequest(
         text if kind == QUERY and text is not None else one(fields, "query"),
         tuple(many(fields, "default-graph-uri")),
@@ -93,8 +91,24 @@ async def query(request: Request) -> Response:
         infer=_flag(fields, "infer", True),
         values=_values(fields),
         base=one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else base_of(request),
+        limit=_number(fields, "limit"),
+        offset=_number(fields, "offset") or 0,
     )
     return await respond(request, asked, seconds_of(fields, engine))
+
+
+def _number(fields: Fields, name: str) -> int | None:
+    """Return a number of solutions; None if it is not given, or is negative, as RDF4J reads it.
+
+    Raises:
+        HTTPException: 400 if it is no number.
+    """
+    if not has(fields, name):
+        return None
+    text = one(fields, name).strip()
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise HTTPException(400, f"The parameter `{name}` is no whole number.")
+    return None if text.startswith("-") else int(text)
 
 
 async def on_statements(request: Request) -> Response:

@@ -209,14 +209,14 @@ def many(fields: Fields, name: str) -> Sequence[str]:
 
 
 def one(fields: Fields, name: str) -> str:
-    """Return the value of a parameter that must be given once.
+    """Return the value of a parameter that must be given once; the same value twice is one.
 
     Raises:
         HTTPException: 400 if it is not.
     """
-    found = many(fields, name)
+    found = list(dict.fromkeys(many(fields, name)))
     if len(found) != 1:
-        count = "missing" if not found else f"given {len(found)} times"
+        count = "missing" if not found else f"given {len(found)} times, with other values"
         raise HTTPException(400, f"The parameter `{name}` is {count}; it must be given once.")
     return found[0]
 
