@@ -10,7 +10,7 @@ from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
 from mrag.planning.building.parser import Reading
 from mrag.planning.loosening import Nearest, Nothing
-from mrag.planning.plan import Aggregate, Block, Pattern, Plan, Unknown
+from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
 from mrag.planning.run import PlanResult
 from mrag.planning.value_words import Name
 from mrag.planning.wording import part_to_words, to_words, value_to_words
@@ -83,6 +83,10 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
         near = _nearest(nothing.nearest, name)
         only = plan.yes_or_no and bool(plan.having) and len(nothing.nearest.plan.columns) == 1
         return (f"No: {near[0].lower()}{near[1:]}", "") if only else (first, near)
+    if isinstance(nothing.part, Comparison) and nothing.instead:
+        names = [name(term) for term in nothing.instead]
+        told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        return f"No: {'those are' if len(names) > 1 else 'that is'} {told}.", ""
     if isinstance(nothing.part, Pattern) and nothing.instead:
         found = Pattern(nothing.part.subject, nothing.part.predicate, nothing.instead[0])
         return first, f"It says that {to_words(Plan(Block((found,))), name).removeprefix('whether ')}."

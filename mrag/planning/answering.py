@@ -159,6 +159,10 @@ def _computed(
     taken, result = kept[reading - 1]
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
+    if nothing is not None and not nothing.described:
+        # Whether it is the oldest cannot be told where no age is known.
+        said = looked_for(taken.plan.where.plans[0], namer(Display(kg)))
+        return Attempt(None, False, untrusted.one_line(said))
     given = _answer(kg, question, taken, result, others, ends, nothing)
     if taken.ignored:
         words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))

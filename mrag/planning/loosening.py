@@ -29,6 +29,8 @@ from mrag.stores.base import Limits
 
 _MOST = 5
 """Conditions that are left out, one at a time."""
+_TOLD = 3
+"""Things that are told in place of the one that was asked about."""
 _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
@@ -63,12 +65,15 @@ class Nothing:
     Attributes:
         part: The condition without which it finds something; None where each of several is enough.
         nearest: What comes nearest to it, where it bounds a number or a date.
-        instead: What a thing has in place of the value that was asked for.
+        instead: What a thing has in place of the value that was asked for, or the things that a description
+            fits in place of the one that was asked about.
+        described: Whether anything at all fits such a description.
     """
 
     part: Loosened | None = None
     nearest: Nearest | None = None
     instead: tuple[URIRef | Literal, ...] = ()
+    described: bool = True
 
 
 def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
@@ -92,6 +97,13 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         rdflib.term.URIRef('urn:b')
         >>> kg.close()
     """
+    if (same := _identity(plan)) is not None:
+        rest = replace(plan.where, conditions=())
+        found = _run(kg, Plan(rest, (Column(same.left, _VALUE),), limit=_TOLD + 1), schema, ends)
+        if found is None:
+            return Nothing()
+        terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
+        return Nothing(same, None, terms if len(terms) <= _TOLD else (), bool(terms))
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
         asked = replace(loose, order=(), limit=None, offset=0, ties=False)
         found = _run(kg, asked, schema, ends)
@@ -102,6 +114,17 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
                 return Nothing(part, None, _instead(kg, loose, schema, ends))
             return Nothing(part, _nearest(kg, loose, part, schema, ends))
     return Nothing()
+
+
+def _identity(plan: Plan) -> Comparison | None:
+    """Return the condition that a thing is the one that the rest describes: "Is Rome the largest city?"."""
+    where = plan.where
+    if not plan.yes_or_no or where.patterns or len(where.conditions) != 1 or not where.plans:
+        return None
+    same = where.conditions[0]
+    if isinstance(same, Comparison) and isinstance(same.left, Unknown) and isinstance(same.right, URIRef):
+        return same if same.relation == "=" else None
+    return None
 
 
 def has_bounds(plan: Plan) -> bool:

@@ -225,11 +225,13 @@ class Builder(PlanConditions):
         if not meaningful(word):
             return False
         # A word of a property that was used for a join is read.
+        kinds = (name for info in self.schema.classes.values() for name in info.names)
+        kind = any({*content(name)} == {word.stem} for name in kinds)
         for iri in (*self.graph.used, *self.graph.read):
             info = self.schema.properties.get(iri)
-            if info and any(
-                _alike(word.stem, w) for text in (*info.names, info.comment) for w in content(text)
-            ):
+            # What a comment mentions says nothing of the things that are asked for.
+            texts = () if info is None else info.names if kind else (*info.names, info.comment)
+            if any(_alike(word.stem, w) for text in texts for w in content(text)):
                 return False
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:

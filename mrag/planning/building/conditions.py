@@ -58,6 +58,9 @@ class PlanConditions(PlanColumns):
             ):
                 value = self.graph.number(self.graph.owner(self._domains(found)), info)
                 self.graph.conditions.append(Comparison(value, ">", Literal(0)))
+            elif info.kind in ("number", "date", "text") and not self._beside(noun) and self._with(noun):
+                if info.iri not in self.graph.used:
+                    self.graph.value(self.graph.owner(self._domains(found)), info)
             elif info.kind == "boolean" and not self._beside(noun):
                 owner = self.graph.owner(self._domains(found))
                 value = self.graph.value(owner, info)
