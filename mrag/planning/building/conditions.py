@@ -33,6 +33,7 @@ from mrag.planning.reading.frame import (
     TextCondition,
 )
 from mrag.planning.reading.question import Period
+from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
@@ -59,7 +60,8 @@ class PlanConditions(PlanColumns):
                 value = self.graph.number(self.graph.owner(self._domains(found)), info)
                 self.graph.conditions.append(Comparison(value, ">", Literal(0)))
             elif info.kind in ("number", "date", "text") and not self._beside(noun) and self._with(noun):
-                if info.iri not in self.graph.used:
+                # "The highest elevation" orders even where a property is called so.
+                if info.iri not in self.graph.used and not is_superlative(self.question.low[noun.start]):
                     self.graph.value(self.graph.owner(self._domains(found)), info)
             elif info.kind == "boolean" and not self._beside(noun):
                 owner = self.graph.owner(self._domains(found))
