@@ -13,6 +13,8 @@ from mrag.cli.shared.output import say
 from mrag.text.grammar import counted, join
 
 if TYPE_CHECKING:
+    from rdflib.term import Node
+
     from mrag.graph.kg import KnowledgeGraph
     from mrag.reasoning.clashes import ClashGroup
 
@@ -23,6 +25,8 @@ StrictOption = Annotated[
     ),
 ]
 _GROUPS = 5
+_LONGEST = 120
+"""Characters of a term in an example; descriptions are texts of pages."""
 
 
 def show_groups(groups: Sequence[ClashGroup]) -> None:
@@ -48,7 +52,12 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
 
 def example(group: ClashGroup) -> str:
     """Return the triples of the first contradiction of a group, in one line."""
-    return "; ".join(" ".join(term.n3() for term in triple) for triple in group.clashes[0].triples)
+    return "; ".join(" ".join(map(_short, triple)) for triple in group.clashes[0].triples)
+
+
+def _short(term: Node) -> str:
+    text = term.n3()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
