@@ -138,13 +138,13 @@ def opened(
 
 def _take_languages(graph: KnowledgeGraph, index: str) -> None:
     """Prefer the languages that an index was built with, if there is one."""
-    from mrag.errors import MissingIndex
+    from mrag.errors import DamagedIndex, MissingIndex
     from mrag.index.similarity import SimilarityIndexes
 
     try:
         definition = SimilarityIndexes.of(graph).info(index).definition
-    except MissingIndex:
-        return
+    except (MissingIndex, DamagedIndex):
+        return  # who reads it says so, and `mrag index` builds it anew
     if definition is not None and definition.languages != graph.languages:
         graph.languages = definition.languages
 
