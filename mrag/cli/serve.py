@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +53,12 @@ def serve(
         int, typer.Option(min=0, help="Maximum megabytes of a query's process; 0 for no limit.")
     ] = 4096,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Parallel queries. Default: the number of cores.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes that answer queries (default: as many as cores); in front of another server, "
+            "processes that answer requests (default: 1).",
+        ),
     ] = None,
     reason: Annotated[bool, typer.Option("--reason", help="Reason again after each update.")] = False,
     separate: Annotated[
@@ -76,13 +82,18 @@ def serve(
     Examples:
       mrag serve
       mrag serve --store oxigraph:./data --update --token-file token.txt
+      mrag serve --store fuseki:http://localhost:3030/ds --workers 4
     """
     from mrag.config import Settings
     from mrag.errors import ConfigError
 
     try:
+        from mrag.graph.connection import connect
+        from mrag.server.remote.processes import serve_in_processes
+        from mrag.server.running import address_of, listen
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
+        from mrag.stores.endpoint import SparqlEndpoint
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
@@ -121,7 +132,13 @@ def serve(
             show(f"Page     {url}/")
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        run(graph, settings, listening=listening, exits=True)
+        if workers is None or workers == 1 or not isinstance(graph.store, SparqlEndpoint):
+            run(graph, settings, listening=listening, exits=True)
+        else:
+            url = Settings.from_env(store, kg).store or ""
+            again = partial(connect, url, graph.name, languages=graph.languages, create=update)
+            with listen(settings) as bound:
+                serve_in_processes(again, settings, bound, workers, lambda: listening(address_of(bound)))
     say("The server has stopped.", style="dim")
 
 

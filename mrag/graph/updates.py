@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
 from mrag.graph.landing import PlannedUpdate, UpdateReport, graph_of, land, record_after
@@ -22,9 +22,10 @@ from mrag.rdf.update_parser import UpdateParser
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
-    from mrag.stores.changes import Layout, UpdateOutcome
+    from mrag.stores.base import TripleStore
+    from mrag.stores.changes import Changes, Layout, UpdateOutcome
     from mrag.stores.operations import Operation
-    from mrag.stores.oxigraph import OxigraphStore
+    from mrag.stores.sparql import SparqlStore
 
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
@@ -43,7 +44,7 @@ def update(
     """Carry out a SPARQL 1.1 Update on a knowledge graph, whole or not at all.
 
     Args:
-        kg: The knowledge graph, in an embedded store.
+        kg: The knowledge graph; not in a server that reasons by itself.
         text: The update. `LOAD` and `SERVICE` are refused.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
@@ -110,7 +111,7 @@ def apply(
     """Carry out operations that `parse` read, whole or not at all.
 
     Args:
-        kg: The knowledge graph, in an embedded store.
+        kg: The knowledge graph; not in a server that reasons by itself.
         operations: The operations.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline of the whole.
@@ -138,7 +139,7 @@ def preview(
     """Return what operations that `parse` read would change, and change nothing.
 
     Args:
-        kg: The knowledge graph, in an embedded store.
+        kg: The knowledge graph; not in a server that reasons by itself.
         operations: The operations.
         union: Whether the default graph holds the triples of named graphs too.
         seconds: Deadline.
@@ -155,17 +156,15 @@ def preview(
         (1, 0)
         >>> kg.close()
     """
-    from mrag.stores.oxigraph import OxigraphStore
-
-    store = kg.store
-    if not isinstance(store, OxigraphStore):
+    if kg.store.capabilities.reasoning:
         raise QueryRefused(
-            "Only a graph in an embedded store can be updated here.",
-            hint="Send the update to the server that holds it.",
+            "This server reasons by itself, so that what an update changes is known only to it.",
+            hint="Send the update to the server.",
         )
+    kg.require_writable()
     layout = layout_of(kg, union=union, max_changes=max_changes)
     steps = [_placed(operation, kg, layout) for operation in operations]
-    outcome = work_out(store, layout, steps, seconds)
+    outcome = work_out(kg.store, layout, steps, seconds)
     before = kg.record
     if not outcome.added and not outcome.removed:
         return PlannedUpdate(UpdateReport(inferred="kept" if before.inferred else "none"))
@@ -186,7 +185,7 @@ def preview(
 
 
 def work_out(
-    store: OxigraphStore, layout: Layout, operations: Sequence[Operation], seconds: float
+    store: TripleStore, layout: Layout, operations: Sequence[Operation], seconds: float
 ) -> UpdateOutcome:
     """Return what an update would change, without changing it.
 
@@ -200,23 +199,23 @@ def work_out(
         QueryRefused: If an operation is not allowed, or the engine rejects it.
         QueryTimeout: At the deadline.
     """
-    from mrag.stores.changes import Changes, Refused, UpdateOutcome
-    from mrag.stores.operations import carry_out, needs_queries
-    from mrag.stores.process.channel import timed_out
+    from mrag.stores.changes import Changes, UpdateOutcome
+    from mrag.stores.operations import needs_queries
+    from mrag.stores.oxigraph import OxigraphStore
     from mrag.stores.process.documents import parsed
     from mrag.stores.process.limited import Bounds
+    from mrag.stores.wire.changes import RemoteChanges, copied
 
     until = time.monotonic() + seconds
     steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
+    if not isinstance(store, OxigraphStore):
+        server = cast("SparqlStore", store)
+        if not needs_queries(steps[1:]):
+            return _alone(RemoteChanges(server, layout, until=until), steps)
+        with copied(server, layout) as copy:
+            return work_out(copy, layout, steps, until - time.monotonic())
     if not needs_queries(steps):
-        changes = Changes(store.engine, layout, until=until)
-        try:
-            carry_out(changes, steps)
-        except Refused as error:
-            raise QueryRefused(f"{str(error).rstrip('.')}.") from error
-        except TimeoutError as error:
-            raise timed_out("") from error
-        return changes.outcome()
+        return _alone(Changes(store.engine, layout, until=until), steps)
     # A WHERE clause may run without end, so it runs on a copy, in a process that can be killed.
     worker = store.workers.take(fresh=True)
     try:
@@ -227,6 +226,21 @@ def work_out(
     if reply[0] != "changes":
         raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
     return UpdateOutcome.unpacked(reply[1])
+
+
+def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
+    """Work an update out in this process."""
+    from mrag.stores.changes import Refused
+    from mrag.stores.operations import carry_out
+    from mrag.stores.process.channel import timed_out
+
+    try:
+        carry_out(changes, steps)
+    except Refused as error:
+        raise QueryRefused(f"{str(error).rstrip('.')}.") from error
+    except TimeoutError as error:
+        raise timed_out("") from error
+    return changes.outcome()
 
 
 def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_000_000) -> Layout:
@@ -244,6 +258,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
     asserted = tuple(g for g in record.asserted if g != merged)
     number = record.revision + 1
     target = asserted[0] if asserted else f"{kg.iri}:asserted:{number}"
+    edges = kg.store.capabilities.edges
     mine = {*record.asserted, *record.inferred, *record.contexts}
     return Layout(
         asserted,
@@ -251,7 +266,7 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
         merged or f"{kg.iri}:asserted:{number}:0",
         record.contexts,
         record.inferred,
-        frozenset(g for g in kg.store.graphs() if g not in mine and any(kg.store.edges(g))),
+        frozenset(g for g in kg.store.graphs() if g not in mine and (not edges or any(kg.store.edges(g)))),
         union,
         max_changes,
     )

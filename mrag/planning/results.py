@@ -26,6 +26,7 @@ _OFFERED = 0.8
 """How likely a reading is that is tried, beside the likeliest, and one that is only offered."""
 OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
+_TOO_LONG = "computing it takes longer than the time that is given"
 _TRIED = 5
 _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
@@ -44,6 +45,8 @@ def run_readings(
     for reading in readings[:_TRIED]:
         least = _OFFERED if len(found) >= wanted else LIKELY
         left = ends - time.monotonic()
+        if left <= 0 and reading is readings[0]:
+            first = _TOO_LONG
         if left <= 0 or reading.probability < least * readings[0].probability:
             break
         # Whichever reading is wanted, the same ones are left out: their numbers must stay what was offered.
@@ -52,7 +55,7 @@ def run_readings(
         try:
             result = run(kg, reading.plan, schema=schema, limits=Limits(left, 5_000, 8 << 20))
         except QueryTimeout:
-            first = "computing it takes longer than the time that is given"
+            first = _TOO_LONG
             break
         except (StoreError, ConfigError) as error:
             first = f"it could not be computed: {error.message}"

@@ -66,7 +66,7 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
         lifespan=_lifespan,
     )
     app.state.engine = Engine(kg, settings)
-    app.state.transactions = transactions.Transactions()
+    app.state.transactions = transactions.Transactions(settings.shared)
     return app
 
 
@@ -78,6 +78,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
     finally:
         await engine.stop()
+        app.state.transactions.close()
 
 
 def _routes() -> Sequence[BaseRoute]:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import logging
 import pickle
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from mrag.errors import QueryRefused, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, Record
-from mrag.graph.updates import NIL
 from mrag.rdf import queries
-from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery
+from mrag.rdf.guard import ReadQuery
 from mrag.rdf.slicing import sliced
 from mrag.server.bounded import Slots
 from mrag.server.cache import AnswerCache, SizedCache
-from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream, plain_term, written
+from mrag.server.protocols.dataset import GraphView, dataset_of
+from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream, plain_term
+from mrag.server.remote.answers import RemoteAnswers
 from mrag.server.settings import ServerSettings
 from mrag.server.spool import Room, Spool
 from mrag.server.streams import QueryParsers, chained, finish, frames, send
@@ -33,7 +36,6 @@ from mrag.stores.process.workers import Worker, WorkerPool
 
 logger = logging.getLogger(__name__)
 
-_IGNORED = frozenset({"http://www.ontotext.com/disable-sameAs"})
 _READ_SECONDS = 30.0
 _SENDING = 10
 """An answer may take this many times the deadline to be written, and to be read."""
@@ -64,9 +66,12 @@ class Engine:
         # Threads of their own, because others may wait for long on those that all share.
         self._threads = ThreadPoolExecutor(2 * settings.workers + 2, "mrag-answers")
         path = kg.store.path if isinstance(kg.store, OxigraphStore) else None
+        self.remote = None if isinstance(kg.store, OxigraphStore) else RemoteAnswers(kg)
         room = _WAITING * settings.max_bytes
         self._room = Room(self._threads, room, None if path is None else path.parent)
         self.writer = Writer(kg, settings, self.parsers)
+        if self.remote is not None:
+            self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
         self._ends: set[asyncio.Future[None]] = set()
 
     @property
@@ -79,6 +84,13 @@ class Engine:
         """Return the record of the state that queries are answered from."""
         shown = self.pool.shown if self.pool is not None else None
         return shown.note if shown is not None and shown.note is not None else self.kg.record
+
+    async def catch_up(self) -> None:
+        """Take over what other processes have written to a store that is a server itself."""
+        if self.remote is not None and self.remote.follower.due:
+            # Where it does not answer, what is asked of it next says so.
+            with suppress(StoreError):
+                await asyncio.get_running_loop().run_in_executor(self._threads, self.remote.follower.catch_up)
 
     async def start(self) -> None:
         """Start the processes."""
@@ -115,7 +127,7 @@ class Engine:
             QueryRefused: If the gate refuses it.
         """
         until = asyncio.get_running_loop().time() + self.settings.limits_of(asked.seconds).seconds
-        graphs = self._graphs(self.record)
+        graphs = self.view().known
         values = {name: term for name, term in asked.values.items() if term is not None}
         key = hashlib.sha256(
             pickle.dumps((asked.text, graphs, sorted(self.kg.prefixes.items()), sorted(values.items())))
@@ -130,6 +142,7 @@ class Engine:
                     "graphs": (*graphs, SYSTEM),
                     "prefixes": self.kg.query_prefixes,
                     "values": values,
+                    "substitutes": self.remote is None,
                 }
             )
             if reply[0] == "refused":
@@ -145,52 +158,16 @@ class Engine:
         return replace(known, asked=asked, until=until, text=text)
 
     def dataset(self, read: CheckedQuery, record: Record | None = None) -> Dataset:
-        """Return the graphs that a query sees, in the state that a record describes.
+        """Return the graphs that a query sees, in the state that a record describes."""
+        return dataset_of(read, self.view(record))
 
-        The protocol's graphs come before those of the query (SPARQL 1.1 Protocol, section 2.1.4).
-
-        A graph that is not there is an empty one; nothing is fetched from the web.
-        """
-        asked, record = read.asked, record or self.record
-        default, named = read.query.graphs, read.query.named
-        if asked.default or asked.named:
-            default, named = asked.default, asked.named
-        default = tuple(g for g in default if g not in _IGNORED)
-        if not default and not named:
-            return Dataset(self.default_graphs(asked.infer, record), self._named(record))
-        known = {*self._graphs(record)}
-        found: list[str] = []
-        for graph in default:
-            if graph == EXPLICIT:
-                found += record.asserted
-            elif graph == IMPLICIT:
-                found += record.inferred
-            elif graph in NIL:
-                found += [g for g in record.asserted if g != record.merged]
-            elif graph in known:
-                found.append(graph)
-        named = tuple(g for g in named if g in known)
-        pseudo = bool(default) and all(g in (EXPLICIT, IMPLICIT, *NIL) for g in default)
-        return Dataset(tuple(dict.fromkeys(found)), self._named(record) if pseudo and not named else named)
-
-    def default_graphs(self, infer: bool = True, record: Record | None = None) -> tuple[str, ...]:
-        """Return the graphs of the default graph.
-
-        Args:
-            infer: Whether inferred triples count.
-            record: Describes the state that is meant; the present one by default.
-        """
+    def view(self, record: Record | None = None) -> GraphView:
+        """Return the graphs that clients see, in the state that a record describes."""
         record = record or self.record
-        asserted = record.asserted
-        if not self.settings.union:
-            asserted = tuple(g for g in asserted if g != record.merged)
-        return (*asserted, *(record.inferred if infer else ()))
-
-    def _named(self, record: Record) -> tuple[str, ...]:
-        return record.contexts if self.pool is not None else self.kg.dataset().named
-
-    def _graphs(self, record: Record) -> tuple[str, ...]:
-        return (*record.asserted, *record.inferred, *record.contexts, *NIL, *sorted(_IGNORED))
+        if self.remote is None or not self.kg.as_found:
+            return GraphView(record, record.contexts, self.settings.union)
+        follower = self.remote.follower
+        return GraphView(record, follower.graphs, self.settings.union, True, follower.all_graphs)
 
     async def alive(self) -> bool:
         """Return whether a query is answered."""
@@ -215,8 +192,11 @@ class Engine:
         extra = b""
         if self.kg.searcher is not None and _searches(read.query):
             extra = await asyncio.to_thread(self.kg.extra, read.query)
-        if self.pool is None:
-            return await self._elsewhere(read, format, limits, extra)
+        if self.remote is not None:
+            return await self.elsewhere(
+                limits, self.remote.answer, read, lambda: self.dataset(read), format, limits, extra
+            )
+        assert self.pool is not None
         shown = self.pool.shown
         dataset = self.dataset(read)
         key = (read.text, read.asked.base, tuple(read.start.items()), dataset, format, extra)
@@ -325,14 +305,13 @@ class Engine:
             )
             raise
 
-    async def _elsewhere(self, read: CheckedQuery, format: str, limits: Limits, extra: bytes) -> ResultStream:
-        """Ask a store that is a server itself, and write its answer down."""
-        if read.start:
-            raise QueryRefused("Values for variables need a graph in an embedded store.")
+    async def elsewhere(
+        self, limits: Limits, work: Callable[..., bytes], *arguments: Any, **options: Any
+    ) -> ResultStream:
+        """Have a store that is a server itself answer, in a thread."""
         async with self.slots.taken(limits.seconds):
-            dataset = self.dataset(read)
-            result = await asyncio.to_thread(self.kg.store.bounded, read.text, dataset, limits, extra)
-        return ResultStream(await asyncio.to_thread(written, result, format, self.kg.prefixes))
+            job = functools.partial(work, *arguments, **options)
+            return ResultStream(await asyncio.get_running_loop().run_in_executor(self._threads, job))
 
 
 def _with(

@@ -26,6 +26,7 @@ class InferenceState:
             await self.app(scope, receive, send)
             return
         engine: Engine = scope["app"].state.engine
+        await engine.catch_up()
         before = (engine.record, engine.kg.record)
 
         async def sent(message: Message) -> None:

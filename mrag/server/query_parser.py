@@ -56,7 +56,7 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
             return "query", read, read.text, {}
         from mrag.server.protocols.binding import bind
 
-        return "query", read, *bind(read, request["values"])
+        return "query", read, *bind(read, request["values"], substitutes=request.get("substitutes", True))
     except MragError as error:
         where = f" <{error.term}>" if error.term and isinstance(error, QueryRefused) else ""
         return "refused", f"{error.message.rstrip('.')}{where}.", error.hint

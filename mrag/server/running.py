@@ -55,6 +55,7 @@ def serve(
     kg: KnowledgeGraph,
     settings: ServerSettings,
     *,
+    bound: socket.socket | None = None,
     listening: Callable[[str], None] | None = None,
     exits: bool = False,
 ) -> None:
@@ -65,6 +66,7 @@ def serve(
     Args:
         kg: The knowledge graph; the caller closes it.
         settings: The server's settings.
+        bound: The socket to listen on; one for the settings' address by default.
         listening: Called with the server's address once it answers.
         exits: Whether this process ends soon after that in any case, also in the middle of an update, of
             reasoning or of building an index, which no one can interrupt. The store is as before or after
@@ -74,14 +76,13 @@ def serve(
         ConfigError: If the address cannot be listened on.
     """
     _share_arenas()
-    bound = listen(settings)
-    host, port = bound.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    bound = bound or listen(settings)
+    url = address_of(bound)
     config = config_of(create_app(kg, settings), settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     server = _Server(
         config,
-        lambda: listening(f"http://{shown}:{port}") if listening else None,
+        lambda: listening(url) if listening else None,
         lambda: _exit_after(settings.grace + _CLOSING, kg) if exits else None,
     )
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
@@ -115,6 +116,12 @@ def config_of(app: Starlette, settings: ServerSettings) -> uvicorn.Config:
         backlog=1024,
         h11_max_incomplete_event_size=1 << 16,
     )
+
+
+def address_of(bound: socket.socket) -> str:
+    """Return the address of a server that listens on a socket."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def listen(settings: ServerSettings) -> socket.socket:

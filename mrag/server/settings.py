@@ -55,6 +55,7 @@ class ServerSettings:
         grace: Seconds that running requests get when the server stops.
         patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
+        shared: Folder that several processes which serve one graph share; None for a single process.
 
     Raises:
         ConfigError: If a number is out of range, or others could change the graph without a token.
@@ -86,6 +87,7 @@ class ServerSettings:
     grace: float = 3.0
     patience: Patience = Patience()
     media: Path | None = None
+    shared: Path | None = None
 
     def __post_init__(self) -> None:
         positive = {

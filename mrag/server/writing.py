@@ -27,6 +27,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.landing import UpdateReport
 from mrag.graph.updates import apply
 from mrag.rdf.terms import DEFAULT_PREFIXES
+from mrag.server.remote.processes import writing_alone
 from mrag.server.settings import ServerSettings
 from mrag.server.streams import QueryParsers
 from mrag.stores.oxigraph import OxigraphStore
@@ -52,6 +53,7 @@ class Writer:
 
     Attributes:
         commit: Held while the store and the record are not of the same state.
+        before: Called before anything is written, while no other process of this server writes.
     """
 
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
@@ -59,6 +61,7 @@ class Writer:
         self.settings = settings
         self.commit = threading.RLock()
         kg.landing = self.commit
+        self.before: Callable[[], None] = lambda: None
         self._parsers = parsers
         self._writing = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
@@ -214,7 +217,8 @@ class Writer:
         steady = store.workers.steady if isinstance(store, OxigraphStore) else nullcontext
 
         def begun() -> T:
-            with steady():
+            with steady(), writing_alone(self.settings, self.settings.seconds):
+                self.before()
                 return work()
 
         try:

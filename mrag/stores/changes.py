@@ -15,13 +15,17 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import pyoxigraph as ox
 
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 RESERVED = "urn:mrag:"
 """Start of the names of graphs that clients cannot write."""
+
+
+Wanted: TypeAlias = tuple[Any, Any, Any]
+"""Subject, predicate and object of the engine; None for any."""
 
 
 class Refused(Exception):
@@ -125,7 +129,7 @@ class Changes:
 
     def insert(self, t: ox.Triple, graph: str | None) -> None:
         """Assert a triple in the default graph or in a client's named graph."""
-        t = _as_stored(t)
+        t = self.kept(t)
         if graph is None:
             if not any(self._has(t, g) for g in self._base):
                 self._put(t, self.layout.target)
@@ -146,7 +150,7 @@ class Changes:
 
         Where that holds the named graphs' triples, it goes out of those too.
         """
-        t = _as_stored(t)
+        t = self.kept(t)
         if graph is None and self.layout.union:
             for name in self._contexts:
                 self._drop(t, name)
@@ -154,7 +158,7 @@ class Changes:
 
     def discard(self, t: ox.Triple, graph: str | None) -> None:
         """Take a triple out of a named graph, or out of the unnamed one; others keep it."""
-        t = _as_stored(t)
+        t = self.kept(t)
         if graph is not None:
             self.check(graph)
             if self._drop(t, graph) and not self._named_elsewhere(t):
@@ -166,14 +170,23 @@ class Changes:
         elif any(here):
             self._put(t, self.layout.merged)
 
-    def triples(self, graph: str | None) -> list[ox.Triple]:
-        """Return the asserted triples of a named graph, or of the unnamed one."""
-        return [t for name in (self._base if graph is None else (graph,)) for t in self._of(name)]
+    def triples(self, graph: str | None, wanted: Wanted = (None, None, None)) -> list[ox.Triple]:
+        """Return the asserted triples of a named graph, or of the unnamed one, that match a pattern."""
+        return [t for name in (self._base if graph is None else (graph,)) for t in self._of(name, wanted)]
 
     def clear(self, graph: str | None) -> None:
         """Take all triples out of a named graph, or out of the unnamed one."""
-        for t in self.triples(graph):
+        found = self.triples(graph)
+        self.expect(found)
+        for t in found:
             self.discard(t, graph)
+
+    def expect(self, triples: Iterable[ox.Triple]) -> None:
+        """Take note of triples that will be changed; a store that is far away looks them up together."""
+
+    def kept(self, t: ox.Triple) -> ox.Triple:
+        """Return a triple as the store keeps it."""
+        return _as_stored(t)
 
     def contexts(self) -> list[str]:
         """Return the clients' named graphs that hold a triple."""
@@ -270,15 +283,20 @@ class Changes:
         for graph in self.layout.inferred:
             self._drop(t, graph)
 
-    def _of(self, graph: str) -> Iterator[ox.Triple]:
+    def _of(self, graph: str, wanted: Wanted) -> Iterator[ox.Triple]:
         node = self._node(graph)
         # Not `list(…)`: that would hold the interpreter until the whole graph has been read.
-        stored = [q for q in self._store.quads_for_pattern(None, None, None, node)]  # noqa: C416
+        stored = [q for q in self._store.quads_for_pattern(*wanted, node)]  # noqa: C416
         if self._apply:
             yield from (q.triple for q in stored)
             return
         yield from (q.triple for q in stored if self._log.get(q, True))
-        yield from (q.triple for q, there in list(self._log.items()) if there and q.graph_name == node)
+        come = [q for q, there in self._log.items() if there and q.graph_name == node]
+        yield from (
+            q.triple
+            for q in come
+            if all(w is None or w == given for w, given in zip(wanted, q.triple, strict=True))
+        )
 
     def _any(self, graph: str) -> bool:
         return next(self._of_lazily(graph), None) is not None

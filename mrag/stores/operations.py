@@ -46,9 +46,13 @@ def _quads(changes: Changes, inserting: bool, pieces: Iterable[bytes]) -> None:
     """Insert or delete statements that `mrag.stores.process.documents` has read."""
     act = changes.insert if inserting else changes.delete
     for piece in pieces:
-        for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True):
-            graph = quad.graph_name
-            act(quad.triple, graph.value if isinstance(graph, ox.NamedNode) else None)
+        quads = [
+            (quad.triple, quad.graph_name.value if isinstance(quad.graph_name, ox.NamedNode) else None)
+            for quad in ox.parse(piece, ox.RdfFormat.N_QUADS, lenient=True)
+        ]
+        changes.expect(t for t, _ in quads)
+        for t, graph in quads:
+            act(t, graph)
 
 
 def _modify(
@@ -68,6 +72,7 @@ def _modify(
         raise Refused(f"The engine cannot answer the WHERE clause: {error.args[0]}") from error
     known: dict[str, ox.NamedNode] = {}
     for template, act in ((deletes, changes.delete), (inserts, changes.insert)):
+        found: list[tuple[ox.Triple, str | None]] = []
         for row in rows:
             fresh: dict[str, ox.NamedNode] = {}
             for graph, *terms in template:
@@ -77,7 +82,10 @@ def _modify(
                     continue
                 if graph is not None and not isinstance(g, ox.NamedNode):
                     continue
-                act(ox.Triple(s, p, o), g.value if isinstance(g, ox.NamedNode) else None)
+                found.append((ox.Triple(s, p, o), g.value if isinstance(g, ox.NamedNode) else None))
+        changes.expect(t for t, _ in found)
+        for t, name in found:
+            act(t, name)
 
 
 def _clear(changes: Changes, which: str, graph: str | None = None) -> None:
@@ -101,6 +109,7 @@ def _transfer(changes: Changes, kind: str, source: str | None, target: str | Non
     if source == target:
         return
     triples = changes.triples(source)
+    changes.expect(triples)
     if kind != "add":
         changes.clear(target)
     for t in triples:
@@ -125,11 +134,14 @@ def _match(
     graphs: tuple[str | None, ...],
 ) -> None:
     """Delete the triples that match, from some graphs or from all."""
-    wanted = [None if term is None else _instance(term, {}, {}, {}) for term in (s, p, o)]
+    wanted = _wanted(s), _wanted(p), _wanted(o)
     for graph in graphs or (None, *changes.contexts()):
-        for t in changes.triples(graph):
-            if all(w is None or w == given for w, given in zip(wanted, t, strict=True)):
-                changes.discard(t, graph)
+        for t in changes.triples(graph, wanted):
+            changes.discard(t, graph)
+
+
+def _wanted(term: TermTuple | None) -> Any:
+    return None if term is None else _instance(term, {}, {}, {})
 
 
 def _nothing(_changes: Changes) -> None:

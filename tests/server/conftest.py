@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ import uvicorn
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.similarity import SimilarityIndexes
 from mrag.server.app import create_app
 from mrag.server.running import config_of, listen
 from mrag.server.settings import ServerSettings
+from tests.servers import oxigraph_server
 
 SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
 
@@ -91,6 +94,48 @@ def demo() -> Iterator[KnowledgeGraph]:
 def server(demo: KnowledgeGraph) -> Iterator[Running]:
     """A server of the demo graph that answers and does not change."""
     with running(demo) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of the demo graph, which is in a store that is a server itself."""
+    with (
+        oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True) as url,
+        mrag.connect(url) as kg,
+    ):
+        load_demo(kg)
+        with running(kg) as found:
+            yield found
+
+
+@pytest.fixture(params=["server", "remote"])
+def either(request: pytest.FixtureRequest) -> Running:
+    """A server of the demo graph, which is in an embedded store or in a server's."""
+    found: Running = request.getfixturevalue(request.param)
+    return found
+
+
+def load_demo(kg: KnowledgeGraph) -> None:
+    """Load the demo graph into a store, reason and index."""
+    kg.load([Path(str(files("mrag") / "ontology" / "products.ttl"))])
+    kg.reason()
+    SimilarityIndexes.of(kg).build("main", model="none")
+
+
+@pytest.fixture(params=["memory", "folder", "server"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
+    """A server of an empty graph that clients can change, in an embedded store or in a server's."""
+    if request.param == "server":
+        with (
+            oxigraph_server(tmp_path, memory=True) as url,
+            mrag.connect(url) as kg,
+            running(kg, update=True, workers=1) as found,
+        ):
+            yield found
+        return
+    url = "oxigraph:" if request.param == "memory" else f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(url) as kg, running(kg, update=True, workers=1) as found:
         yield found
 
 

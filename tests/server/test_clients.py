@@ -24,8 +24,8 @@ A, B, G = URIRef("http://example.org/a"), URIRef("http://example.org/b"), URIRef
 
 
 @pytest.fixture(params=[RDF4JClient, GraphDBClient])
-def client(request: pytest.FixtureRequest, writable: Running) -> Iterator[RDF4JClient]:
-    with request.param(writable.url) as found:
+def client(request: pytest.FixtureRequest, anywhere: Running) -> Iterator[RDF4JClient]:
+    with request.param(anywhere.url) as found:
         yield found
 
 
@@ -118,8 +118,8 @@ def test_blank_nodes_come_back_under_names_that_can_be_asked_for(client: RDF4JCl
     assert isomorphic(back, data)
 
 
-def test_graphdb_calls_of_rdflib(writable: Running) -> None:
-    with GraphDBClient(writable.url) as client:
+def test_graphdb_calls_of_rdflib(anywhere: Running) -> None:
+    with GraphDBClient(anywhere.url) as client:
         (found,) = client.graphdb_repositories.list()
         assert (found.id, found.writable) == ("main", True)
         assert client.graphdb_repositories.get("main").params["enableFtsIndex"]["value"] == "false"
@@ -176,13 +176,13 @@ def test_langchain_authenticates_as_to_graphdb(monkeypatch: pytest.MonkeyPatch) 
         assert "a " in graph.get_schema
 
 
-def test_sparqlwrapper_queries_and_updates(writable: Running) -> None:
+def test_sparqlwrapper_queries_and_updates(anywhere: Running) -> None:
     wrapper = pytest.importorskip("SPARQLWrapper")
-    update = wrapper.SPARQLWrapper(f"{writable.url}/update")
+    update = wrapper.SPARQLWrapper(f"{anywhere.url}/update")
     update.setMethod("POST")
     update.setQuery("INSERT DATA { <urn:a> <urn:b> 'c' }")
     update.query()
-    query = wrapper.SPARQLWrapper(f"{writable.url}/sparql", returnFormat="json")
+    query = wrapper.SPARQLWrapper(f"{anywhere.url}/sparql", returnFormat="json")
     query.setQuery("SELECT ?o { ?s ?p ?o }")
     rows = query.queryAndConvert()["results"]["bindings"]
     assert [row["o"]["value"] for row in rows] == ["c"]

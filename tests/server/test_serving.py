@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -68,6 +69,14 @@ def test_a_client_that_leaves_a_long_answer_frees_its_query(server: Running) -> 
     assert server.engine.slots.running == 1
     connection.close()
     assert until(lambda: server.engine.slots.running == 0)
+
+
+def test_a_large_result_streams(server: Running) -> None:
+    query = "SELECT * { ?s ?p ?o . ?a a ?c } LIMIT 20000"
+    with server.client.stream("GET", "/sparql", params={"query": query}) as reply:
+        assert "content-length" not in reply.headers
+        rows = json.loads(reply.read())["results"]["bindings"]
+    assert len(rows) == 20_000
 
 
 def test_a_query_is_ended_at_its_deadline(server: Running) -> None:

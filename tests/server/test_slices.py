@@ -58,6 +58,11 @@ def test_clients_page_through_a_result(server: Running) -> None:
     assert asked.json()["boolean"] is True
 
 
+@pytest.fixture
+def server(either: Running) -> Running:
+    return either
+
+
 @pytest.mark.parametrize("path", ["/sparql", "/repositories/main"])
 def test_the_same_query_twice_is_one(server: Running, path: str) -> None:
     once = ("query", "ASK { ?s ?p ?o }")

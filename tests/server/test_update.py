@@ -21,50 +21,50 @@ def objects(server: Running, query: str = ALL) -> list[str]:
     return [row["o"] for row in server.select(query)]
 
 
-def test_named_graphs_are_part_of_the_default_graph_once(writable: Running) -> None:
-    reply = writable.update(
+def test_named_graphs_are_part_of_the_default_graph_once(anywhere: Running) -> None:
+    reply = anywhere.update(
         "INSERT DATA { <urn:a> <urn:b> 1 . GRAPH <urn:g> { <urn:a> <urn:b> 1, 2 } "
         "GRAPH <urn:h> { <urn:a> <urn:b> 2, 3 } }"
     )
     assert (reply.headers["mrag-added"], reply.headers["mrag-removed"]) == ("5", "0")
-    assert objects(writable) == ["1", "2", "3"]
+    assert objects(anywhere) == ["1", "2", "3"]
     named = "SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } } ORDER BY ?g ?o"
-    assert [(r["g"], r["o"]) for r in writable.select(named)] == [
+    assert [(r["g"], r["o"]) for r in anywhere.select(named)] == [
         ("urn:g", "1"), ("urn:g", "2"), ("urn:h", "2"), ("urn:h", "3"),
     ]  # fmt: skip
-    assert objects(writable, "SELECT ?o FROM <urn:g> FROM <urn:h> { ?s ?p ?o } ORDER BY ?o") == [
-        "1",
-        "2",
-        "3",
-    ]
-    writable.update("DROP GRAPH <urn:h>")
-    assert objects(writable) == ["1", "2"]
-    writable.update("DELETE DATA { <urn:a> <urn:b> 1 }")
-    assert objects(writable) == ["2"]
-    assert writable.kg.record.contexts == ("urn:g",)
-    assert writable.kg.record.triples == writable.kg.count() == 1
+    merged = objects(anywhere, "SELECT DISTINCT ?o FROM <urn:g> FROM <urn:h> { ?s ?p ?o } ORDER BY ?o")
+    assert merged == ["1", "2", "3"]
+    if anywhere.engine.remote is None:
+        # Oxigraph's own server gives a triple of two such graphs twice.
+        assert objects(anywhere, "SELECT ?o FROM <urn:g> FROM <urn:h> { ?s ?p ?o } ORDER BY ?o") == merged
+    anywhere.update("DROP GRAPH <urn:h>")
+    assert objects(anywhere) == ["1", "2"]
+    anywhere.update("DELETE DATA { <urn:a> <urn:b> 1 }")
+    assert objects(anywhere) == ["2"]
+    assert anywhere.kg.record.contexts == ("urn:g",)
+    assert anywhere.kg.record.triples == anywhere.kg.count() == 1
 
 
-def test_an_update_is_whole_or_not_at_all(writable: Running) -> None:
-    writable.update("INSERT DATA { <urn:a> <urn:b> 1 }")
+def test_an_update_is_whole_or_not_at_all(anywhere: Running) -> None:
+    anywhere.update("INSERT DATA { <urn:a> <urn:b> 1 }")
     text = "DELETE WHERE { ?s ?p ?o } ; INSERT DATA { GRAPH <urn:mrag:system> { <urn:a> <urn:b> 2 } }"
-    reply = writable.client.post("/update", data={"update": text})
+    reply = anywhere.client.post("/update", data={"update": text})
     assert reply.status_code == 400
     assert "kept for mrag" in reply.json()["error"]
-    assert objects(writable) == ["1"]
+    assert objects(anywhere) == ["1"]
 
 
-def test_operations_see_those_before_them(writable: Running) -> None:
-    writable.update(
+def test_operations_see_those_before_them(anywhere: Running) -> None:
+    anywhere.update(
         """INSERT DATA { <urn:a> <urn:n> 1 } ;
         DELETE { ?s <urn:n> ?n } INSERT { ?s <urn:n> ?m . ?s <urn:was> [ <urn:value> ?n ] }
         WHERE { ?s <urn:n> ?n BIND (?n + 1 AS ?m) } ;
         INSERT { GRAPH ?g { ?s <urn:seen> ?n } } WHERE { ?s <urn:n> ?n BIND (<urn:log> AS ?g) }"""
     )
-    assert objects(writable, "SELECT ?o { <urn:a> <urn:n> ?o }") == ["2"]
-    assert objects(writable, "SELECT ?o { <urn:a> <urn:was>/<urn:value> ?o }") == ["1"]
-    assert objects(writable, "SELECT ?o { GRAPH <urn:log> { ?s ?p ?o } }") == ["2"]
-    assert [q.subject for q in writable.kg.store.edges(writable.kg.record.asserted[0], p="urn:value")] != []
+    assert objects(anywhere, "SELECT ?o { <urn:a> <urn:n> ?o }") == ["2"]
+    assert objects(anywhere, "SELECT ?o { <urn:a> <urn:was>/<urn:value> ?o }") == ["1"]
+    assert objects(anywhere, "SELECT ?o { GRAPH <urn:log> { ?s ?p ?o } }") == ["2"]
+    assert len(objects(anywhere, "SELECT ?o { ?o <urn:value> 1 FILTER (isIRI(?o)) }")) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_operations_see_those_before_them(writable: Running) -> None:
         "DELETE DATA { _:a <urn:b> 1 }",
     ],
 )
-def test_what_is_not_allowed_is_refused(writable: Running, text: str) -> None:
-    before = writable.kg.record
-    reply = writable.client.post("/update", data={"update": text})
+def test_what_is_not_allowed_is_refused(anywhere: Running, text: str) -> None:
+    before = anywhere.kg.record
+    reply = anywhere.client.post("/update", data={"update": text})
     assert reply.status_code == 400, reply.text
     assert reply.json()["error"]
-    assert writable.kg.record == before
+    assert anywhere.kg.record == before
 
 
 def test_graphs_of_another_knowledge_graph_are_out_of_reach(tmp_path: Path) -> None:
@@ -169,15 +169,15 @@ def test_a_server_takes_up_what_was_left_pending() -> None:
             assert objects(server, "SELECT ?o { <urn:b> a ?o }") == []
 
 
-def test_a_slow_update_is_ended_and_changes_nothing(writable: Running) -> None:
+def test_a_slow_update_is_ended_and_changes_nothing(anywhere: Running) -> None:
     many = " ".join(f"<urn:s{i}> <urn:p> {i} ." for i in range(200))
-    writable.update(f"INSERT DATA {{ {many} }}")
-    before = writable.kg.record
+    anywhere.update(f"INSERT DATA {{ {many} }}")
+    before = anywhere.kg.record
     text = f"INSERT {{ <urn:a> <urn:b> ?n }} WHERE {{ SELECT (COUNT(*) AS ?n) {{ {SLOW} }} }}"
-    reply = writable.client.post("/update", data={"update": text, "timeout": "1"})
+    reply = anywhere.client.post("/update", data={"update": text, "timeout": "1"})
     assert reply.status_code == 503
-    assert writable.kg.record == before
-    assert writable.update("INSERT DATA { <urn:a> <urn:b> 1 }").headers["mrag-added"] == "1"
+    assert anywhere.kg.record == before
+    assert anywhere.update("INSERT DATA { <urn:a> <urn:b> 1 }").headers["mrag-added"] == "1"
 
 
 SLOW = " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(8))
@@ -197,14 +197,14 @@ def test_loads_of_mrag_and_updates_go_together(tmp_path: Path) -> None:
         assert objects(server) == []
 
 
-def test_values_that_are_equal_are_one(writable: Running) -> None:
-    writable.update('INSERT DATA { <urn:a> <urn:b> "2E-1"^^xsd:double, 1.50 }')
-    writable.update(
+def test_values_that_are_equal_are_one(anywhere: Running) -> None:
+    anywhere.update('INSERT DATA { <urn:a> <urn:b> "2E-1"^^xsd:double, 1.50 }')
+    anywhere.update(
         'DELETE DATA { <urn:a> <urn:b> 0.2e0 } ; INSERT DATA { <urn:a> <urn:b> "0.20"^^xsd:double }'
     )
-    assert len(objects(writable)) == 2
-    writable.update("DELETE DATA { <urn:a> <urn:b> 1.5 }")
-    assert len(objects(writable)) == 1
+    assert len(objects(anywhere)) == 2
+    anywhere.update("DELETE DATA { <urn:a> <urn:b> 1.5 }")
+    assert len(objects(anywhere)) == 1
 
 
 def test_a_similarity_index_says_that_it_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:

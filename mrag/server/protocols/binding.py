@@ -3,17 +3,18 @@
 The engine starts from such values (`substitutions`), and then also a FILTER in an inner group sees
 them. It does so only for variables of the result. For others of a SELECT query a `VALUES` is put at the
 beginning of each group that names them; where those groups stand, the grammar tells. A sub-select that
-does not hand a variable on keeps its own, as in RDF4J.
+does not hand a variable on keeps its own, as in RDF4J. For a store that is a server all are given this way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Variable
 
+from mrag.errors import QueryRefused
 from mrag.rdf.guard import ReadQuery
 from mrag.rdf.queries import values_block
 from mrag.rdf.query_parser import parse_query
@@ -22,15 +23,22 @@ from mrag.rdf.tree import GroupNode, SelectNode, inside, visible
 Values = Mapping[str, URIRef | Literal]
 
 
-def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Literal]]:
+def bind(
+    read: ReadQuery, values: Values, *, substitutes: bool = True
+) -> tuple[str, dict[str, URIRef | Literal]]:
     """Bind variables of a query to values.
 
     Args:
         read: A query that has passed the read gate.
         values: Terms by the names of variables; those that the query does not name have no effect.
+        substitutes: Whether the engine can start from values; a server cannot be given any, and then all of
+            them are put into the text.
 
     Returns:
         The text to run, and the values that the engine has to start from.
+
+    Raises:
+        QueryRefused: If a value cannot be put into the text.
 
     Example:
         >>> from mrag.rdf.guard import read_gate
@@ -41,6 +49,8 @@ def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Liter
         >>> sorted(rest)
         ['o']
     """
+    if not substitutes:
+        return _with_values(read.text, values), {}
     if read.form != "SelectQuery":
         return read.text, dict(values)
     start = {name: term for name, term in values.items() if name in read.projection}
@@ -50,11 +60,25 @@ def bind(read: ReadQuery, values: Values) -> tuple[str, dict[str, URIRef | Liter
 
 def _with_values(text: str, values: Values) -> str:
     query, parser = parse_query(text)
+    if query.form == "ConstructQuery" and query.select.where.parts == query.template:
+        _refuse_short(text, query.template, values)
     insertions: dict[int, str] = {}
     for group, names, around in _groups(query.select, frozenset(values)):
         if named := sorted(names & (_named_in(group) | around)):
             insertions[group.first] = f"{{ {values_block(named, [[values[n] for n in named]])}"
+    if not insertions and query.form == "DescribeQuery":
+        _refuse_short(text, query.select.projection or (), values)
     return parser.tokens.printed(instead=insertions)
+
+
+def _refuse_short(text: str, parts: Iterable[Any], values: Values) -> None:
+    """Refuse to give values to a query without a group of its own to put them into."""
+    if any(str(v) in values for part in parts for v in _parts(part) if isinstance(v, Variable)):
+        raise QueryRefused(
+            "Variables of this short form take no values here.",
+            query=text,
+            hint="Write the query in full, with a WHERE of its own.",
+        )
 
 
 def _groups(

@@ -10,9 +10,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mrag.errors import QueryRefused
 from mrag.graph.record import Record
 from mrag.server.engine import Engine
+from mrag.server.protocols.dataset import GraphView
 from mrag.server.protocols.negotiate import GRAPHS, QUADS, choose, content_type, rdf_type
 from mrag.server.protocols.sparql import SparqlDocument, done, has, many, pairs
 from mrag.stores.base import Limits
@@ -54,7 +54,7 @@ async def on_graphs(request: Request, graphs: tuple[str | None, ...]) -> Respons
     """Read, replace, extend or remove a graph, None for the unnamed one; all of them if none is given."""
     engine: Engine = request.app.state.engine
     named = graphs[0] if graphs else None
-    there = named is None or named in engine.kg.record.contexts
+    there = named is None or named in engine.view().contexts
     if request.method in ("GET", "HEAD"):
         if not there:
             raise HTTPException(404, f"There is no graph <{named}>.")
@@ -109,23 +109,28 @@ async def statements(
         infer: Whether inferred triples count, as of the unnamed graph.
         pattern: Subject, predicate and object, taken apart, or None for any.
 
-    Raises:
-        QueryRefused: If the store is another server.
     """
     engine: Engine = request.app.state.engine
-    if engine.pool is None:
-        raise QueryRefused("Statements can be read this way only from an embedded store.")
     one = len(graphs) == 1
     media, name = choose(request.headers.get("accept"), GRAPHS if one else QUADS)
-    quads = name in _WITH_GRAPHS
+    quads = name in _WITH_GRAPHS and not one
     limits: Limits = engine.settings.limits
+
+    def inside(record: Record | None = None) -> Mapping[str, str | None]:
+        return _inside(engine.view(record), graphs, infer=infer, quads=quads)
+
+    if engine.remote is not None:
+        work = engine.remote.statements
+        return SparqlDocument(
+            await engine.elsewhere(limits, work, inside, pattern, name, limits, named=quads), media
+        )
 
     def job(record: Record) -> dict[str, Any]:
         return {
             "do": "quads",
             "pattern": tuple(pattern),
-            "graphs": _inside(record, graphs, infer=infer, quads=quads and not one),
-            "named": quads and not one,
+            "graphs": inside(record),
+            "named": quads,
             "format": name,
             "rows": limits.rows,
             "bytes": limits.bytes,
@@ -136,20 +141,19 @@ async def statements(
 
 
 def _inside(
-    record: Record, graphs: Sequence[str | None], *, infer: bool, quads: bool
+    view: GraphView, graphs: Sequence[str | None], *, infer: bool, quads: bool
 ) -> Mapping[str, str | None]:
     """Return the graphs to read, each with the name that clients know it by."""
-    base = [g for g in record.asserted if g != record.merged]
-    unnamed = [*base, *(record.inferred if infer else ())]
+    unnamed = [*view.unnamed, *(view.record.inferred if infer else ())]
     if not graphs:
         if not quads:
-            return dict.fromkeys([*record.asserted, *(record.inferred if infer else ())])
-        return {**dict.fromkeys(unnamed), **{g: g for g in record.contexts}}
+            return dict.fromkeys([*view.record.asserted, *(view.record.inferred if infer else ())])
+        return {**dict.fromkeys(unnamed), **{g: g for g in view.contexts}}
     found: dict[str, str | None] = {}
     for graph in graphs:
         if graph is None:
             found.update(dict.fromkeys(unnamed))
-        elif graph in record.contexts:
+        elif graph in view.contexts:
             found[graph] = graph
     return found
 

@@ -157,20 +157,19 @@ async def size(request: Request) -> Response:
 
 async def count(engine: Engine, graphs: Sequence[str | None] = ()) -> int:
     """Count the asserted statements of some graphs, None for the unnamed one, or of all."""
-    record, store = engine.kg.record, engine.kg.store
-    base = [g for g in record.asserted if g != record.merged]
+    view, store = engine.view(), engine.kg.store
     if not graphs:
-        if not record.contexts:
-            return record.triples
-        graphs = (None, *record.contexts)
-    names = [n for g in graphs for n in (base if g is None else [g] if g in record.contexts else [])]
+        if not view.contexts:
+            return view.record.triples
+        graphs = (None, *view.contexts)
+    names = [n for g in graphs for n in (view.unnamed if g is None else [g] if g in view.contexts else [])]
     return await asyncio.to_thread(lambda: sum(store.count(name) for name in names))
 
 
 async def on_contexts(request: Request) -> Response:
     """Handle `/repositories/{id}/contexts`: the clients' named graphs."""
     engine = repository(request)
-    return _table(request, ("contextID",), [(URIRef(g),) for g in engine.kg.record.contexts])
+    return _table(request, ("contextID",), [(URIRef(g),) for g in engine.view().contexts])
 
 
 async def on_graphs(request: Request) -> Response:

@@ -7,10 +7,16 @@ changed something, because its own changes would be missing.
 
 from __future__ import annotations
 
+import asyncio
+import os
+import pickle
+import re
 import time
 import uuid
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,35 +26,45 @@ from mrag.server.engine import Engine
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
 from mrag.server.protocols.rdf4j import contexts, count, pattern_of, repository
-from mrag.server.protocols.sparql import FORM, UPDATE, base_of, done, has, many, one, pairs, respond
+from mrag.server.protocols.sparql import FORM, UPDATE, Fields, base_of, done, has, many, one, pairs, respond
 from mrag.server.queries import QueryRequest
+from mrag.stores.operations import Operation
 
 _MOST = 64
 _SECONDS = 60.0
 _BODIES = 4
 """All open ones may hold this many times the largest body."""
-
-
-@dataclass
-class Transaction:
-    """Operations that wait for their commit.
-
-    Attributes:
-        operations: What is to be carried out.
-        size: Bytes of the documents among them.
-        used: When it was last used.
-    """
-
-    operations: list[Any] = field(default_factory=list)
-    size: int = 0
-    used: float = field(default_factory=time.monotonic)
+_OPEN = ".open"
 
 
 class Transactions:
-    """The transactions of a server; one that is left alone for a minute is forgotten."""
+    """The transactions of a server; one that is left alone for a minute is forgotten.
 
-    def __init__(self) -> None:
-        self._open: dict[str, Transaction] = {}
+    Each is a file of the operations that wait for its commit, so that any of several processes which serve
+    one graph can take the next request of it.
+
+    Args:
+        folder: Where the files are; a folder of its own, made when it is first needed, by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._given = folder
+        self._own: TemporaryDirectory[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Return where the files are."""
+        if self._given is not None:
+            return self._given
+        if self._own is None:
+            self._own = TemporaryDirectory(prefix="mrag-transactions-")
+        return Path(self._own.name)
+
+    def close(self) -> None:
+        """Forget those that are open, unless others share them."""
+        if self._own is not None:
+            self._own.cleanup()
+            self._own = None
 
     def begin(self) -> str:
         """Begin one, and return its name.
@@ -56,38 +72,77 @@ class Transactions:
         Raises:
             HTTPException: 503 if too many are open.
         """
-        now = time.monotonic()
-        for name in [n for n, t in self._open.items() if now - t.used > _SECONDS]:
-            del self._open[name]
-        if len(self._open) >= _MOST:
+        now = time.time()
+        for file in self._files():
+            with suppress(FileNotFoundError):
+                if now - file.stat().st_mtime > _SECONDS:
+                    file.unlink()
+        if len(self._files()) >= _MOST:
             raise HTTPException(503, "Too many transactions are open.", {"Retry-After": "10"})
         name = uuid.uuid4().hex
-        self._open[name] = Transaction()
+        (self.folder / f"{name}{_OPEN}").touch(0o600)
         return name
 
     def size(self) -> int:
         """Return the bytes that all of them hold."""
-        return sum(found.size for found in self._open.values())
+        found = 0
+        for file in self._files():
+            with suppress(FileNotFoundError):
+                found += file.stat().st_size
+        return found
 
-    def get(self, name: str) -> Transaction:
-        """Return one that is open.
+    def used(self, name: str) -> int:
+        """Return the bytes that one holds, which is thereby in use.
 
         Raises:
             HTTPException: 404 if there is none of that name.
         """
-        found = self._open.get(name)
-        if found is None:
-            raise HTTPException(
-                404, "There is no such transaction; it may have been left alone for too long."
-            )
-        found.used = time.monotonic()
+        file = self._file(name)
+        with suppress(FileNotFoundError):
+            os.utime(file)
+            return file.stat().st_size
+        raise _no_such()
+
+    def add(self, name: str, operations: Sequence[Operation]) -> None:
+        """Have operations wait for the commit.
+
+        Raises:
+            HTTPException: 404 if it is not open any more.
+        """
+        self.used(name)
+        with self._file(name).open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            pickle.dump(list(operations), file)
+
+    def end(self, name: str) -> list[Operation]:
+        """Take one out, and return its operations; whoever comes second finds none.
+
+        Raises:
+            HTTPException: 404 if there is none of that name.
+        """
+        taken = self.folder / f"{name}.{uuid.uuid4().hex}"
+        try:
+            self._file(name).rename(taken)
+        except FileNotFoundError:
+            raise _no_such() from None
+        found: list[Operation] = []
+        with taken.open("rb") as file:
+            while file.peek(1):
+                found += pickle.load(file)  # nosec B301 # this server alone writes into the folder
+        taken.unlink()
         return found
 
-    def end(self, name: str) -> Transaction:
-        """Take one out."""
-        found = self.get(name)
-        del self._open[name]
-        return found
+    def _file(self, name: str) -> Path:
+        if not re.fullmatch("[0-9a-f]{32}", name):
+            raise _no_such()
+        return self.folder / f"{name}{_OPEN}"
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{_OPEN}"))
+
+
+def _no_such() -> HTTPException:
+    return HTTPException(404, "There is no such transaction; it may have been left alone for too long.")
 
 
 async def begin(request: Request) -> Response:
@@ -112,19 +167,24 @@ async def on_transaction(request: Request) -> Response:
     if body_kind == FORM:
         fields = [*fields, *pairs(await request.body())]
     action = one(fields, "action").upper()
-    found = open_ones.get(name)
+    size = open_ones.used(name)
     if action == "PING":
         return PlainTextResponse("", 200)
     if action == "ROLLBACK":
         open_ones.end(name)
         return Response(status_code=204)
     if action == "COMMIT":
-        open_ones.end(name)
-        return done(await engine.writer.change(found.operations), 200) if found.operations else Response()
+        operations = open_ones.end(name)
+        return done(await engine.writer.change(operations), 200) if operations else Response()
     if action in ("ADD", "DELETE", "UPDATE"):
-        await _collect(request, engine, found, action, fields, body_kind)
+        if size + len(await request.body()) > engine.settings.max_body:
+            raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
+        if open_ones.size() + len(await request.body()) > _BODIES * engine.settings.max_body:
+            raise HTTPException(503, "The open transactions hold too much already.", {"Retry-After": "10"})
+        found = await _collected(request, engine, action, fields, body_kind)
+        await asyncio.to_thread(open_ones.add, name, found)
         return Response(status_code=200)
-    if found.operations:
+    if size:
         raise HTTPException(
             400, "This transaction has changed something, and cannot be read from until it is committed."
         )
@@ -138,14 +198,9 @@ async def on_transaction(request: Request) -> Response:
     raise HTTPException(400, f"There is no action {action[:50]!r}.")
 
 
-async def _collect(
-    request: Request, engine: Engine, found: Transaction, action: str, fields: Any, body_kind: str
-) -> None:
-    found.size += len(await request.body())
-    if found.size > engine.settings.max_body:
-        raise HTTPException(413, f"The transaction is larger than {engine.settings.max_body} bytes.")
-    if request.app.state.transactions.size() > _BODIES * engine.settings.max_body:
-        raise HTTPException(503, "The open transactions hold too much already.", {"Retry-After": "10"})
+async def _collected(
+    request: Request, engine: Engine, action: str, fields: Fields, body_kind: str
+) -> Sequence[Operation]:
     if action == "UPDATE":
         text = (
             (await request.body()).decode("utf-8-sig", "replace")
@@ -153,7 +208,6 @@ async def _collect(
             else one(fields, "update")
         )
         using = many(fields, "using-graph-uri"), many(fields, "using-named-graph-uri")
-        found.operations += await engine.writer.operations(text, *using, base_of(request))
-        return
+        return await engine.writer.operations(text, *using, base_of(request))
     base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
-    found.operations += await documents(request, contexts(fields), inserting=action == "ADD", base=base)
+    return await documents(request, contexts(fields), inserting=action == "ADD", base=base)

@@ -1,0 +1,1 @@
+"""Serving a knowledge graph whose store is a server itself: GraphDB, Fuseki, Virtuoso or any other."""

@@ -1,0 +1,153 @@
+"""What an update changes in a store that is a server, worked out here from what the update touches.
+
+Only the triples that may change are asked for, many at a time, and written in one request at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import islice
+from typing import Any, cast
+
+import pyoxigraph as ox
+from rdflib import Literal
+
+from mrag.errors import QueryRefused
+from mrag.rdf import queries
+from mrag.rdf.patterns import Construct, Group, TriplePattern, var
+from mrag.rdf.printing import to_sparql
+from mrag.rdf.terms import from_ox, to_ox
+from mrag.stores.base import Dataset, Limits, SelectResult
+from mrag.stores.changes import Changes, Layout, Refused, Wanted
+from mrag.stores.oxigraph import OxigraphStore
+from mrag.stores.process.channel import timed_out
+from mrag.stores.sparql import SparqlStore
+
+_BYTES = 1 << 30
+_NOTHING = "urn:mrag:nothing"
+_COPIED = 200_000
+"""Triples that may be copied for an update."""
+
+
+class RemoteChanges(Changes):
+    """Changes of a knowledge graph's triples in a store that is a server, kept apart from it.
+
+    Args:
+        store: The server.
+        layout: The graphs of the knowledge graph.
+        until: Time of the monotonic clock at which it is given up.
+
+    Raises:
+        QueryTimeout: From any method, at that time.
+    """
+
+    def __init__(self, store: SparqlStore, layout: Layout, *, until: float) -> None:
+        self._server = store
+        self._deadline = until
+        # Holds those of the triples looked up that are there, each in its graphs.
+        self._known = ox.Store()
+        self._looked_up: set[ox.Triple] = set()
+        super().__init__(self._known, layout, until=until)
+
+    def kept(self, t: ox.Triple) -> ox.Triple:
+        """Return a triple as it is; what a server makes of numbers is its own affair."""
+        return t
+
+    def expect(self, triples: Iterable[ox.Triple]) -> None:
+        """Look up in which graphs triples are."""
+        new = iter(dict.fromkeys(t for t in triples if t not in self._looked_up))
+        while part := list(islice(new, self._server.dialect.values)):
+            rows = [
+                (Literal(n), from_ox(t.subject), from_ox(t.predicate), from_ox(t.object))
+                for n, t in enumerate(part)
+            ]
+            text = queries.get("update/present").bind(n_s_p_o=cast(Any, rows))
+            for graph, number in self._rows(text, Dataset((), self._graphs())):
+                t = part[int(str(number))]
+                self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(str(graph))))
+            self._looked_up.update(part)
+
+    def triples(self, graph: str | None, wanted: Wanted = (None, None, None)) -> list[ox.Triple]:
+        """Return the asserted triples of a named graph, or of the unnamed one, that match a pattern."""
+        nodes = [var(name) if w is None else w for name, w in zip("spo", wanted, strict=True)]
+        one = TriplePattern(*nodes)
+        names = self._base if graph is None else (graph,)
+        there = [name for name in names if self._exists(name)]
+        found: dict[ox.Triple, None] = {}
+        if there:
+            text = to_sparql(Construct((one,), Group((one,))))
+            for s, p, o in self._bounded(text, Dataset(tuple(there))):
+                found[ox.Triple(cast(Any, to_ox(s)), cast(Any, to_ox(p)), to_ox(o))] = None
+        self.expect(found)
+        for name in names:
+            found.update(dict.fromkeys(self._of(name, wanted)))
+        return [t for t in found if any(self._has(t, name) for name in names)]
+
+    def solutions(self, query: str, default: Iterable[str], named: Iterable[str]) -> list[dict[str, Any]]:
+        """Answer a SELECT query on the server, which knows of no change of this update yet."""
+        there = tuple(g for g in default if self._exists(g))
+        result = cast(SelectResult, self._bounded(query, Dataset(there or (_NOTHING,), tuple(named))))
+        return [
+            {v: None if t is None else to_ox(t) for v, t in zip(result.variables, row, strict=True)}
+            for row in result
+        ]
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _rows(self, text: str, dataset: Dataset) -> Iterator[Any]:
+        return iter(cast(SelectResult, self._bounded(text, dataset)))
+
+    def _bounded(self, text: str, dataset: Dataset) -> Any:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise timed_out("")
+        try:
+            return self._server.bounded(text, dataset, Limits(left, self.layout.max_changes, _BYTES))
+        except QueryRefused as error:
+            if error.message.startswith("The result is larger"):
+                raise Refused(f"The update changes more than {self.layout.max_changes} triples.") from error
+            raise
+
+    def _graphs(self) -> tuple[str, ...]:
+        layout = self.layout
+        return tuple(
+            dict.fromkeys((*layout.asserted, layout.target, layout.merged, *layout.inferred, *self._contexts))
+        )
+
+    def _exists(self, graph: str) -> bool:
+        return graph in (*self.layout.asserted, *self.layout.contexts, *self.layout.inferred)
+
+    def _any(self, graph: str) -> bool:
+        changed = [there for q, there in self._log.items() if q.graph_name == self._node(graph)]
+        if any(changed):
+            return True
+        if graph not in self.layout.contexts:
+            return False
+        # A named graph that is listed holds something, unless this update has taken all of it.
+        return not changed or self._server.count(graph) > len(changed)
+
+
+@contextmanager
+def copied(store: SparqlStore, layout: Layout) -> Iterator[OxigraphStore]:
+    """Copy a knowledge graph into memory, for an update whose operations read what others have changed.
+
+    Raises:
+        QueryRefused: If it is too large for that.
+    """
+    graphs = dict.fromkeys((*layout.asserted, *layout.inferred, *layout.contexts, layout.merged))
+    count = sum(store.count(graph) for graph in graphs)
+    if count > _COPIED:
+        raise QueryRefused(
+            "A WHERE clause comes after another operation of the same request. The server does not know of "
+            f"its changes yet, and {count:,} triples are too many to work them out on a copy.",
+            hint="Send the operations as requests of their own.",
+        )
+    with OxigraphStore() as copy:
+        for graph in graphs:
+            written = BytesIO()
+            store.dump(graph, written)
+            copy.insert(written.getvalue(), graph)
+        yield copy

@@ -1,0 +1,302 @@
+"""A graph in a store that is a server: its queries, its updates, and several processes in front of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+import requests
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.errors import QueryRefused
+from mrag.graph.updates import update
+from mrag.rdf.terms import Triple
+from mrag.stores.wire.access import Access
+from tests.jena import jena_server
+from tests.server.conftest import Running, load_demo, running
+from tests.servers import free_port, oxigraph_server, virtuoso_server
+
+FOUND = """
+<urn:a> <urn:n> 1 . <urn:b> <urn:n> 2 .
+GRAPH <urn:g> { <urn:c> <urn:n> 3 }
+"""
+
+
+@pytest.fixture(scope="module", params=["oxigraph", "fuseki", "virtuoso"])
+def anyone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server in front of another one, which holds the demo graph."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "virtuoso":
+        with virtuoso_server(folder) as url:
+            yield from _served(url, Access(user="dba", password="dba"))
+    elif request.param == "fuseki":
+        with jena_server(folder) as base:
+            yield from _served(f"fuseki:{base}/ds")
+    else:
+        with oxigraph_server(folder, memory=True) as url:
+            yield from _served(url)
+
+
+def _served(url: str, access: Access | None = None) -> Iterator[Running]:
+    with mrag.connect(url, access=access) as kg:
+        load_demo(kg)
+        with running(kg, update=True, model="none", seconds=30.0) as found:
+            yield found
+
+
+def test_answers_are_those_of_an_embedded_store(anyone: Running, server: Running) -> None:
+    query = """SELECT ?vendor (COUNT(?x) AS ?n) { ?x ex:developedBy ?vendor }
+               GROUP BY ?vendor HAVING (COUNT(?x) > 1) ORDER BY STR(?vendor)"""
+    assert anyone.select(query) == server.select(query) != []
+    inferred = "SELECT (COUNT(*) AS ?n) FROM onto:implicit { ?s ?p ?o }"
+    assert anyone.select(inferred) == server.select(inferred)
+    for name in ("$x", "$y"):
+        params = {"query": "SELECT ?y { ?x ex:developedBy ?y } ORDER BY STR(?y)", name: "ex:none"}
+        params[name] = f"<{server.kg.prefixes['ex']}{'GraphDB' if name == '$x' else 'Ontotext'}>"
+        replies = [one.client.get("/repositories/main", params=params).json() for one in (anyone, server)]
+        assert replies[0] == replies[1]
+        assert replies[0]["results"]["bindings"]
+
+
+def test_questions_and_pages_work(anyone: Running, server: Running) -> None:
+    question = {"question": "How many triple stores are there?", "how": "plan"}
+    texts = [one.client.post("/api/ask", json=question).text for one in (anyone, server)]
+    assert texts[0].splitlines()[0] == texts[1].splitlines()[0]
+    assert "11 triple stores" in texts[0]
+    entity = {"iri": "ex:GraphDB"}
+    heads = [one.client.get("/api/entity", params=entity).json()["label"] for one in (anyone, server)]
+    assert heads == ["GraphDB", "GraphDB"]
+    assert anyone.client.get("/health").json() == {"status": "ok"}
+
+
+def test_statements_are_added_read_and_removed(anyone: Running) -> None:
+    size = int(anyone.client.get("/repositories/main/size").text)
+    path = "/repositories/main/statements"
+    body = '<urn:x> <urn:p> "a\\nb"@en , 7 . <urn:y> <urn:p> <urn:x> .'
+    reply = anyone.client.post(path, content=body, headers={"Content-Type": "text/turtle"})
+    assert (reply.status_code, reply.headers["mrag-added"]) == (204, "3")
+    accept = {"Accept": "application/n-triples"}
+    found = anyone.client.get(path, params={"subj": "<urn:x>"}, headers=accept).text
+    assert sorted(found.split("\n"))[1].startswith('<urn:x> <urn:p> "7"^^') and '"a\\nb"@en' in found
+    assert anyone.client.get(path, params={"subj": "_:x"}, headers=accept).text == ""
+    begun = anyone.client.post("/repositories/main/transactions").headers["location"]
+    for action, text in (("DELETE", "<urn:y> <urn:p> <urn:x> ."), ("ADD", "<urn:z> <urn:p> 1 .")):
+        headers = {"Content-Type": "text/turtle"}
+        assert anyone.client.put(begun, params={"action": action}, content=text, headers=headers).is_success
+    assert anyone.client.put(begun, params={"action": "COMMIT"}).status_code == 200
+    assert [row["s"] for row in anyone.select("SELECT DISTINCT ?s { ?s <urn:p> ?o } ORDER BY STR(?s)")] == [
+        "urn:x",
+        "urn:z",
+    ]
+    anyone.update("DELETE { ?s <urn:p> ?o } WHERE { ?s <urn:p> ?o }")
+    assert int(anyone.client.get("/repositories/main/size").text) == size
+
+
+def test_inferences_follow_an_update(anyone: Running) -> None:
+    query = "SELECT ?x { ?x a ex:Database FILTER (?x = <urn:new>) }"
+    anyone.update("INSERT DATA { <urn:new> a ex:TripleStore }")
+    until = time.monotonic() + 60
+    while not anyone.select(query):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    anyone.update("DELETE DATA { <urn:new> a ex:TripleStore }")
+    while anyone.select(query):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_what_another_process_writes_is_seen(tmp_path: Path) -> None:
+    with (
+        oxigraph_server(tmp_path, memory=True) as url,
+        mrag.connect(url) as kg,
+        running(kg) as served,
+        mrag.connect(url) as other,
+    ):
+        count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+        assert served.select(count) == [{"n": "0"}]
+        for number in (1, 2, 3):
+            other.insert([Triple(URIRef(f"urn:{number}"), URIRef("urn:p"), Literal(number))])
+            assert served.select(count) == [{"n": str(number)}]
+        other.clear()
+        other.insert([Triple(URIRef("urn:9"), URIRef("urn:p"), Literal(9))])
+        # The graph that the server knew of is gone; an answer from it would be a wrong one.
+        assert served.select("SELECT ?o { ?s ?p ?o }") == [{"o": "9"}]
+
+
+def test_data_that_mrag_did_not_load_is_served_as_it_is(tmp_path: Path) -> None:
+    with oxigraph_server(tmp_path, memory=True) as url:
+        address = url.partition("update=")[2].partition("&")[0]
+        requests.post(address, data={"update": f"INSERT DATA {{ {FOUND} }}"}, timeout=30).raise_for_status()
+        with mrag.connect(url) as kg, running(kg, update=True) as served:
+            assert [r["o"] for r in served.select("SELECT ?o { ?s ?p ?o } ORDER BY ?o")] == ["1", "2"]
+            assert served.select("SELECT ?o { GRAPH <urn:g> { ?s ?p ?o } }") == [{"o": "3"}]
+            assert served.select("SELECT ?o FROM <urn:g> { ?s ?p ?o }") == [{"o": "3"}]
+            reply = served.client.get("/repositories/main/contexts")
+            assert [r["contextID"]["value"] for r in reply.json()["results"]["bindings"]] == ["urn:g"]
+            quads = served.client.get(
+                "/repositories/main/statements", headers={"Accept": "application/n-quads"}
+            )
+            assert len(quads.text.splitlines()) == 3 and "<urn:g>" in quads.text
+            refused = served.client.post("/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"})
+            assert refused.status_code == 400 and "read only" in refused.text
+
+
+_IRIS = st.sampled_from(["<urn:a>", "<urn:b>", "<urn:c>"])
+_OBJECTS = st.sampled_from(["<urn:a>", "1", '"x"@en', '"1"'])
+_TRIPLES = st.builds("{} {} {} .".format, _IRIS, _IRIS, _OBJECTS)
+_GRAPHS = st.sampled_from(["", "<urn:g>", "<urn:h>"])
+
+
+def _in(graph: str, text: str) -> str:
+    return f"{{ GRAPH {graph} {{ {text} }} }}" if graph else f"{{ {text} }}"
+
+
+_DATA = st.builds(
+    lambda verb, graph, parts: f"{verb} DATA {_in(graph, ' '.join(parts))}",
+    st.sampled_from(["INSERT", "DELETE"]),
+    _GRAPHS,
+    st.lists(_TRIPLES, min_size=1, max_size=4),
+)
+_MODIFY = st.builds(
+    lambda graph, s, o: (
+        f"DELETE {_in(graph, f'{s} ?p ?o')} INSERT {_in(graph, f'{s} ?p {o}')} "
+        f"WHERE {_in(graph, f'{s} ?p ?o')}"
+    ),
+    _GRAPHS,
+    _IRIS,
+    _OBJECTS,
+)
+_WHOLE = st.sampled_from(
+    ["CLEAR DEFAULT", "DROP GRAPH <urn:g>", "CLEAR NAMED", "COPY SILENT <urn:g> TO <urn:h>"]
+)
+_REQUESTS = st.lists(
+    st.lists(st.one_of(_DATA, _MODIFY, _WHOLE), min_size=1, max_size=3).map(" ; ".join), max_size=5
+)
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with oxigraph_server(tmp_path_factory.mktemp("twin"), memory=True) as url:
+        yield url
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(requests_=_REQUESTS)
+def test_updates_come_to_the_same_as_in_an_embedded_store(twin: str, requests_: list[str]) -> None:
+    with mrag.connect() as here, mrag.connect(twin) as there:
+        there.clear()
+        for text in requests_:
+            reports = [update(kg, text) for kg in (here, there)]
+            assert (reports[0].added, reports[0].removed) == (reports[1].added, reports[1].removed), text
+            contents = [
+                sorted(str(t) for t in kg.query("SELECT ?s ?p ?o { ?s ?p ?o }").rows)  # type: ignore[union-attr]
+                for kg in (here, there)
+            ]
+            assert contents[0] == contents[1], text
+            assert here.record.contexts == there.record.contexts
+            assert here.record.triples == there.record.triples == len(contents[0])
+        there.clear()
+
+
+def test_a_later_where_reads_what_was_changed_only_in_a_small_graph(
+    twin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "INSERT DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:m> ?n } WHERE { ?s <urn:n> ?n }"
+    with mrag.connect(twin) as kg:
+        kg.clear()
+        assert update(kg, text).added == 2
+        monkeypatch.setattr("mrag.stores.wire.changes._COPIED", 1)
+        with pytest.raises(QueryRefused, match="requests of their own"):
+            update(kg, "DELETE DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:k> ?n } WHERE { ?s ?p ?n }")
+        assert kg.record.triples == 2
+
+
+def test_several_processes_are_one_server(tmp_path: Path) -> None:
+    with oxigraph_server(tmp_path, memory=True) as url:
+        with mrag.connect(url) as kg:
+            kg.insert([Triple(URIRef("urn:a"), URIRef("urn:n"), Literal(1))])
+        base = f"http://127.0.0.1:{free_port()}"
+        command = [sys.executable, "-m", "mrag", "serve", "--store", url, "--update", "--workers", "2"]
+        with (tmp_path / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [*command, "--port", base.rpartition(":")[2]], stdout=log, stderr=log, cwd=tmp_path
+            )
+        try:
+            _wait(server, base, tmp_path / "log")
+            parent = psutil.Process(server.pid)
+            workers = _workers(parent)
+            assert len(workers) == 2
+            begun = httpx.post(f"{base}/repositories/main/transactions").headers["location"]
+            for number in range(6):
+                # Each request is a connection of its own, and may come to either process.
+                reply = httpx.put(
+                    begun,
+                    params={"action": "ADD"},
+                    content=f"<urn:t{number}> <urn:n> 2 .",
+                    headers={"Content-Type": "text/turtle"},
+                )
+                assert reply.status_code == 200
+            assert httpx.put(begun, params={"action": "COMMIT"}, timeout=60).headers["mrag-added"] == "6"
+            assert httpx.put(begun, params={"action": "COMMIT"}).status_code == 404
+            count = partial(_count, base)
+            assert {count() for _ in range(6)} == {"7"}
+            os.kill(min(workers), signal.SIGKILL)
+            until = time.monotonic() + 60
+            while not _workers(parent) - workers:
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            assert {count() for _ in range(4)} == {"7"}
+            family = parent.children(recursive=True)
+            server.send_signal(signal.SIGINT)
+            assert server.wait(60) == 0
+            assert psutil.wait_procs(family, timeout=20)[1] == []
+        finally:
+            server.kill()
+            server.wait()
+        assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def _wait(server: subprocess.Popen[bytes], base: str, log: Path) -> None:
+    until = time.monotonic() + 120
+    while True:
+        try:
+            if httpx.get(f"{base}/health", timeout=10).status_code == 200:
+                return
+        except httpx.HTTPError:
+            pass
+        assert server.poll() is None and time.monotonic() < until, log.read_text()
+        time.sleep(0.2)
+
+
+def _workers(parent: psutil.Process) -> set[int]:
+    found = set()
+    for child in parent.children():
+        with suppress(psutil.Error):
+            if "spawn_main" in " ".join(child.cmdline()):
+                found.add(child.pid)
+    return found
+
+
+def _count(base: str) -> str:
+    query = "SELECT (COUNT(*) AS ?n) { ?s <urn:n> ?o }"
+    for _ in range(3):
+        try:
+            reply = httpx.get(f"{base}/sparql", params={"query": query}, timeout=60)
+        except httpx.HTTPError:
+            continue  # the process that took this connection is the one that was killed
+        value: str = reply.json()["results"]["bindings"][0]["n"]["value"]
+        return value
+    raise AssertionError("no process answers")
