@@ -14,7 +14,7 @@ from typing import TypeVar
 import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
-from mrag.rdf.guard import paths_in_negation, query_form
+from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple
@@ -77,6 +77,8 @@ class VirtuosoStore(SparqlStore):
                 system_graphs=_SYSTEM,
                 unnamed=None,
                 empty_pattern=False,
+                # It would give a CONSTRUCT query's triples as a table, and fail at that.
+                by_form=True,
             ),
         )
 
@@ -117,11 +119,6 @@ class VirtuosoStore(SparqlStore):
                 hint="Write the path with a fixed length, or ask after reasoning, when it is one step.",
             )
         return super().bounded(query, dataset, limits, extra)
-
-    def _accept(self, query: str) -> str:
-        # It would give a CONSTRUCT query's triples as a table, and fail at that.
-        triples = query_form(query) in ("ConstructQuery", "DescribeQuery")
-        return self.dialect.nt if triples else "application/sparql-results+json"
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         # Its `timeout` makes an answer partial instead of an error, so the connection is cut instead.
