@@ -29,6 +29,7 @@ Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
 Function: TypeAlias = OneOf[
     "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
     "regex", "coalesce", "year", "if", "lcase", "contains", "strends", "substr", "replace", "concat", "floor",
+    "md5",
 ]  # fmt: skip
 Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]

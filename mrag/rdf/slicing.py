@@ -1,6 +1,8 @@
-"""Parts of a query's solutions, as the REST interface of RDF4J asks for them: `limit` and `offset`."""
+"""Parts of a query's solutions: RDF4J's `limit` and `offset`, and pages for servers that cut long answers."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from mrag.rdf.lexer import Tokens
 
@@ -43,3 +45,44 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     parts += [f"OFFSET {offset}"] if offset else []
     parts += [read.printed(values)] if values is not None else []
     return " ".join(parts)
+
+
+def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:
+    """Return a query for a page of the solutions of a SELECT query, in its own order or its columns'.
+
+    The order is that of a sub-select, because Virtuoso sorts no more than ten thousand rows for a query that
+    leaves some out.
+
+    Args:
+        text: The query, whose own order, where it has one, is to be total.
+        names: Its columns.
+        limit: Rows of the page.
+        offset: Rows before it.
+
+    Returns:
+        The query; None where the other cannot be a sub-select, because it names its graphs.
+
+    Example:
+        >>> print(paged("SELECT ?s { ?s ?p ?o } ORDER BY ?s", ["s"], 10, 20))
+        SELECT * WHERE { { SELECT ?s { ?s ?p ?o } ORDER BY ?s } } LIMIT 10 OFFSET 20
+    """
+    read = Tokens(text)
+    depth, start, ordered = 0, None, False
+    for number, token in enumerate(read.tokens):
+        if token.key in ("{", "("):
+            depth += 1
+        elif token.key in ("}", ")"):
+            depth -= 1
+        elif not depth and token.key == "SELECT" and start is None:
+            start = number
+        elif not depth and token.key == "FROM":
+            return None
+        elif not depth and token.key == "ORDER":
+            ordered = True
+    if start is None:
+        return None
+    before, rows = read.printed(0, start).strip(), read.printed(start).strip()
+    if not ordered:
+        columns = " ".join(f"?{name}" for name in names)
+        rows = f"SELECT * WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
+    return f"{before} SELECT * WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()

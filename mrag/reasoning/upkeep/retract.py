@@ -176,8 +176,8 @@ def _forward(
             sizes.append((size.match(atom), i, Graph(iri(delta), atom), atom))
         else:
             sizes.append((counts.match(atom), i, atom, atom))
-    parts: list[Pattern] = [*rule.values, *ordered(sizes, hint=not rule.values)]
-    return Construct((rule.head,), Group((*parts, *more, *map(Filter, rule.filters))))
+    parts = [*rule.values, *ordered(sizes, hint=not rule.values, filters=rule.filters)]
+    return Construct((rule.head,), Group((*parts, *more)))
 
 
 def _supported(
