@@ -1,10 +1,16 @@
-"""Parts of a query's solutions: RDF4J's `limit` and `offset`, and pages for servers that cut long answers."""
+"""A query's solutions in parts and in order, as RDF4J's REST interface asks and as Virtuoso can.
+
+RDF4J has `limit` and `offset`. Virtuoso cuts long answers, and refuses to sort by long texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from mrag.rdf.lexer import Tokens
+
+_KEY = 200
+"""Characters of a text that decide its place in order, where a server refuses more."""
 
 
 def sliced(text: str, limit: int | None, offset: int = 0) -> str:
@@ -86,3 +92,26 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
         columns = " ".join(f"?{name}" for name in names)
         rows = f"SELECT * WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
     return f"{before} SELECT * WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
+
+
+def short_keys(text: str) -> str:
+    """Return a query that puts in order by the beginnings of texts only, where it says `STR`.
+
+    Args:
+        text: The query.
+
+    Example:
+        >>> print(short_keys("SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s STR(?o) ?o LIMIT 3"))
+        SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s SUBSTR(STR(?o), 1, 200) ?o LIMIT 3
+    """
+    read = Tokens(text)
+    changed: dict[int, str] = {}
+    keys = False
+    for number, token in enumerate(read.tokens):
+        if token.key == "ORDER":
+            keys = True
+        elif token.key in ("LIMIT", "OFFSET", "VALUES", "}"):
+            keys = False
+        elif keys and token.key == "STR" and read.tokens[number + 2].key == "var":
+            changed |= {number: "SUBSTR(STR", number + 3: f"), 1, {_KEY})"}
+    return read.printed(0, None, changed)

@@ -18,7 +18,7 @@ from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
 from mrag.rdf.pieces import pieces
 from mrag.rdf.printing import to_sparql
-from mrag.rdf.slicing import paged, sliced
+from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult
 from mrag.stores.dialect import Dialect, Paths
@@ -151,6 +151,15 @@ class VirtuosoStore(SparqlStore):
                 hint="Write the path with a fixed length, or ask after reasoning, when it is one step.",
             )
         return super().bounded(query, dataset, limits, extra)
+
+    def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
+        try:
+            return super()._query(query, dataset, accept, seconds)
+        except EndpointError as error:
+            # It puts nothing in order by texts of some two thousand bytes.
+            if "Sorting key too long" not in error.message or (short := short_keys(query)) == query:
+                raise
+            return super()._query(short, dataset, accept, seconds)
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         # Its `timeout` makes an answer partial instead of an error, so the connection is cut instead.
