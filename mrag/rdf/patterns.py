@@ -314,6 +314,7 @@ class Select:
         order_by: What to sort by, the first key first.
         limit: Most rows.
         offset: Rows left out before them.
+        sized: Whether there are never more than `limit`, which only tells the engine how few there are.
 
     Example:
         >>> from mrag.rdf.printing import to_sparql
@@ -332,6 +333,7 @@ class Select:
     order_by: tuple[Expression | Descending, ...] = ()
     limit: int | None = None
     offset: int = 0
+    sized: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A query in pieces that together give what it gives, for servers that cannot do all of it in their time."""
+"""A query as a server can do it in its time: in pieces that together give what it gives, or without hints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mrag.rdf.patterns import (
     Construct,
     Expression,
     Filter,
+    Graph,
     Group,
     Holds,
     In,
@@ -56,6 +57,32 @@ def pieces(query: Construct, level: int = 0) -> list[Construct]:
     return found
 
 
+def unsized(query: Construct) -> Construct:
+    """Return a query without the sub-selects that only tell the engine how few rows they have.
+
+    Example:
+        >>> from mrag.rdf.patterns import iri, var
+        >>> from mrag.rdf.printing import to_sparql
+        >>> triple = TriplePattern(var("s"), iri("urn:p"), var("o"))
+        >>> first = SubSelect(Select((var("s"), var("o")), triple, limit=110, sized=True))
+        >>> print(to_sparql(unsized(Construct((triple,), Group((first,))))))
+        CONSTRUCT { ?s <urn:p> ?o . } WHERE { ?s <urn:p> ?o . }
+    """
+    return replace(query, where=_unsized(query.where))
+
+
+def _unsized(pattern: Pattern) -> Pattern:
+    if isinstance(pattern, Group):
+        parts: list[Pattern] = []
+        for part in map(_unsized, pattern.parts):
+            parts += part.parts if isinstance(part, Group) else [part]
+        return Group(tuple(parts))
+    if not isinstance(pattern, SubSelect):
+        return pattern
+    inner = _unsized(pattern.select.where)
+    return inner if pattern.select.sized else SubSelect(replace(pattern.select, where=inner))
+
+
 def pushable(condition: Expression, names: frozenset[ox.Variable]) -> bool:
     """Return whether a condition can be decided where these variables are bound, without looking at triples.
 
@@ -86,7 +113,8 @@ def _narrowed(parts: tuple[Pattern, ...], digit: str, level: int) -> tuple[Patte
             select: Select = replace(part.select, where=Group(deeper))
             return (*parts[:at], SubSelect(select), *parts[at + 1 :])
     for part in parts:
-        names = [] if not isinstance(part, TriplePattern) else list(dict.fromkeys(part.variables()))
+        atom = part.pattern if isinstance(part, Graph) else part
+        names = list(dict.fromkeys(atom.variables())) if isinstance(atom, TriplePattern) else []
         if names:
             return (*parts, _filter(names, digit, level))
     return None

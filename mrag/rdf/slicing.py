@@ -70,7 +70,7 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
 
     Example:
         >>> print(paged("SELECT ?s { ?s ?p ?o } ORDER BY ?s", ["s"], 10, 20))
-        SELECT * WHERE { { SELECT ?s { ?s ?p ?o } ORDER BY ?s } } LIMIT 10 OFFSET 20
+        SELECT ?s WHERE { { SELECT ?s { ?s ?p ?o } ORDER BY ?s } } LIMIT 10 OFFSET 20
     """
     read = Tokens(text)
     depth, start, ordered = 0, None, False
@@ -88,10 +88,10 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
     if start is None:
         return None
     before, rows = read.printed(0, start).strip(), read.printed(start).strip()
+    columns = " ".join(f"?{name}" for name in names)
     if not ordered:
-        columns = " ".join(f"?{name}" for name in names)
-        rows = f"SELECT * WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
-    return f"{before} SELECT * WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
+        rows = f"SELECT {columns} WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
+    return f"{before} SELECT {columns} WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
 
 
 def short_keys(text: str) -> str:

@@ -194,7 +194,7 @@ def ordered(
             early = [f for f in filters if pushable(f, frozenset(names))]
             filters = [f for f in filters if f not in early]
             first = Group((pattern, *map(Filter, early))) if early else pattern
-            parts.append(SubSelect(Select(names, first, limit=2 * size + 100)))
+            parts.append(SubSelect(Select(names, first, limit=2 * size + 100, sized=True)))
         else:
             parts.append(pattern)
         known.update(names)

@@ -16,7 +16,7 @@ import requests
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
 from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
-from mrag.rdf.pieces import pieces
+from mrag.rdf.pieces import pieces, unsized
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
@@ -123,7 +123,8 @@ class VirtuosoStore(SparqlStore):
         the server's time limit is done in pieces.
         """
         with self._deriving:
-            self._derive(query, dataset, into, 0)
+            # It reads a sub-select anew for each row of what it is joined with.
+            self._derive(unsized(query), dataset, into, 0)
 
     def _derive(self, query: Construct, dataset: Dataset, into: str, level: int) -> None:
         try:

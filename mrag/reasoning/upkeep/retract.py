@@ -197,7 +197,7 @@ def _supported(
     sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
         (counts.match(atom), i, atom, atom) for i, atom in enumerate(rule.body)
     ]
-    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100))
+    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
     # The triples come first whatever the sizes say, then atoms that share a variable with them.
     parts = (*rule.values, first, *ordered(sizes, hint=False, bound=names), *rest)
     return Construct((rule.head,), SubSelect(Select(names, Group(parts), distinct=True)))
