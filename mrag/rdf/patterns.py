@@ -1,8 +1,7 @@
 """SPARQL that has to be generated, as typed values.
 
 Reasoning rules and class expressions cannot be files of `sparql/`, because their shape depends on the
-ontology. They are composed from the frozen values below (SPARQL 1.1 Query, sections 5 to 17) and
-printed by `mrag.rdf.printing`.
+ontology. They are made of the values below (SPARQL 1.1 Query, 5 to 17), which `mrag.rdf.printing` prints.
 
 Example:
     >>> from mrag.rdf.printing import to_sparql
