@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from rdflib import Literal, URIRef
@@ -29,6 +30,13 @@ class Fuseki(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     store: OxigraphStore
     asked: list[dict[str, list[str]]]
+    services: ClassVar = {"/ds/query": "query", "/ds/update": "update", "/ds/data": "graphs"}
+    unnamed, union = "urn:x-arq:DefaultGraph", "urn:x-arq:UnionGraph"
+    merged = False
+    """Whether a query without a dataset sees the named graphs merged with the unnamed one."""
+    seconds = 1.0
+    """How many seconds a unit of the time limit is."""
+    media = "application/n-triples"
 
     def log_message(self, *args: object) -> None:
         pass
@@ -54,7 +62,7 @@ class Fuseki(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path == "/$/ping":
             return self.answer(200, b"2026-01-01T00:00:00.000+00:00\n")
-        if url.path == "/ds/query":
+        if self.services.get(url.path) == "query":
             return self.query(parse_qs(url.query))
         graph = self.graph()
         if graph is None or not self.store.count(graph):
@@ -78,15 +86,16 @@ class Fuseki(BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         path = urlsplit(self.path).path
+        service = self.service(path)
         try:
-            if path == "/ds/query":
+            if service == "query":
                 return self.query(parse_qs(data.decode(), keep_blank_values=True))
-            if path == "/ds/update":
+            if service == "update":
                 assert self.headers["Content-Type"] == "application/sparql-update"
                 self.store.update(data.decode())
                 return self.answer(204)
-            if path == "/ds/data" and (graph := self.graph()) is not None:
-                assert self.headers["Content-Type"] == "application/n-triples"
+            if service == "graphs" and (graph := self.graph()) is not None:
+                assert self.headers["Content-Type"] == self.media
                 self.store.insert(data, graph)
                 return self.answer(200, b'{"count": 1}', "application/json")
             if path == "/$/datasets":
@@ -96,21 +105,27 @@ class Fuseki(BaseHTTPRequestHandler):
             return self.answer(400, str(error).encode())
         self.answer(404)
 
+    def service(self, path: str) -> str | None:
+        return self.services.get(path)
+
     def graph(self) -> str | None:
         return parse_qs(urlsplit(self.path).query).get("graph", [None])[0]
+
+    def shown(self, term: Term) -> str:
+        return str(to_ox(term))
 
     def query(self, form: dict[str, list[str]]) -> None:
         everything = self.store.graphs()
         named = tuple(g for g in everything if g != UNNAMED)
-        stand = {"urn:x-arq:DefaultGraph": (UNNAMED,), "urn:x-arq:UnionGraph": named}
+        stand = {self.unnamed: (UNNAMED,), self.union: named}
         default = form.get("default-graph-uri")
         if default is None and "named-graph-uri" not in form:
-            dataset = Dataset((UNNAMED,), named)
+            dataset = Dataset((UNNAMED, *named) if self.merged else (UNNAMED,), named)
         else:
             graphs = [g for name in default or () for g in stand.get(name, (name,))]
             dataset = Dataset(tuple(dict.fromkeys(graphs)), tuple(form.get("named-graph-uri", ())))
         self.asked.append(form)
-        seconds = float(form.get("timeout", ["60"])[0])
+        seconds = float(form.get("timeout", [60 / self.seconds])[0]) * self.seconds
         try:
             found = self.store.bounded(form["query"][0], dataset, Limits(seconds, 10**6, 1 << 30))
         except QueryTimeout:
@@ -118,8 +133,8 @@ class Fuseki(BaseHTTPRequestHandler):
         except QueryRefused as error:
             return self.answer(400, str(error).encode())
         if isinstance(found, list):
-            lines = [f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .\n" for t in found]
-            return self.answer(200, "".join(lines).encode(), "application/n-triples")
+            lines = [f"{to_ox(t.s)} {to_ox(t.p)} {self.shown(t.o)} .\n" for t in found]
+            return self.answer(200, "".join(lines).encode(), self.media)
         if isinstance(found, SelectResult):
             rows = [
                 {v: cell(t) for v, t in zip(found.variables, row, strict=True) if t is not None}
@@ -145,16 +160,23 @@ def cell(term: Term) -> dict[str, str]:
 
 
 @contextmanager
-def fuseki_server() -> Iterator[tuple[str, list[dict[str, list[str]]], OxigraphStore]]:
-    """Give the URL of the dataset, the forms that were sent, and the store behind."""
+def protocol_server(kind: type[Fuseki]) -> Iterator[tuple[str, type[Fuseki]]]:
+    """Give the address of a server, and its class with what was sent and the store behind."""
     with OxigraphStore() as store:
-        handler = type("Handler", (Fuseki,), {"store": store, "asked": []})
+        handler = type("Handler", (kind,), {"store": store, "asked": []})
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
             thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
             thread.start()
-            yield f"fuseki:http://127.0.0.1:{httpd.server_address[1]}/ds", handler.asked, store  # type: ignore[attr-defined]
+            yield f"http://127.0.0.1:{httpd.server_address[1]}", handler
             httpd.shutdown()
             thread.join()
 
 
-__all__ = ["UNNAMED", "fuseki_server"]
+@contextmanager
+def fuseki_server() -> Iterator[tuple[str, list[dict[str, list[str]]], OxigraphStore]]:
+    """Give the URL of the dataset, the forms that were sent, and the store behind."""
+    with protocol_server(Fuseki) as (base, handler):
+        yield f"fuseki:{base}/ds", handler.asked, handler.store
+
+
+__all__ = ["UNNAMED", "Fuseki", "fuseki_server", "protocol_server"]

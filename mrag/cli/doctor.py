@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.stores.sparql import SparqlStore
 
-
 _CAP = 1 << 30
 _OTHER = (
     "queries still pass the read gate, but on this system the process that runs them could reach the network"
@@ -65,12 +64,13 @@ def doctor(
       mrag doctor graphdb:http://localhost:7200/repositories/products
     """
     from mrag.config import Settings
+    from mrag.graph.connection import SERVERS
 
     named = url or store
     warn_of_login(named)
     findings = [*_packages()]
     remote = Settings.from_env(named).store or ""
-    if remote.partition(":")[0] in ("sparql", "graphdb", "fuseki", "virtuoso"):
+    if remote.partition(":")[0] in SERVERS:
         findings += _checked("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
         findings += _checked("store", lambda: _store(named, kg, deep))

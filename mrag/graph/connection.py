@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
-SERVERS = ("graphdb", "fuseki", "virtuoso", "sparql")
+SERVERS = (
+    "graphdb", "fuseki", "virtuoso", "qlever", "stardog", "allegrograph", "neptune", "rdf4j", "sparql",
+)  # fmt: skip
 """Kinds of URLs of stores that are servers."""
 
 
@@ -43,8 +45,9 @@ def connect(
     Args:
         url: `oxigraph:` for a store in memory, `oxigraph:PATH` or a path for one in a folder; for servers
             `graphdb:http://host:7200/repositories/NAME`, `fuseki:http://host:3030/DATASET`,
-            `virtuoso:http://host:8890`, or `sparql:http://host/query?update=…&graphs=…` for any endpoint
-            of the SPARQL 1.1 Protocol. `graph=IRI` in a server's URL says the same as `graphs`.
+            `virtuoso:http://host:8890`, `qlever:`, `stardog:`, `allegrograph:`, `neptune:` and `rdf4j:` with
+            an address, or `sparql:http://host/query?update=…&graphs=…` for any endpoint of the SPARQL 1.1
+            Protocol. `graph=IRI` in a server's URL says the same as `graphs`.
         name: The knowledge graph's name in the store.
         prefixes: Prefixes for display and queries, beside the well-known ones.
         languages: Preferred languages of labels and texts, best first; "" is no language.

@@ -1,8 +1,7 @@
 """SPARQL that has to be generated, as typed values.
 
 Reasoning rules and class expressions cannot be files of `sparql/`, because their shape depends on the
-ontology. They are composed from the frozen values below (SPARQL 1.1 Query, sections 5 to 17) and
-printed by `mrag.rdf.printing`.
+ontology. They are made of the values below (SPARQL 1.1 Query, 5 to 17), which `mrag.rdf.printing` prints.
 
 Example:
     >>> from mrag.rdf.printing import to_sparql
@@ -29,6 +28,7 @@ Node: TypeAlias = ox.NamedNode | ox.Literal | ox.Variable
 Function: TypeAlias = OneOf[
     "isLiteral", "isIRI", "isBlank", "isNumeric", "bound", "datatype", "str", "lang", "strstarts", "strlen",
     "regex", "coalesce", "year", "if", "lcase", "contains", "strends", "substr", "replace", "concat", "floor",
+    "md5",
 ]  # fmt: skip
 Operator: TypeAlias = OneOf["=", "!=", "<", "<=", ">", ">="]
 FoldName: TypeAlias = OneOf["SUM", "AVG", "MIN", "MAX", "SAMPLE"]
@@ -313,6 +313,7 @@ class Select:
         order_by: What to sort by, the first key first.
         limit: Most rows.
         offset: Rows left out before them.
+        sized: Whether there are never more than `limit`, which only tells the engine how few there are.
 
     Example:
         >>> from mrag.rdf.printing import to_sparql
@@ -331,6 +332,7 @@ class Select:
     order_by: tuple[Expression | Descending, ...] = ()
     limit: int | None = None
     offset: int = 0
+    sized: bool = False
 
 
 @dataclass(frozen=True)

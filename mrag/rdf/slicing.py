@@ -1,8 +1,16 @@
-"""Parts of a query's solutions, as the REST interface of RDF4J asks for them: `limit` and `offset`."""
+"""A query's solutions in parts and in order, as RDF4J's REST interface asks and as Virtuoso can.
+
+RDF4J has `limit` and `offset`. Virtuoso cuts long answers, and refuses to sort by long texts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mrag.rdf.lexer import Tokens
+
+_KEY = 200
+"""Characters of a text that decide its place in order, where a server refuses more."""
 
 
 def sliced(text: str, limit: int | None, offset: int = 0) -> str:
@@ -43,3 +51,67 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     parts += [f"OFFSET {offset}"] if offset else []
     parts += [read.printed(values)] if values is not None else []
     return " ".join(parts)
+
+
+def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:
+    """Return a query for a page of the solutions of a SELECT query, in its own order or its columns'.
+
+    The order is that of a sub-select, because Virtuoso sorts no more than ten thousand rows for a query that
+    leaves some out.
+
+    Args:
+        text: The query, whose own order, where it has one, is to be total.
+        names: Its columns.
+        limit: Rows of the page.
+        offset: Rows before it.
+
+    Returns:
+        The query; None where the other cannot be a sub-select, because it names its graphs.
+
+    Example:
+        >>> print(paged("SELECT ?s { ?s ?p ?o } ORDER BY ?s", ["s"], 10, 20))
+        SELECT ?s WHERE { { SELECT ?s { ?s ?p ?o } ORDER BY ?s } } LIMIT 10 OFFSET 20
+    """
+    read = Tokens(text)
+    depth, start, ordered = 0, None, False
+    for number, token in enumerate(read.tokens):
+        if token.key in ("{", "("):
+            depth += 1
+        elif token.key in ("}", ")"):
+            depth -= 1
+        elif not depth and token.key == "SELECT" and start is None:
+            start = number
+        elif not depth and token.key == "FROM":
+            return None
+        elif not depth and token.key == "ORDER":
+            ordered = True
+    if start is None:
+        return None
+    before, rows = read.printed(0, start).strip(), read.printed(start).strip()
+    columns = " ".join(f"?{name}" for name in names)
+    if not ordered:
+        rows = f"SELECT {columns} WHERE {{ {{ {rows} }} }} ORDER BY {columns}"
+    return f"{before} SELECT {columns} WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
+
+
+def short_keys(text: str) -> str:
+    """Return a query that puts in order by the beginnings of texts only, where it says `STR`.
+
+    Args:
+        text: The query.
+
+    Example:
+        >>> print(short_keys("SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s STR(?o) ?o LIMIT 3"))
+        SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s SUBSTR(STR(?o), 1, 200) ?o LIMIT 3
+    """
+    read = Tokens(text)
+    changed: dict[int, str] = {}
+    keys = False
+    for number, token in enumerate(read.tokens):
+        if token.key == "ORDER":
+            keys = True
+        elif token.key in ("LIMIT", "OFFSET", "VALUES", "}"):
+            keys = False
+        elif keys and token.key == "STR" and read.tokens[number + 2].key == "var":
+            changed |= {number: "SUBSTR(STR", number + 3: f"), 1, {_KEY})"}
+    return read.printed(0, None, changed)

@@ -15,6 +15,7 @@ import pyoxigraph as ox
 from mrag.rdf.patterns import (
     Construct,
     Count,
+    Expression,
     Filter,
     Graph,
     Group,
@@ -28,6 +29,7 @@ from mrag.rdf.patterns import (
     iri,
     var,
 )
+from mrag.rdf.pieces import pushable
 from mrag.rdf.printing import to_sparql
 from mrag.reasoning.axioms import TYPE, Plain
 from mrag.reasoning.rules import ConsistencyCheck, Rule
@@ -149,8 +151,7 @@ def _construct(
             sizes.append((counts.match(atom), i, atom, atom))
     parts: list[Pattern] = list(rule.values)
     # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
-    parts += ordered(sizes, hint=not rule.values)
-    parts += [Filter(f) for f in rule.filters]
+    parts += ordered(sizes, hint=not rule.values, filters=rule.filters)
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
     names = tuple(dict.fromkeys(head.variables()))
     many = rows > _MANY and not rule.values and bool(names)
@@ -165,7 +166,11 @@ def _construct(
 
 
 def ordered(
-    sizes: list[tuple[int, int, Pattern, TriplePattern]], *, hint: bool, bound: Sequence[ox.Variable] = ()
+    sizes: list[tuple[int, int, Pattern, TriplePattern]],
+    *,
+    hint: bool,
+    bound: Sequence[ox.Variable] = (),
+    filters: Sequence[Expression] = (),
 ) -> list[Pattern]:
     """Order atoms by size, each after one that it shares a variable with.
 
@@ -173,6 +178,9 @@ def ordered(
         sizes: Most matches, place in the body, how it is matched, and the atom.
         hint: Whether the first is to tell the engine its size.
         bound: Variables that have values already.
+        filters: What holds for the solutions. What can be decided in the first sub-select is, because
+            Virtuoso joins first and filters then: 190 new triples of `owl:sameAs`, which is not copied to
+            equal things, cost it half a minute.
     """
     todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
     known = set(bound)
@@ -183,11 +191,14 @@ def ordered(
         todo.remove(entry)
         names = tuple(dict.fromkeys(atom.variables()))
         if hint and not parts and names and len(sizes) > 1 and _loose(atom):
-            parts.append(SubSelect(Select(names, pattern, limit=2 * size + 100)))
+            early = [f for f in filters if pushable(f, frozenset(names))]
+            filters = [f for f in filters if f not in early]
+            first = Group((pattern, *map(Filter, early))) if early else pattern
+            parts.append(SubSelect(Select(names, first, limit=2 * size + 100, sized=True)))
         else:
             parts.append(pattern)
         known.update(names)
-    return parts
+    return [*parts, *map(Filter, filters)]
 
 
 def _loose(atom: TriplePattern) -> bool:
@@ -238,8 +249,8 @@ def clashing(
         (counts.match(atom), i, Graph(name, atom) if i == at else atom, atom)
         for i, atom in enumerate(check.body)
     ]
-    head = [*check.values[:1], *ordered(sizes, hint=not check.values), *check.values[1:]]
-    return Group((*head, *(Filter(f) for f in check.filters)))
+    atoms = ordered(sizes, hint=not check.values, filters=check.filters)
+    return Group((*check.values[:1], *atoms, *check.values[1:]))
 
 
 # -- many rules of one shape as one query ---------------------------------------------------------------

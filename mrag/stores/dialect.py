@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-NT = "application/n-triples"
+from mrag.stores.wire.results import NT
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,12 @@ class Dialect:
         values: Most rows of a VALUES block.
         chunk: Most triples of one upload; None sends a load as one stream.
         unnamed: IRI of the triples outside of named graphs; "" where nothing but the default graph shows
-            them, None where there are none.
+            them, which may show the named graphs too; None where there are none.
         union: IRI of the union of the named graphs.
         system_graphs: Starts of the names of graphs that belong to the server.
         empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
-        nt: Media type of N-Triples.
+        nt: Media type in which triples are sent and asked for: N-Triples, or Turtle with one triple a line.
+        by_form: Whether a query may be asked for the media type of its own form alone.
     """
 
     name: str = "SPARQL endpoint"
@@ -37,6 +38,7 @@ class Dialect:
     system_graphs: tuple[str, ...] = ()
     empty_pattern: bool = True
     nt: str = NT
+    by_form: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mrag.errors import (
     QueryTimeout,
     StoreError,
 )
+from mrag.rdf.guard import query_form
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult
@@ -81,7 +82,7 @@ class SparqlEndpoint(BaseStore):
         """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
         response = self._query(query, dataset, self.dialect.nt, None)
         with self._whole(query):
-            yield from self._watched(triples_of(self.http.chunks(response, query)), query)
+            yield from self._watched(triples_of(self.http.chunks(response, query), self.dialect.nt), query)
 
     def close(self) -> None:
         """Close the connections."""
@@ -106,15 +107,18 @@ class SparqlEndpoint(BaseStore):
                     rows.append(row)
                 return SelectResult(result.variables, rows)
             triples: list[Triple] = []
-            for triple in self._watched(triples_of(chunks), query):
+            for triple in self._watched(triples_of(chunks, self.dialect.nt), query):
                 left -= sum(len(t) for t in triple)
                 self._within(len(triples), left, deadline, limits, query)
                 triples.append(triple)
             return triples
 
     def _accept(self, query: str) -> str:
-        """Return the media types for a query whose form is not known; the server knows it."""
-        return f"{JSON_RESULTS}, {self.dialect.nt};q=0.9"
+        """Return the media types for a query; where that is enough, the server finds out its form."""
+        if not self.dialect.by_form:
+            return f"{JSON_RESULTS}, {self.dialect.nt};q=0.9"
+        triples = query_form(query) in ("ConstructQuery", "DescribeQuery")
+        return self.dialect.nt if triples else JSON_RESULTS
 
     def _within(self, count: int, left: int, deadline: float, limits: Limits, query: str) -> None:
         if count >= limits.rows or left < 0:

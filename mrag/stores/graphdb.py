@@ -1,4 +1,4 @@
-"""Ontotext GraphDB, and RDF4J servers: one repository is one knowledge graph, reasoned over by the server.
+"""Ontotext GraphDB: one repository is one knowledge graph, reasoned over by the server.
 
 GraphDB tells asserted from inferred triples by pseudo-graphs, which stand for the layers here. Uploads are
 transactions (RDF4J REST API; GraphDB documentation, "Explicit and implicit statements").
@@ -14,13 +14,12 @@ from urllib.parse import quote
 
 from mrag.errors import ConfigError, EndpointError
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
-from mrag.rdf.terms import to_ox
 from mrag.stores.base import Capabilities, Dataset, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.endpoint import DEFAULT
 from mrag.stores.sparql import SparqlStore
+from mrag.stores.statements import StatementsStore
 from mrag.stores.wire.access import Access, host
-from mrag.stores.wire.results import lines_of
 
 RULESETS = (
     "empty", "rdfs", "rdfs-optimized", "rdfsplus", "rdfsplus-optimized", "owl-horst", "owl-horst-optimized",
@@ -28,8 +27,8 @@ RULESETS = (
 )  # fmt: skip
 
 
-class GraphDBStore(SparqlStore):
-    """A repository of a GraphDB or RDF4J server.
+class GraphDBStore(StatementsStore):
+    """A repository of a GraphDB server.
 
     Args:
         url: The store's URL, for messages.
@@ -52,7 +51,7 @@ class GraphDBStore(SparqlStore):
             )
         super().__init__(
             url,
-            Paths(address, f"{address}/statements", f"{address}/rdf-graphs/service"),
+            Paths(address, f"{address}/statements", f"{address}/statements"),
             access,
             Dialect(name="GraphDB", seconds_parameter="timeout"),
         )
@@ -103,41 +102,13 @@ class GraphDBStore(SparqlStore):
             dataset = Dataset((DEFAULT,))
         return super()._query(query, dataset, accept, seconds)
 
+    def _context(self, graph: str) -> Mapping[str, str]:
+        return {} if graph == EXPLICIT else super()._context(graph)
+
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
-        params = {"infer": "false"}
-        if graph == IMPLICIT:
-            yield from super()._graph_lines(graph)
-            return
-        if graph != EXPLICIT:
-            params["context"] = str(to_ox(graph))
-        response = self.http.send(
-            "GET",
-            f"{self.paths.query}/statements",
-            repeat=True,
-            params=params,
-            headers={"Accept": self.dialect.nt},
-        )
-        yield from lines_of(self.http.chunks(response))
-
-    # -- writing -----------------------------------------------------------------------------------
-
-    def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
-        # One request is one transaction, and `statements` is the path that streams.
-        response = self.http.send(
-            "POST",
-            f"{self.paths.query}/statements",
-            repeat=isinstance(data, bytes),
-            params={"context": str(to_ox(graph))},
-            data=data,
-            headers={"Content-Type": media},
-            upload=bulk,
-        )
-        self.http.text(response)
-
-    def clear(self, graph: str) -> None:
-        """Remove a graph with its triples."""
-        params = {} if graph == EXPLICIT else {"context": str(to_ox(graph))}
-        self.http.text(self.http.send("DELETE", f"{self.paths.query}/statements", repeat=True, params=params))
+        # The statements of all contexts do not say which are inferred; a query does.
+        found = SparqlStore._graph_lines if graph == IMPLICIT else StatementsStore._graph_lines
+        yield from found(self, graph)
 
     # -- the server --------------------------------------------------------------------------------
 

@@ -29,7 +29,6 @@ from mrag.rdf.patterns import Construct
 from mrag.rdf.printing import to_insert
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
-from mrag.stores.dialect import NT
 from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
 from mrag.stores.process.parsing import PART, by_graph, nquads, ntriples
 from mrag.stores.wire.results import lines_of
@@ -107,11 +106,10 @@ class SparqlStore(SparqlEndpoint):
         named = tuple(g for g in graphs if not g.startswith(OWN))
         own = len(named) < len(graphs)
         unnamed = self._unnamed(own)
-        if not self.dialect.union:
-            if unnamed and named:
-                logger.info("the default graph is read; named graphs are left out unless they are named")
-            named = () if unnamed else named
-        elif named and not own:
+        if unnamed and named and not self.dialect.unnamed:
+            logger.info("the default graph is read; named graphs are left out unless they are named")
+            named = ()
+        elif named and not own and self.dialect.union:
             # One name instead of very many.
             return StoreLayers((str(self.dialect.unnamed), self.dialect.union))
         found = (*unnamed, *named)
@@ -146,7 +144,7 @@ class SparqlStore(SparqlEndpoint):
 
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""
-        self._post(graph, ntriples, NT)
+        self._post(graph, ntriples, self.dialect.nt)
 
     def bulk_load(
         self,
@@ -198,7 +196,7 @@ class SparqlStore(SparqlEndpoint):
         return notes
 
     def _add(self, graph: str, data: Any) -> None:
-        self._post(graph, data, NT, bulk=True)
+        self._post(graph, data, self.dialect.nt, bulk=True)
 
     def _forget(self, graph: str) -> None:
         try:
@@ -236,7 +234,7 @@ class SparqlStore(SparqlEndpoint):
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         text = queries.get("kg/graph").text
         response = self._query(text, Dataset((graph,)), self.dialect.nt, None)
-        yield from self._watched(lines_of(self.http.chunks(response)), text)
+        yield from self._watched(lines_of(self.http.chunks(response), self.dialect.nt), text)
 
     def sweep(self) -> int:
         """Remove scratch graphs that a process left behind more than an hour ago."""

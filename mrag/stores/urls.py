@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from mrag.errors import ConfigError
 from mrag.stores.base import TripleStore
 from mrag.stores.dialect import Paths
+from mrag.stores.engines import ENGINES, open_engine
 from mrag.stores.fuseki import FusekiStore
 from mrag.stores.graphdb import GraphDBStore
 from mrag.stores.sparql import SparqlStore
@@ -19,7 +20,7 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
     """Open the store of a server.
 
     Args:
-        kind: `graphdb`, `fuseki`, `virtuoso` or `sparql`.
+        kind: `graphdb`, `fuseki`, `virtuoso`, `sparql` or a key of `mrag.stores.engines.ENGINES`.
         address: Its URL; `user:password@` before the host is taken as the login, `graph=IRI` in the query
             part as a graph to read, and for `sparql` also `update=URL` and `graphs=URL`. Other parameters,
             such as a token, go with each request and are told nowhere.
@@ -62,5 +63,7 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
         return FusekiStore(url, plain, login), graphs
     if kind == "virtuoso":
         return VirtuosoStore(url, plain, login), graphs
+    if kind in ENGINES:
+        return open_engine(kind, url, plain, login), graphs
     given = dict(pairs)
     return SparqlStore(url, Paths(plain, given.get("update"), given.get("graphs")), login), graphs

@@ -14,11 +14,13 @@ from typing import TypeVar
 import requests
 
 from mrag.errors import EndpointError, QueryRefused, QueryTimeout
-from mrag.rdf.guard import paths_in_negation, query_form
+from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct, Group, Select, TriplePattern, var
+from mrag.rdf.pieces import pieces, unsized
 from mrag.rdf.printing import to_sparql
+from mrag.rdf.slicing import paged, short_keys, sliced
 from mrag.rdf.terms import Triple
-from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
+from mrag.stores.base import Capabilities, Dataset, Limits, Row, SelectResult
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.sparql import SparqlStore
 from mrag.stores.wire.access import Access
@@ -46,6 +48,8 @@ _T = TypeVar("_T")
 _CUT = "X-SPARQL-MaxRows"
 _SMALL = 1000
 """No one sets the limit lower; answers up to here need no look at it."""
+_LEVELS = 2
+"""How often what passes the time limit is cut into sixteen pieces."""
 _HINT = "Raise ResultSetMaxRows in the section [SPARQL] of virtuoso.ini, or add a LIMIT."
 
 
@@ -77,8 +81,27 @@ class VirtuosoStore(SparqlStore):
                 system_graphs=_SYSTEM,
                 unnamed=None,
                 empty_pattern=False,
+                # It would give a CONSTRUCT query's triples as a table, and fail at that.
+                by_form=True,
             ),
         )
+
+    def select(self, query: str, dataset: Dataset) -> SelectResult:
+        """Answer a SELECT query; what is longer than the server's answers is asked for in pages."""
+        try:
+            return super().select(query, dataset)
+        except _CutAnswer as error:
+            first = super().select(sliced(query, 1), dataset)
+            if paged(query, first.variables, 1, 0) is None:
+                raise
+            rows: list[Row] = []
+            # An answer of as many rows as the server gives at most counts as cut.
+            size = error.rows - 1
+            while True:
+                text = str(paged(query, first.variables, size, len(rows)))
+                rows += (page := super().select(text, dataset)).rows
+                if len(page) < size:
+                    return SelectResult(first.variables, rows)
 
     def update(self, query: str) -> None:
         """Carry out an update, whole or not at all."""
@@ -96,10 +119,22 @@ class VirtuosoStore(SparqlStore):
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put what a CONSTRUCT pattern gives into the graph `into`, on the server, one after the other.
 
-        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long.
+        Two at once meet in deadlocks, of which Virtuoso ends one after it has worked for long. What passes
+        the server's time limit is done in pieces.
         """
         with self._deriving:
+            # It reads a sub-select anew for each row of what it is joined with.
+            self._derive(unsized(query), dataset, into, 0)
+
+    def _derive(self, query: Construct, dataset: Dataset, into: str, level: int) -> None:
+        try:
             super().derive(query, dataset, into)
+        except QueryTimeout:
+            parts = pieces(query, level) if level < _LEVELS else []
+            if not parts:
+                raise
+            for part in parts:
+                self._derive(part, dataset, into, level + 1)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -118,10 +153,14 @@ class VirtuosoStore(SparqlStore):
             )
         return super().bounded(query, dataset, limits, extra)
 
-    def _accept(self, query: str) -> str:
-        # It would give a CONSTRUCT query's triples as a table, and fail at that.
-        triples = query_form(query) in ("ConstructQuery", "DescribeQuery")
-        return self.dialect.nt if triples else "application/sparql-results+json"
+    def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
+        try:
+            return super()._query(query, dataset, accept, seconds)
+        except EndpointError as error:
+            # It puts nothing in order by texts of some two thousand bytes.
+            if "Sorting key too long" not in error.message or (short := short_keys(query)) == query:
+                raise
+            return super()._query(short, dataset, accept, seconds)
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
         # Its `timeout` makes an answer partial instead of an error, so the connection is cut instead.
@@ -162,10 +201,18 @@ class VirtuosoStore(SparqlStore):
             self._most = int(rows)
         return self._most
 
-    def _cut(self, rows: str, query: str) -> EndpointError:
-        return EndpointError(
+    def _cut(self, rows: str, query: str) -> _CutAnswer:
+        error = _CutAnswer(
             f"The server cuts answers at {rows} rows, and this one is longer; nothing of it is used.",
             endpoint=self.url,
             query=query,
             hint=_HINT,
         )
+        error.rows = int(rows)
+        return error
+
+
+class _CutAnswer(EndpointError):
+    """An answer that the server cut after some rows."""
+
+    rows = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from mrag.graph.connection import open_store
 from mrag.stores.base import TripleStore
 from mrag.stores.conformance import StoreConformance
+from mrag.stores.engines import ENGINES
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.wire.access import Access
+from tests.engine_server import engine_server
 from tests.fuseki_server import fuseki_server
 from tests.jena import jena_server
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
@@ -86,3 +89,32 @@ class TestGraphDBProtocol(StoreConformance):
             store, _ = open_store(url)
             yield store
             store.close()
+
+
+class TestEngineProtocols(StoreConformance):
+    """Records of engines against fixtures that speak their protocols as documented; no such engine runs.
+
+    The others differ less from the adapters above; `tests/stores/test_engines.py` tries them all.
+    """
+
+    @pytest.fixture(scope="class", params=["qlever", "rdf4j"])
+    @classmethod
+    def store(cls, request: pytest.FixtureRequest) -> Iterator[TripleStore]:
+        with engine_server(request.param) as (url, access, _):
+            store, _ = open_store(url, access)
+            yield store
+            store.close()
+
+
+class TestRunningEngines(StoreConformance):
+    """The records of engines against servers of them, wherever the environment names one."""
+
+    @pytest.fixture(scope="class", params=sorted(ENGINES))
+    @classmethod
+    def store(cls, request: pytest.FixtureRequest) -> Iterator[TripleStore]:
+        name = f"MRAG_TEST_{request.param.upper()}"
+        if name not in os.environ:
+            pytest.skip(f"no server of {ENGINES[request.param].dialect.name} is named: set {name} to its URL")
+        store, _ = open_store(os.environ[name])
+        yield store
+        store.close()

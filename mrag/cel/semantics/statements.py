@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import pyoxigraph as ox
@@ -17,6 +17,9 @@ Types: TypeAlias = list[tuple[Term, str]]
 Edges: TypeAlias = list[tuple[Term, str, Term]]
 
 _TYPE = RDF + "type"
+_ROWS = 5_000
+_BATCH = 500
+"""Most statements of a batch of properties, if there is more than one, and most properties."""
 
 
 def statements(
@@ -24,7 +27,8 @@ def statements(
 ) -> tuple[Types, Edges]:
     """Read the types and the statements that are not of the schema.
 
-    Where the store can be scanned in process that is done, else there are two queries for each batch.
+    Where the store can be scanned in process that is done, else there are two queries for each batch, of
+    entities or else of properties, which keeps answers below what servers cut.
 
     Args:
         kg: The knowledge graph.
@@ -40,12 +44,28 @@ def statements(
     edges: Edges = []
     if subjects is None:
         types.extend(_typed(kg.select(queries.get("cel/types").text)))
-        edges.extend(_linked(kg.select(queries.get("cel/edges").text)))
+        for properties in _properties(kg):
+            edges.extend(_linked(kg.select(queries.get("cel/edges").bind(p=properties))))
         return types, edges
     for batch in batches(subjects):
         types.extend(_typed(kg.select(queries.get("cel/types-of").bind(entity=batch))))
         edges.extend(_linked(kg.select(queries.get("cel/edges-of").bind(entity=batch))))
     return types, edges
+
+
+def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
+    """Yield the properties that are not of the schema, as many at once as have few statements."""
+    counts = ((str(p), int(str(n))) for p, n in kg.select(queries.get("reasoning/predicates").text))
+    batch: list[str] = []
+    held = 0
+    for p, n in sorted((p, n) for p, n in counts if not p.startswith((RDF, RDFS, OWL))):
+        if batch and (held + n > _ROWS or len(batch) == _BATCH):
+            yield batch
+            batch, held = [], 0
+        batch.append(p)
+        held += n
+    if batch:
+        yield batch
 
 
 def _scanned(

@@ -22,7 +22,8 @@ StoreOption = Annotated[
         "--store",
         "-s",
         metavar="URL",
-        help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL or sparql:URL. "
+        help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL, sparql:URL "
+        "or another server's (see the documentation on stores). "
         "Default: MRAG_STORE, else ./mrag.db if it exists, else the demo graph.",
     ),
 ]

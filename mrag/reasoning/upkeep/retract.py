@@ -176,8 +176,8 @@ def _forward(
             sizes.append((size.match(atom), i, Graph(iri(delta), atom), atom))
         else:
             sizes.append((counts.match(atom), i, atom, atom))
-    parts: list[Pattern] = [*rule.values, *ordered(sizes, hint=not rule.values)]
-    return Construct((rule.head,), Group((*parts, *more, *map(Filter, rule.filters))))
+    parts = [*rule.values, *ordered(sizes, hint=not rule.values, filters=rule.filters)]
+    return Construct((rule.head,), Group((*parts, *more)))
 
 
 def _supported(
@@ -197,7 +197,7 @@ def _supported(
     sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
         (counts.match(atom), i, atom, atom) for i, atom in enumerate(rule.body)
     ]
-    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100))
+    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
     # The triples come first whatever the sizes say, then atoms that share a variable with them.
     parts = (*rule.values, first, *ordered(sizes, hint=False, bound=names), *rest)
     return Construct((rule.head,), SubSelect(Select(names, Group(parts), distinct=True)))

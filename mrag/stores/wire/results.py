@@ -18,6 +18,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.rdf.terms import XSD, Term, Triple, from_ox
 
+NT = "application/n-triples"
 Row = tuple[Term | None, ...]
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder(strict=False).raw_decode
@@ -216,12 +217,24 @@ def cell_term(cell: dict[str, Any]) -> Term:
     return Literal(value, datatype=URIRef(datatype), normalize=False)
 
 
-def lines_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:
     """Yield the lines of N-Triples, each a whole triple; empty ones are left out.
+
+    Args:
+        chunks: The bytes of the answer.
+        media: Its media type; Turtle with one triple a line is printed as N-Triples.
 
     Raises:
         Incomplete: At a line that is no triple, such as a server's note that it gave up.
     """
+    if media == NT:
+        yield from _lines(chunks)
+        return
+    for quad in _quads(chunks, media):
+        yield f"{quad.triple} .".encode()
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
     for chunk in chunks:
         rest += chunk
@@ -242,16 +255,24 @@ def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def triples_of(chunks: Iterable[bytes]) -> Iterator[Triple]:
-    """Yield the triples of N-Triples.
+def triples_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[Triple]:
+    """Yield the triples of N-Triples, or of Turtle with one triple a line.
 
     Raises:
         Incomplete: At a line that is no triple.
+
+    Example:
+        >>> [triple.o.n3() for triple in triples_of([b"<urn:s> <urn:p> 8 .\\n"], "text/turtle")]
+        ['"8"^^<http://www.w3.org/2001/XMLSchema#integer>']
     """
-    lines = lines_of(chunks)
+    for quad in _quads(chunks, media):
+        yield Triple(from_ox(quad.subject), URIRef(quad.predicate.value), from_ox(quad.object))  # type: ignore[arg-type]
+
+
+def _quads(chunks: Iterable[bytes], media: str) -> Iterator[ox.Quad]:
+    kind, lines = ox.RdfFormat.N_TRIPLES if media == NT else ox.RdfFormat.TURTLE, _lines(chunks)
     while part := list(islice(lines, 1000)):
         try:
-            for quad in ox.parse(b"\n".join(part), ox.RdfFormat.N_TRIPLES, lenient=True):
-                yield Triple(from_ox(quad.subject), URIRef(quad.predicate.value), from_ox(quad.object))  # type: ignore[arg-type]
+            yield from ox.parse(b"\n".join(part), kind, lenient=True)
         except SyntaxError as error:
-            raise Incomplete(f"it holds what is not N-Triples: {error.args[0]}") from error
+            raise Incomplete(f"it holds what is not {media}: {error.args[0]}") from error

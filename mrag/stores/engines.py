@@ -1,0 +1,188 @@
+"""Engines known by their documentation: QLever, Stardog, AllegroGraph, Amazon Neptune and RDF4J Server.
+
+Each is a record. None of them has been run against these records; what is said of each stands in the
+documentation that its record names, and the conformance suite is ready for a server of yours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import pyoxigraph as ox
+
+from mrag.errors import ConfigError
+from mrag.rdf.patterns import Count, Descending, Group, Select, TriplePattern, iri, var
+from mrag.rdf.printing import to_sparql
+from mrag.stores.base import Dataset
+from mrag.stores.dialect import Dialect, Paths
+from mrag.stores.endpoint import DEFAULT
+from mrag.stores.sparql import SparqlStore
+from mrag.stores.statements import StatementsStore
+from mrag.stores.wire.access import Access
+
+QLEVER = "http://qlever.cs.uni-freiburg.de/builtin-functions/"
+_STARDOG = "tag:stardog:api:context:"
+_CHUNK = 50_000
+
+
+class QLeverStore(SparqlStore):
+    """A QLever server; its arguments are those of `SparqlEndpoint`."""
+
+    def search_text(self, words: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the entities and literals that the server's text index finds with some words.
+
+        The index is made with the data, by `qlever index --text-index`, and serves what was indexed then.
+
+        Args:
+            words: Words that the same text must hold; one that ends with `*` stands for all that begin so.
+            k: Most hits.
+
+        Returns:
+            IRIs, or literals as N-Triples, with the number of texts that hold them, most first, ties in
+            order of the name.
+
+        Raises:
+            QueryRefused: If the server has no text index.
+
+        Source:
+            QLever documentation, "Text search", section "Simple Text Search".
+        """
+        text, entity, score = var("text"), var("entity"), var("score")
+        found = Group(
+            (
+                TriplePattern(text, iri(f"{QLEVER}contains-word"), ox.Literal(words)),
+                TriplePattern(text, iri(f"{QLEVER}contains-entity"), entity),
+            )
+        )
+        query = Select(
+            (entity, (Count(text), score)), found, group_by=(entity,),
+            order_by=(Descending(score), entity), limit=k,
+        )  # fmt: skip
+        return [
+            (str(term), float(str(count)))
+            for term, count in self.select(to_sparql(query), Dataset((DEFAULT,)))
+        ]
+
+
+@dataclass(frozen=True)
+class EngineRecord:
+    """What an engine's documentation says of it.
+
+    Attributes:
+        source: The documentation.
+        dialect: What it does in its own way.
+        example: How an address may look.
+        address: What an address must look like.
+        query: What follows the address where queries go.
+        update: What follows it where updates go.
+        graphs: What follows it at the graph store, or at the statements.
+        kind: The adapter.
+    """
+
+    source: str
+    dialect: Dialect
+    example: str
+    address: str = r"https?://[^/]+(/.*)?"
+    query: str = ""
+    update: str = ""
+    graphs: str = ""
+    kind: type[SparqlStore] = SparqlStore
+
+
+ENGINES: Mapping[str, EngineRecord] = MappingProxyType(
+    {
+        # Queries, updates and the graph store have one address; writing takes an access token. The default
+        # graph shows all graphs, and has a name of its own. Triples come as Turtle, numbers unquoted,
+        # whatever is asked for; requests of more than 100 MB are refused.
+        "qlever": EngineRecord(
+            "QLever documentation, 'Update' (docs.qlever.dev/update); QLever issues 1173, 1762 and 2597",
+            Dialect(
+                name="QLever", nt="text/turtle", by_form=True, chunk=_CHUNK, empty_pattern=False,
+                unnamed=f"{QLEVER}default-graph", system_graphs=(f"{QLEVER}default-graph",),
+            ),
+            "http://localhost:7001",
+            kind=QLeverStore,
+        ),
+        # Without a dataset a query sees the default graph alone, or all if `query.all.graphs` is set; the
+        # graph store is at the database itself. `timeout` is in milliseconds.
+        "stardog": EngineRecord(
+            "Stardog documentation, 'HTTP API', 'Query Management' and 'stardog query execute'; "
+            "Javadoc of com.complexible.stardog.Contexts",
+            Dialect(
+                name="Stardog", seconds_parameter="timeout", seconds_unit=1000, empty_pattern=False,
+                unnamed=f"{_STARDOG}default", union=f"{_STARDOG}named",
+            ),
+            "http://localhost:5820/products",
+            address=r"https?://[^/]+/[^/]+",
+            query="/query",
+            update="/update",
+        ),
+        # A superset of Sesame's protocol. The default graph of a query without a dataset shows all graphs.
+        "allegrograph": EngineRecord(
+            "AllegroGraph documentation, 'REST/HTTP interface' and 'SPARQL reference'",
+            Dialect(name="AllegroGraph", empty_pattern=False),
+            "http://localhost:10035/repositories/products",
+            address=r"https?://[^/]+(/catalogs/[^/]+)?/repositories/[^/]+",
+            query="/sparql",
+            update="/sparql",
+            graphs="/statements",
+            kind=StatementsStore,
+        ),
+        # Every triple is in a named graph, and the default graph is the union of all. A request is a
+        # transaction, and there are none of several. Requests of more than 150 MB are refused. They are not
+        # signed here: where IAM is asked for, a signing proxy or ready headers do that.
+        "neptune": EngineRecord(
+            "Amazon Neptune user guide, 'SPARQL standards compliance', 'SPARQL HTTP API', 'Using the SPARQL "
+            "1.1 Graph Store HTTP Protocol' and 'Amazon Neptune Limits'",
+            Dialect(name="Amazon Neptune", unnamed=None, chunk=_CHUNK, empty_pattern=False),
+            "https://localhost:8182",
+            address=r"https?://[^/]+",
+            query="/sparql",
+            update="/sparql",
+            graphs="/sparql/gsp/",
+        ),
+        # The default graph shows all contexts; `sesame:nil` names the triples outside of them.
+        "rdf4j": EngineRecord(
+            "RDF4J documentation, 'The RDF4J REST API'; Javadoc of org.eclipse.rdf4j.model.vocabulary.SESAME",
+            Dialect(
+                name="RDF4J", seconds_parameter="timeout", empty_pattern=False,
+                unnamed="http://www.openrdf.org/schema/sesame#nil",
+            ),
+            "http://localhost:8080/rdf4j-server/repositories/products",
+            address=r"https?://[^/]+(/.*)?/repositories/[^/]+",
+            update="/statements",
+            graphs="/statements",
+            kind=StatementsStore,
+        ),
+    }
+)  # fmt: skip
+
+
+def open_engine(kind: str, url: str, address: str, access: Access | None = None) -> SparqlStore:
+    """Open a server of one of `ENGINES`.
+
+    Args:
+        kind: Its key.
+        url: The store's URL, for messages.
+        address: Where it is.
+        access: How it is reached.
+
+    Raises:
+        ConfigError: If the address is not one of its kind.
+
+    Example:
+        >>> open_engine("stardog", "stardog:", "http://localhost:5820/products").paths.graphs
+        'http://localhost:5820/products'
+    """
+    record = ENGINES[kind]
+    if not re.fullmatch(record.address, address):
+        raise ConfigError(
+            f"This is no address of {record.dialect.name}.",
+            endpoint=url,
+            hint=f"Such as {kind}:{record.example}.",
+        )
+    paths = Paths(f"{address}{record.query}", f"{address}{record.update}", f"{address}{record.graphs}")
+    return record.kind(url, paths, access, record.dialect)

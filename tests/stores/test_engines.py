@@ -1,0 +1,172 @@
+"""The records of engines: the whole way over their documented protocols, and what is particular to each.
+
+No such engine runs here: `tests/engine_server.py` speaks their protocols, and `mrag serve` speaks RDF4J's.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.errors import ConfigError, EndpointError
+from mrag.graph.connection import SERVERS, open_store
+from mrag.index.similarity import SimilarityIndexes
+from mrag.reasoning.run import reason
+from mrag.stores.base import Dataset, Limits
+from mrag.stores.endpoint import DEFAULT
+from mrag.stores.engines import ENGINES, QLEVER, QLeverStore
+from mrag.stores.wire.access import Access
+from mrag.stores.wire.results import Incomplete, lines_of, triples_of
+from tests.conftest import PRODUCTS, ROOT
+from tests.engine_server import engine_server
+from tests.fuseki_server import UNNAMED
+from tests.servers import graphdb_protocol
+
+NIL = "http://www.openrdf.org/schema/sesame#nil"
+STARDOG = "tag:stardog:api:context:"
+FOUND = {
+    "qlever": (f"{QLEVER}default-graph", "urn:mine"),
+    "stardog": (f"{STARDOG}default", f"{STARDOG}named"),
+    "allegrograph": (DEFAULT,),
+    "neptune": ("urn:mine",),
+    "rdf4j": (NIL, "urn:mine"),
+}
+"""What is read of a server that holds one triple outside of named graphs and two in one of them."""
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mrag.index.similarity.user_data_path", lambda name: tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", sorted(ENGINES))
+def test_what_is_found_and_what_is_loaded(kind: str) -> None:
+    with engine_server(kind) as (url, access, server):
+        if kind != "neptune":  # where every triple is in a named graph
+            server.store.insert(b"<urn:u> <urn:p> <urn:v> .\n", UNNAMED)
+        server.store.insert(
+            b"<urn:a> <urn:p> <urn:b>, <urn:c> .\n".replace(b",", b".\n<urn:a> <urn:p>"), "urn:mine"
+        )
+        with mrag.connect(url, access=access) as kg:
+            assert kg.record.asserted == FOUND[kind]
+            assert kg.count() == (2 if kind == "neptune" else 3)
+        with mrag.connect(url, "own", access=access) as kg:
+            kg.load([PRODUCTS])
+            assert reason(kg).triples > 1000
+            SimilarityIndexes.of(kg).build("main", model="none")
+            answer = mrag.ask(kg, "Who develops GraphDB?", model="none")
+            assert any("Ontotext" in citation.text for citation in answer.citations)
+        with mrag.connect(url, "third", access=access) as kg:
+            assert not any(str(g).startswith("urn:mrag:") for g in kg.record.asserted)
+            assert kg.query("ASK { <urn:a> <urn:p> <urn:b> }") is True
+
+
+@pytest.mark.parametrize("kind", sorted(ENGINES))
+def test_graphs_are_added_dumped_and_cleared(kind: str) -> None:
+    triples = (
+        b'<urn:a> <urn:p> "8"^^<http://www.w3.org/2001/XMLSchema#integer> .\n<urn:a> <urn:q> "x y"@en .\n'
+    )
+    with engine_server(kind) as (url, access, _):
+        store, _ = open_store(url, access)
+        store.insert(triples, "urn:g")
+        assert store.graphs() == ["urn:g"] and store.count("urn:g") == 2
+        out = io.BytesIO()
+        store.dump("urn:g", out)
+        assert sorted(out.getvalue().splitlines()) == sorted(triples.splitlines())
+        store.clear("urn:g")
+        assert store.graphs() == [] and store.count("urn:g") == 0
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "example"),
+    [
+        ("stardog:http://localhost:5820", "stardog:http://localhost:5820/products"),
+        ("stardog:http://localhost:5820/products/query", "localhost:5820/products"),
+        ("allegrograph:http://localhost:10035/catalogs/c", "/repositories/products"),
+        ("neptune:https://localhost:8182/sparql", "neptune:https://localhost:8182"),
+        ("rdf4j:http://localhost:8080/rdf4j-server", "/rdf4j-server/repositories/products"),
+    ],
+)
+def test_an_address_of_the_wrong_form_is_told(url: str, example: str) -> None:
+    with pytest.raises(ConfigError, match="no address of") as raised:
+        open_store(url)
+    assert example in str(raised.value.hint)
+
+
+def test_an_address_may_be_in_a_folder() -> None:
+    catalog = "allegrograph:http://localhost:10035/catalogs/c/repositories/r"
+    for url in (catalog, "qlever:https://example.org/api/graph", "rdf4j:http://localhost/repositories/r"):
+        store, _ = open_store(url)
+        assert store.url == url
+        store.close()
+
+
+def test_qlever_takes_its_token_and_finds_words() -> None:
+    text = (
+        f'<urn:t1> <{QLEVER}contains-word> "moon walk*" ; <{QLEVER}contains-entity> <urn:a>, <urn:b> .\n'
+        f'<urn:t2> <{QLEVER}contains-word> "moon walk*" ; <{QLEVER}contains-entity> <urn:b> .\n'
+    )
+    with engine_server("qlever") as (url, access, server):
+        server.store.update(f"INSERT DATA {{ GRAPH <urn:g> {{ {text} }} }}")
+        store, _ = open_store(url, access)
+        assert isinstance(store, QLeverStore)
+        assert store.search_text("moon walk*") == [("urn:b", 2.0), ("urn:a", 1.0)]
+        assert store.search_text("moon walk*", 1) == [("urn:b", 2.0)]
+        assert store.search_text("sun") == []
+        store.close()
+        other, _ = open_store(url, Access(token="another"))
+        with pytest.raises(EndpointError):
+            other.insert(b"<urn:a> <urn:p> <urn:b> .\n", "urn:g")
+        other.close()
+
+
+def test_turtle_that_breaks_off_is_no_answer() -> None:
+    whole = b"<urn:a> <urn:p> 8 .\n_:b <urn:p> true .\n"
+    assert len(list(triples_of([whole], "text/turtle"))) == 2
+    assert b'"8"^^<http://www.w3.org/2001/XMLSchema#integer> .' in next(lines_of([whole], "text/turtle"))
+    for broken in (whole[:-4], whole + b"!!!!>># An error has occurred while exporting the result.\n"):
+        with pytest.raises(Incomplete):
+            list(triples_of([broken], "text/turtle"))
+    with pytest.raises(Incomplete):
+        list(triples_of([whole]))
+
+
+@pytest.mark.parametrize(("kind", "sent"), [("stardog", "2500"), ("rdf4j", "2"), ("neptune", None)])
+def test_the_time_limit_is_sent_in_the_servers_unit(kind: str, sent: str | None) -> None:
+    with engine_server(kind) as (url, access, server):
+        store, _ = open_store(url, access)
+        store.bounded("ASK { ?s ?p ?o }", Dataset(("urn:g",)), Limits(seconds=2.5))
+        assert server.asked[-1].get("timeout", [None]) == [sent]
+        store.close()
+
+
+def test_rdf4js_protocol_as_mrag_serve_speaks_it(tmp_path: Path) -> None:
+    with graphdb_protocol(tmp_path) as url:
+        store, _ = open_store(url.replace("graphdb:", "rdf4j:"))
+        lines = [f"<urn:s{n}> <urn:p> <urn:o> .\n".encode() for n in range(2000)]
+        store.insert(b"".join(lines), "urn:g")
+        store.insert('<urn:x> <urn:p> "ü"@de .\n'.encode(), "urn:h")
+        assert store.graphs() == ["urn:g", "urn:h"] and store.count("urn:g") == 2000
+        out = io.BytesIO()
+        store.dump("urn:g", out)
+        assert sorted(out.getvalue().splitlines()) == sorted(line.strip() for line in lines)
+        store.update("INSERT DATA { GRAPH <urn:h> { <urn:y> <urn:p> 1 } }")
+        found = store.select("SELECT ?s { ?s <urn:p> ?o } ORDER BY ?s", Dataset(("urn:h",)))
+        assert [str(s) for (s,) in found] == ["urn:x", "urn:y"]
+        assert len(list(store.construct("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", Dataset(("urn:h",))))) == 2
+        store.clear("urn:g")
+        assert store.graphs() == ["urn:h"]
+        store.close()
+
+
+def test_every_engine_is_named_where_stores_are() -> None:
+    assert set(ENGINES) < set(SERVERS)
+    page = (ROOT / "docs" / "stores.md").read_text(encoding="utf-8")
+    for kind, record in ENGINES.items():
+        assert f"`{kind}:{record.example}`" in page and record.dialect.name in page
+        assert record.source
+        assert f"MRAG_TEST_{kind.upper()}" in page

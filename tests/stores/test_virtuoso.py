@@ -1,0 +1,159 @@
+"""What Virtuoso's limits would cut or refuse is done in parts: answers, orders, derivations, and learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rdflib import Literal, URIRef
+from rdflib.namespace import OWL, RDF, RDFS
+
+import mrag
+from mrag.cel.learners.registry import learner
+from mrag.cel.problem import LearningProblem
+from mrag.cel.semantics.statements import statements
+from mrag.errors import EndpointError, QueryTimeout
+from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.patterns import Construct, TriplePattern, iri, var
+from mrag.rdf.terms import Triple
+from mrag.reasoning.run import reason
+from mrag.stores.base import Dataset
+from mrag.stores.sparql import SparqlStore
+from mrag.stores.wire.access import Access
+from tests.servers import virtuoso_server
+
+ACCESS = Access(user="dba", password="dba")
+G = Dataset(("urn:g",))
+LIMIT = 2000
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with virtuoso_server(tmp_path_factory.mktemp("virtuoso"), most_rows=LIMIT) as found:
+        yield found
+
+
+@pytest.fixture
+def kg(url: str) -> Iterator[mrag.KnowledgeGraph]:
+    with mrag.connect(url, "suite", access=ACCESS) as found:
+        found.store.clear("urn:g")
+        yield found
+        found.clear()
+
+
+def numbered(count: int) -> bytes:
+    return b"".join(b'<urn:s%d> <urn:p> "%d" .\n' % (i, i % 7) for i in range(count))
+
+
+@pytest.mark.parametrize("count", [LIMIT - 1, LIMIT, LIMIT + 1, 2 * (LIMIT - 1), 3 * LIMIT])
+@pytest.mark.parametrize("order", ["", "ORDER BY ?o ?s", "ORDER BY DESC(?s) STR(?o)"])
+def test_a_long_answer_comes_in_pages(kg: mrag.KnowledgeGraph, count: int, order: str) -> None:
+    kg.store.insert(numbered(count), "urn:g")
+    found = kg.store.select(f"PREFIX x: <urn:> SELECT DISTINCT ?s ?o {{ ?s x:p ?o }} {order}", G)
+    assert found.variables == ("s", "o")
+    rows = [(str(s), str(o)) for s, o in found]
+    assert sorted(rows) == sorted((f"urn:s{i}", str(i % 7)) for i in range(count))
+    if order:
+        assert rows == sorted(rows, key=lambda r: r[::-1]) if "DESC" not in order else sorted(rows)[::-1]
+
+
+def test_a_long_answer_that_names_its_graphs_is_refused(kg: mrag.KnowledgeGraph) -> None:
+    kg.store.insert(numbered(LIMIT + 1), "urn:g")
+    with pytest.raises(EndpointError, match=f"cuts answers at {LIMIT}"):
+        kg.store.select("SELECT ?s ?o FROM <urn:g> { ?s <urn:p> ?o }", G)
+
+
+def test_long_texts_are_put_in_order(
+    kg: mrag.KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mrag.index.similarity.user_data_path", lambda name: tmp_path / name)
+    word = "unending prose of the chronicle "
+    triples = [Triple(URIRef(f"urn:x{i}"), RDFS.label, Literal(f"scroll {i}", lang="en")) for i in range(3)]
+    triples += [
+        Triple(URIRef(f"urn:x{i}"), RDFS.comment, Literal(word * n + end, lang="en"))
+        for i, n in enumerate((2, 60, 400))
+        for end in ("b", "a")
+    ]
+    kg.insert(triples)
+    rows = kg.select("SELECT ?x ?t { ?x ?p ?t } ORDER BY ?x STR(?t) LANG(?t)").rows
+    assert len(rows) == 9 and [str(x) for x, _ in rows] == sorted(str(x) for x, _ in rows)
+    SimilarityIndexes.of(kg).build("main", model="none")
+    answer = mrag.ask(kg, "What is scroll 2?", model="none")
+    assert any(word in citation.text for citation in answer.citations)
+
+
+def test_what_takes_too_long_is_derived_in_pieces(
+    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg.store.insert(numbered(500), "urn:g")
+    s, o = var("s"), var("o")
+    copied = Construct((TriplePattern(s, iri("urn:q"), o),), TriplePattern(s, iri("urn:p"), o))
+    sent: list[Construct] = []
+    whole = SparqlStore.derive
+
+    def derive(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
+        sent.append(query)
+        # As the server does where it stops at its limit: the whole, and then one of the pieces.
+        if len(sent) in (1, 3):
+            raise QueryTimeout("The server ended the query at its time limit.")
+        whole(self, query, dataset, into)
+
+    monkeypatch.setattr(SparqlStore, "derive", derive)
+    kg.store.derive(copied, G, "urn:h")
+    assert len(sent) == 1 + 16 + 16 and kg.store.count("urn:h") == 500
+    kg.store.clear("urn:h")
+
+    def never(self: SparqlStore, query: Construct, dataset: Dataset, into: str) -> None:
+        raise QueryTimeout("The server ended the query at its time limit.")
+
+    monkeypatch.setattr(SparqlStore, "derive", never)
+    with pytest.raises(QueryTimeout):
+        kg.store.derive(copied, G, "urn:h")
+
+
+def test_equal_things_are_reasoned_over_as_elsewhere(kg: mrag.KnowledgeGraph) -> None:
+    link, made = URIRef("urn:link"), URIRef("urn:made")
+    triples = [Triple(link, RDF.type, OWL.InverseFunctionalProperty)]
+    triples += [Triple(made, RDF.type, OWL.FunctionalProperty)]
+    for i in range(120):
+        thing = URIRef(f"urn:t{i}")
+        triples += [
+            Triple(thing, link, URIRef(f"urn:l{i // 12}")),
+            Triple(thing, made, URIRef(f"urn:m{i}")),
+            Triple(thing, RDFS.label, Literal(f"thing {i}")),
+            Triple(URIRef(f"urn:u{i}"), URIRef("urn:uses"), thing),
+        ]
+    kg.insert(triples)
+    with mrag.connect() as other:
+        other.insert(triples)
+        assert reason(kg).triples == reason(other).triples > 6_000
+        count = "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p ORDER BY ?p"
+        assert kg.select(count, "inferred").rows == other.select(count, "inferred").rows
+
+
+def test_learning_reads_the_whole_graph(kg: mrag.KnowledgeGraph) -> None:
+    triples: list[Triple] = []
+    for i in range(1500):
+        thing = URIRef(f"urn:x{i}")
+        triples += [
+            Triple(thing, RDF.type, URIRef("urn:Thing")),
+            Triple(thing, URIRef("urn:size"), Literal(i % 5)),
+            Triple(thing, URIRef("urn:near"), URIRef(f"urn:x{(i * 7) % 1500}")),
+            Triple(
+                thing, URIRef("urn:note"), Literal(f"{i} " + "a note that goes on " * (150 if i < 20 else 1))
+            ),
+        ]
+    with mrag.connect() as other:
+        for graph in (kg, other):
+            graph.insert(triples)
+        types, edges = (sorted(map(repr, found)) for found in statements(kg))
+        assert [types, edges] == [sorted(map(repr, found)) for found in statements(other)]
+        examples = [f"urn:x{i}" for i in range(200)]
+        problem = LearningProblem(
+            tuple(x for i, x in enumerate(examples) if i % 5 == 3),
+            tuple(x for i, x in enumerate(examples) if i % 5 != 3),
+        )
+        for name in ("tdl", "search"):
+            learnt = [learner(name, graph, seconds=60, top=1).fit(problem)[0] for graph in (kg, other)]
+            assert learnt[0].expression == learnt[1].expression and learnt[0].quality == 1.0
