@@ -1,17 +1,18 @@
-"""Parts of a query's solutions, as the REST interface of RDF4J asks for them: `limit` and `offset`."""
+"""Parts of a query's solutions, as RDF4J's REST interface asks for them: `limit`, `offset`, `distinct`."""
 
 from __future__ import annotations
 
 from mrag.rdf.lexer import Tokens
 
 
-def sliced(text: str, limit: int | None, offset: int = 0) -> str:
+def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:
     """Return a query for some of the solutions of another, counted after its own LIMIT and OFFSET.
 
     Args:
         text: A query that the read gate has printed.
         limit: How many solutions; all by default.
         offset: How many are left out before them.
+        distinct: Whether the query, a SELECT, is to say DISTINCT.
 
     Example:
         >>> print(sliced("SELECT ?s { ?s ?p ?o } ORDER BY ?s LIMIT 10 OFFSET 2", 20, 5))
@@ -22,7 +23,10 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     modifiers: dict[int, str] = {}
     depth, closed, values = 0, False, None
     for number, token in enumerate(read.tokens):
-        if token.key in ("{", "("):
+        if distinct and token.key == "SELECT":
+            modifiers |= _distinct(read, number)
+            distinct = False
+        elif token.key in ("{", "("):
             depth += 1
         elif token.key in ("}", ")"):
             depth -= 1
@@ -43,3 +47,9 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     parts += [f"OFFSET {offset}"] if offset else []
     parts += [read.printed(values)] if values is not None else []
     return " ".join(parts)
+
+
+def _distinct(read: Tokens, select: int) -> dict[int, str]:
+    if read.tokens[select + 1].key in ("DISTINCT", "REDUCED"):
+        return {select + 1: "DISTINCT"}
+    return {select: "SELECT DISTINCT"}

@@ -58,7 +58,7 @@ async def on_graphs(request: Request, graphs: tuple[str | None, ...]) -> Respons
     if request.method in ("GET", "HEAD"):
         if not there:
             raise HTTPException(404, f"There is no graph <{named}>.")
-        return await statements(request, graphs, infer=False)
+        return await statements(request, graphs, infer=False, named=not graphs)
     engine.writer.writable()
     if request.method == "DELETE":
         if not there:
@@ -100,6 +100,7 @@ async def statements(
     *,
     infer: bool,
     pattern: Sequence[Any] = (None, None, None),
+    named: bool = True,
 ) -> Response:
     """Send the statements of some graphs that match.
 
@@ -108,6 +109,7 @@ async def statements(
         graphs: Their names, None for the unnamed one; all if empty.
         infer: Whether inferred triples count, as of the unnamed graph.
         pattern: Subject, predicate and object, taken apart, or None for any.
+        named: Whether formats that have graphs say the graph of each.
 
     Raises:
         QueryRefused: If the store is another server.
@@ -115,17 +117,16 @@ async def statements(
     engine: Engine = request.app.state.engine
     if engine.pool is None:
         raise QueryRefused("Statements can be read this way only from an embedded store.")
-    one = len(graphs) == 1
-    media, name = choose(request.headers.get("accept"), GRAPHS if one else QUADS)
-    quads = name in _WITH_GRAPHS
+    media, name = choose(request.headers.get("accept"), GRAPHS if len(graphs) == 1 else QUADS)
+    quads = named and name in _WITH_GRAPHS
     limits: Limits = engine.settings.limits
 
     def job(record: Record) -> dict[str, Any]:
         return {
             "do": "quads",
             "pattern": tuple(pattern),
-            "graphs": _inside(record, graphs, infer=infer, quads=quads and not one),
-            "named": quads and not one,
+            "graphs": _inside(record, graphs, infer=infer, quads=quads),
+            "named": quads,
             "format": name,
             "rows": limits.rows,
             "bytes": limits.bytes,
