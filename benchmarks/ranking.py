@@ -43,7 +43,7 @@ from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 
 E = "http://example.org/"
-LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, stem=False, min_chars=2, stop_words=False)
+LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, analyser="none", min_chars=2, stop_words=False)
 """The usual parameters of Lucene's formula, and the words that bm25s takes by default."""
 
 KINDS = ("bm25", "dense", "hybrid")

@@ -19,6 +19,7 @@ class Settings:
         kg: Name of the knowledge graph in it (`MRAG_KG`).
         model: Name of the language model (`MRAG_MODEL`), None to look for one.
         embedder: Name of the embedding model (`MRAG_EMBEDDER`).
+        analyser: How the words of a similarity index are stemmed (`MRAG_ANALYSER`), see `mrag.text.stemming`.
         planner: How a language model helps to compute answers (`MRAG_PLANNER`), as for `mrag.ask`.
     """
 
@@ -27,6 +28,7 @@ class Settings:
     model: str | None
     embedder: str
     planner: str = "judge"
+    analyser: str = "auto"
 
     @classmethod
     def from_env(cls, store: str | None = None, kg: str | None = None, model: str | None = None) -> Settings:
@@ -45,4 +47,5 @@ class Settings:
             model or os.environ.get("MRAG_MODEL"),
             os.environ.get("MRAG_EMBEDDER") or "minilm",
             os.environ.get("MRAG_PLANNER") or "judge",
+            os.environ.get("MRAG_ANALYSER") or "auto",
         )

@@ -169,8 +169,17 @@ def test_the_languages_of_the_index_are_kept(tmp_path: Path) -> None:
     asked = ("ask", "--how", "read", "--model", "none", "Was ist Ulm?")
     assert "Stadt Ulm" in run(*asked, cwd=tmp_path).stdout
     assert "Ulm town" in run(*asked, "--lang", "en", cwd=tmp_path).stdout
-    assert run("index", "--embedder", "none", cwd=tmp_path).returncode == 0
+    again = run("index", "--embedder", "none", cwd=tmp_path)
+    assert again.returncode == 0 and "Analyser: snowball:german+words." in again.stdout
     assert "Bayern" in run("search", "Bayern", cwd=tmp_path).stdout
+    chosen = run("index", "--embedder", "none", "--analyser", "snowball:en", "--json", cwd=tmp_path)
+    assert json.loads(chosen.stdout)["analyser"] == "snowball:english"
+    kept = run("index", "--embedder", "none", "--json", cwd=tmp_path, MRAG_ANALYSER="plural")
+    assert json.loads(kept.stdout)["analyser"] == "snowball:english"
+    auto = run("index", "--embedder", "none", "--analyser", "auto", "--json", cwd=tmp_path)
+    assert json.loads(auto.stdout)["analyser"] == "snowball:german+words"
+    wrong = run("index", "--embedder", "none", "--analyser", "porter", cwd=tmp_path)
+    assert wrong.returncode == 1 and "no analyser 'porter'" in wrong.stderr
 
 
 def test_query_by_text_name_and_file(home: Path) -> None:

@@ -88,7 +88,7 @@ _PLAIN_TEXTS = ("Builtin_DATATYPE", "Builtin_STR", "Builtin_ENCODE_FOR_URI")
 # Numbers, what mrag writes itself without language tags, and IRIs that their query does not show to be such.
 _PLAIN = set(
     "score rank n start confidence state verdict model time author "
-    "other source subject predicate image documentID entity".split()
+    "other source subject predicate image documentID entity resultValue".split()
 )
 
 

@@ -16,6 +16,7 @@ from mrag.cli.shared.options import (
     KgOption,
     LabelPropertyOption,
     StoreOption,
+    analyser_of,
     opened,
     warn_of_login,
 )
@@ -221,6 +222,14 @@ def index(
     ] = None,
     lang: KeptLanguageOption = None,
     label_property: LabelPropertyOption = None,
+    analyser: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the "
+            "languages. Default: as the index was built, else auto.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
@@ -232,9 +241,10 @@ def index(
     Examples:
       mrag index
       mrag index --embedder none --lang de,en
+      mrag index --analyser snowball:german
       mrag index --label-property http://example.org/customerName
     """
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from mrag.config import Settings
     from mrag.index.documents import Definition
@@ -247,20 +257,23 @@ def index(
         if label_property:
             graph.label_properties = tuple(label_property)
         indexes = SimilarityIndexes.of(graph)
+        definition = replace(definition, analyser=analyser or analyser_of(indexes, name))
         server = "server" if graph.store.capabilities.similarity else None
         model = embedder or server or Settings.from_env().embedder
         kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
         with stopping.kept(kept), progress("Indexing", unit="documents") as note:
             report = indexes.build(name, definition=definition, model=model, on_progress=note)
-        size = indexes.info(name).documents
+        made = indexes.info(name)
+        size = made.documents
         if as_json:
-            show_json({"index": name, "documents": size, **asdict(report)})
+            show_json({"index": name, "documents": size, "analyser": made.analyser, **asdict(report)})
         elif size is None:
             show(f"The server built the index {name!r} in {report.seconds:.1f} s.")
         else:
             show(
                 f"{size:,} documents in the index {name!r}: {report.added:,} new, "
-                f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s."
+                f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s. "
+                f"Analyser: {made.analyser}."
             )
 
 

@@ -22,7 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.text.analysis import Analyser
 
 _CHUNK = 256
-_ANALYSER = Analyser()
+_ANALYSER = Analyser(name="plural")
 
 
 def target_only(targets: Mapping[str, str]) -> dict[str, dict[str, int]]:

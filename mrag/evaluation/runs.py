@@ -2,7 +2,8 @@
 
 A run is what a ranker gave for each query; judgements (qrels) say which documents are relevant. In a run
 file the scores decide: documents of one query are ordered by falling score, ties by document ID, whatever
-the ranks in the file say, so that two readers of one file see one ranking.
+the ranks in the file say, so that two readers of one file see one ranking. trec_eval keeps scores in binary32
+and orders ties by falling document ID, so a file written here has no ties, even after that rounding.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from mrag.errors import LoadError
 from mrag.storage.saving import saved_text
@@ -91,6 +94,32 @@ def by_rank(docs: Iterable[str]) -> tuple[Scored, ...]:
     return tuple(Scored(doc, float(len(listed) - i)) for i, doc in enumerate(listed))
 
 
+def falling(hits: Sequence[Scored]) -> tuple[Scored, ...]:
+    """Return documents, best first, with scores that fall strictly also as binary32 numbers.
+
+    Scores stay as they are where they do so already.
+
+    Example:
+        >>> tied = falling([Scored("a", 1.0), Scored("b", 1.0), Scored("c", 0.5)])
+        >>> [hit.doc for hit in tied], tied[0].score > tied[1].score > tied[2].score
+        (['a', 'b', 'c'], True)
+    """
+    lowest = np.float32(-np.inf)
+    before, kept = np.float32(np.inf), list[Scored]()
+    for doc, score in hits:
+        # Beyond binary32 all is infinite, and so equal.
+        with np.errstate(over="ignore"):
+            read = np.float32(score)
+            if read >= before or not np.isfinite(read):
+                read = np.nextafter(min(before, read), lowest)
+                score = float(read)
+        if not np.isfinite(read):
+            return by_rank(hit.doc for hit in hits)
+        before = read
+        kept.append(Scored(doc, score))
+    return tuple(kept)
+
+
 def read_run(path: Path, name: str | None = None) -> Run:
     """Read a run in TREC's form, `query Q0 document rank score tag`.
 
@@ -118,16 +147,18 @@ def read_run(path: Path, name: str | None = None) -> Run:
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Write a run in TREC's form, queries in order of ID.
+    """Write a run in TREC's form, queries in order of ID, the scores of each strictly falling.
 
-    Where a ranker's order is not that of its scores, ranks are written in the place of the scores.
+    A score that would tie with the one before is written a little lower: the next number of binary32, in
+    which trec_eval reads them. Where a ranker's order is not that of its scores, or no such numbers are
+    left, ranks are written in the place of the scores.
 
     Raises:
         LoadError: If an ID is empty or holds blanks, which the form cannot hold.
     """
     lines = []
     for query, hits in sorted(run.hits.items()):
-        kept = hits if tuple(hits) == ordered(hits) else by_rank(hit.doc for hit in hits)
+        kept = falling(hits) if tuple(hits) == ordered(hits) else by_rank(hit.doc for hit in hits)
         for rank, (doc, score) in enumerate(kept, 1):
             _writable(path, query, doc)
             lines.append(f"{query} Q0 {doc} {rank} {score!r} {'_'.join(run.name.split()) or 'run'}\n")

@@ -15,6 +15,7 @@ from mrag.errors import ConfigError
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
 from mrag.text.analysis import Analyser
+from mrag.text.stemming import DEFAULT, checked
 from mrag.text.stopwords import STOP_WORDS
 
 __all__ = ["THESIS", "Bm25Index", "Bm25Params", "Idf"]
@@ -37,7 +38,7 @@ class Bm25Params:
         k1: How slowly repetition of a term saturates, 0 or more.
         b: How much long documents are held back, from 0 (not) to 1 (fully).
         fold_accents: Take `é` for `e`.
-        stem: Take English plurals for singulars.
+        analyser: How words are stemmed, see `mrag.text.stemming`.
         idf: How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which
             a term that every document has finds nothing.
         min_chars: Shortest token that is indexed, in characters.
@@ -55,7 +56,7 @@ class Bm25Params:
     k1: float = 1.2
     b: float = 0.75
     fold_accents: bool = True
-    stem: bool = True
+    analyser: str = DEFAULT
     idf: Idf = "lucene"
     min_chars: int = 1
     stop_words: bool = True
@@ -67,15 +68,16 @@ class Bm25Params:
             raise ConfigError(f"BM25 cannot use k1={self.k1}.", hint="k1 is 0 or more; 1.2 is usual.")
         if not 0 <= self.b <= 1:
             raise ConfigError(f"BM25 cannot use b={self.b}.", hint="b lies between 0 and 1; 0.75 is usual.")
+        object.__setattr__(self, "analyser", checked(self.analyser))
 
     @property
-    def analyser(self) -> Analyser:
+    def analysis(self) -> Analyser:
         """How texts and queries become terms."""
-        return Analyser(fold_accents=self.fold_accents, stem=self.stem, min_chars=self.min_chars)
+        return Analyser(fold_accents=self.fold_accents, name=self.analyser, min_chars=self.min_chars)
 
 
 THESIS: Final = Bm25Params(
-    k1=1.6, b=0.75, fold_accents=False, stem=False, idf="plain", min_chars=2, stop_words=False
+    k1=1.6, b=0.75, fold_accents=False, analyser="none", idf="plain", min_chars=2, stop_words=False
 )
 """BM25 as in the thesis that this package builds on: ln(N / df), words of two letters or more as they are."""
 
@@ -112,7 +114,7 @@ class Bm25Index:
         >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
         >>> rows, scores = index.search("red shoes", 10)
         >>> [index.rows.id_of(row) for row in rows], [round(float(s), 3) for s in scores]
-        (['ex:1'], [0.595])
+        (['ex:1'], [0.893])
         >>> index.delete(["ex:1"]).search("red shoes", 10)[0].tolist()
         []
     """
@@ -149,7 +151,7 @@ class Bm25Index:
         names = distinct([doc_id for doc_id, _ in new])
         old = self.rows.without(names)
         live = np.concatenate([old.live, np.ones(len(new), np.bool_)])
-        built = Postings.build([text for _, text in new], self.params.analyser)
+        built = Postings.build([text for _, text in new], self.params.analysis)
         return Bm25Index(self.params, Rows([*old.ids, StringTable.of(names)], live), [*self.postings, built])
 
     def delete(self, ids: Iterable[str]) -> Bm25Index:
@@ -204,14 +206,14 @@ class Bm25Index:
         return term
 
     def _meant(self, text: str) -> list[str]:
-        tokens = self.params.analyser.tokens(text)
+        tokens = self.params.analysis.tokens(text)
         if not self.params.stop_words:
             return tokens
         # A query's function words would rank by them where documents are short; alone they must do.
         return [token for token in tokens if token not in STOP_WORDS] or tokens
 
     def _query(self, text: str) -> Mapping[str, int]:
-        terms = self.params.analyser.terms
+        terms = self.params.analysis.terms
         counts: dict[str, int] = {}
         for token in self._meant(text):
             for term in terms(token):
@@ -261,13 +263,13 @@ class Bm25Index:
             doc_id: The document.
 
         Returns:
-            Terms with their contributions, largest first, then by term. They sum to the score. Empty
-            if the document is unknown or shares no term.
+            Terms with their contributions, largest first, then by term; `=red` is the word as it stands,
+            beside its stem. They sum to the score. Empty if the document is unknown or shares no term.
 
         Example:
             >>> index = Bm25Index.of([("ex:1", "red red shoe"), ("ex:2", "shoe")])
             >>> [(term, round(part, 3)) for term, part in index.explain("red shoes", "ex:1")]
-            [('red', 0.38), ('shoe', 0.069)]
+            [('=red', 0.38), ('red', 0.38), ('shoe', 0.069)]
         """
         row = self.rows.row_of(doc_id)
         if row is None:
@@ -294,13 +296,13 @@ class Bm25Index:
         found: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
         for token in self._meant(text):
-            terms = self.params.analyser.terms(token)
-            for name in terms:
-                shown.setdefault(name, token if len(terms) == 1 else name)
+            for name, word in self.params.analysis.shown(token):
+                shown.setdefault(name, word)
         for name, word in shown.items() if self.rows.count else ():
             term = self._term(name)
             if len(term.rows):
                 at = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
                 for i in np.flatnonzero(term.rows[at] == rows):
-                    found[i].append(word)
+                    if word not in found[i]:
+                        found[i].append(word)
         return [tuple(words) for words in found]

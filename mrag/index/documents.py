@@ -16,10 +16,12 @@ from rdflib import Literal
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
+from mrag.index.bm25 import Bm25Params
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
 from mrag.stores.base import Limits, SelectResult
 from mrag.text.names import iri_words
+from mrag.text.stemming import AUTO, by_languages
 
 _NAME_WEIGHT = 4
 """How often a document repeats its entity's name, so that it is found before what mentions it.
@@ -45,6 +47,7 @@ class Definition:
             others, or the words of which their IRIs are made.
         length: Characters of a document after which it is cut.
         select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
+        analyser: How words are stemmed, see `mrag.text.stemming`; `auto` goes by the languages.
     """
 
     queries: tuple[str, ...] = (_TEXTS, "index/linked-labels")
@@ -52,6 +55,17 @@ class Definition:
     fallback: bool = True
     length: int = 4000
     select: str = ""
+    analyser: str = AUTO
+
+    @property
+    def bm25(self) -> Bm25Params:
+        """The knobs of BM25 for such an index.
+
+        Raises:
+            ConfigError: If its analyser cannot be used here.
+        """
+        auto = self.analyser == AUTO
+        return Bm25Params(analyser=by_languages(self.languages) if auto else self.analyser)
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Definition:
@@ -62,6 +76,7 @@ class Definition:
             bool(kept["fallback"]),
             int(kept["length"]),
             str(kept.get("select", "")),
+            str(kept.get("analyser", AUTO)),
         )
 
     def digest(self) -> str:
@@ -70,6 +85,29 @@ class Definition:
         parts += [queries.get(name).text for name in self.queries]
         parts += [self.select] if self.select else []
         return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What is known of an index without searching it.
+
+    Attributes:
+        name: Its name.
+        documents: How many documents it holds; None where a server does not tell.
+        embedder: Name of the embedding model, None for BM25 alone, `server` for an index of the server.
+        revision: Revision of the graph that it was built from; None where a server does not tell.
+        stale: Whether the graph, or the definition's queries, have changed since.
+        definition: What it is made of; None where a server keeps it.
+        analyser: How its words are stemmed; empty where a server keeps it.
+    """
+
+    name: str
+    documents: int | None
+    embedder: str | None
+    revision: int | None
+    stale: bool
+    definition: Definition | None
+    analyser: str = ""
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:

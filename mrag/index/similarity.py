@@ -12,7 +12,7 @@ import logging
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from mrag.errors import (
     StaleIndex,
 )
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
-from mrag.index.documents import Definition, documents, why_empty
+from mrag.index.documents import Definition, IndexInfo, documents, why_empty
 from mrag.index.embedders import Embedder, embedder
 from mrag.index.searches import INSTANCE, as_triples, searches
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
@@ -43,27 +44,6 @@ _MOST_RESULTS = 10_000
 _RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
 """What to do about an index without documents."""
-
-
-@dataclass(frozen=True)
-class IndexInfo:
-    """What is known of an index without searching it.
-
-    Attributes:
-        name: Its name.
-        documents: How many documents it holds; None where a server does not tell.
-        embedder: Name of the embedding model, None for BM25 alone, `server` for an index of the server.
-        revision: Revision of the graph that it was built from; None where a server does not tell.
-        stale: Whether the graph, or the definition's queries, have changed since.
-        definition: What it is made of; None where a server keeps it.
-    """
-
-    name: str
-    documents: int | None
-    embedder: str | None
-    revision: int | None
-    stale: bool
-    definition: Definition | None
 
 
 class SimilarityIndex:
@@ -169,7 +149,7 @@ class SimilarityIndexes:
             on_progress: Called with documents done and documents in all.
 
         Raises:
-            ConfigError: If the name or the model cannot be used.
+            ConfigError: If the name, the model or the analyser cannot be used.
             IndexError_: If there is nothing to index.
         """
         if not _NAME.match(name):
@@ -180,7 +160,7 @@ class SimilarityIndexes:
                 hint = "Use minilm or another model."
                 raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
-        chosen = embedder(model)
+        chosen, knobs = embedder(model), definition.bm25
         if not (texts := list(documents(self.kg, definition))):
             raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
         extra = {
@@ -190,7 +170,7 @@ class SimilarityIndexes:
             "definition": asdict(definition),
             "model": model if isinstance(model, str) else "",
         }
-        files = self._files(name, chosen)
+        files = self._files(name, chosen, knobs)
         report = files.sync(texts, extra=extra, on_progress=on_progress)
         self._open[name] = SimilarityIndex(name, files)
         return report
@@ -256,8 +236,8 @@ class SimilarityIndexes:
                 hint="Build it anew with `mrag index`.",
             )
         definition = Definition.from_json(extra["definition"])
-        revision = int(extra["revision"])
-        return IndexInfo(name, len(files), files.embedder_name, revision, self._stale(files), definition)
+        told = (len(files), files.embedder_name, int(extra["revision"]), self._stale(files), definition)
+        return IndexInfo(name, *told, files.bm25_params.analyser)
 
     def delete(self, name: str) -> None:
         """Remove an index.
@@ -322,23 +302,28 @@ class SimilarityIndexes:
             )
         return path
 
-    def _files(self, name: str, chosen: Embedder | None) -> DocumentIndex:
-        wanted = chosen.name if chosen is not None else None
+    def _files(self, name: str, chosen: Embedder | None, knobs: Bm25Params) -> DocumentIndex:
+        wanted = (chosen.name if chosen is not None else None, knobs)
         path = self.folder / name if self.folder is not None else None
         known = self._open.pop(name, None)
-        if path is None and known is not None and known.files.embedder_name == wanted:
+        if (
+            path is None
+            and known is not None
+            and (known.files.embedder_name, known.files.bm25_params) == wanted
+        ):
             return known.files
         if path is None or not (path / "manifest.json").exists():
-            return DocumentIndex.create(path, embedder=chosen)
+            return DocumentIndex.create(path, embedder=chosen, bm25=knobs)
         try:
             # What is damaged would stay so in all that does not change.
             index = DocumentIndex.open(path, embedder=None, thorough=True)
-            if index.embedder_name == wanted:
+            if _kind(index) == wanted:
                 return DocumentIndex.open(path, embedder=chosen)
-            logger.info("index %s was built with %s and is built anew", name, index.embedder_name)
+            was = (index.embedder_name, index.bm25_params.analyser)
+            logger.info("index %s was built with %s, %s and is built anew", name, *was)
         except (DamagedIndex, IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
-        return DocumentIndex.create(path, embedder=chosen, replace=True)
+        return DocumentIndex.create(path, embedder=chosen, bm25=knobs, replace=True)
 
 
 def home(kg: KnowledgeGraph) -> Path | None:
@@ -348,3 +333,7 @@ def home(kg: KnowledgeGraph) -> Path | None:
         return Path(rest + ".mrag") / kg.name / "index" if rest else None
     digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
     return user_data_path("mrag") / digest / kg.name / "index"
+
+
+def _kind(files: DocumentIndex) -> tuple[str | None, Bm25Params]:
+    return files.embedder_name, files.bm25_params

@@ -1,6 +1,6 @@
 """A query's solutions in parts and in order, as RDF4J's REST interface asks and as Virtuoso can.
 
-RDF4J has `limit` and `offset`. Virtuoso cuts long answers, and refuses to sort by long texts.
+RDF4J has `limit`, `offset` and `distinct`. Virtuoso cuts long answers, and refuses to sort by long texts.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ _KEY = 200
 """Characters of a text that decide its place in order, where a server refuses more."""
 
 
-def sliced(text: str, limit: int | None, offset: int = 0) -> str:
+def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:
     """Return a query for some of the solutions of another, counted after its own LIMIT and OFFSET.
 
     Args:
         text: A query that the read gate has printed.
         limit: How many solutions; all by default.
         offset: How many are left out before them.
+        distinct: Whether the query, a SELECT, is to say DISTINCT.
 
     Example:
         >>> print(sliced("SELECT ?s { ?s ?p ?o } ORDER BY ?s LIMIT 10 OFFSET 2", 20, 5))
@@ -30,7 +31,10 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     modifiers: dict[int, str] = {}
     depth, closed, values = 0, False, None
     for number, token in enumerate(read.tokens):
-        if token.key in ("{", "("):
+        if distinct and token.key == "SELECT":
+            modifiers |= _distinct(read, number)
+            distinct = False
+        elif token.key in ("{", "("):
             depth += 1
         elif token.key in ("}", ")"):
             depth -= 1
@@ -51,6 +55,12 @@ def sliced(text: str, limit: int | None, offset: int = 0) -> str:
     parts += [f"OFFSET {offset}"] if offset else []
     parts += [read.printed(values)] if values is not None else []
     return " ".join(parts)
+
+
+def _distinct(read: Tokens, select: int) -> dict[int, str]:
+    if read.tokens[select + 1].key in ("DISTINCT", "REDUCED"):
+        return {select + 1: "DISTINCT"}
+    return {select: "SELECT DISTINCT"}
 
 
 def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:

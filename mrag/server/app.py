@@ -55,7 +55,8 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
-            allow_headers=["Accept", "Authorization", "Content-Type", "X-GraphDB-Repository"],
+            # Drivers add headers of their own; there are no cookies that these could lead astray.
+            allow_headers=["*"],
             expose_headers=_RAISED,
         )
         middleware.insert(0, cors)
@@ -105,12 +106,15 @@ def _routes() -> Sequence[BaseRoute]:
         _route("/rest/repositories", graphdb.repositories, *_ALL),
         _route(many, graphdb.one_repository, *_ALL),
         _route(f"{many}/size", graphdb.size, "GET"),
+        _route(f"{many}/download-ttl", graphdb.download, "GET"),
         _route(f"{many}/restart", graphdb.restart, "POST"),
         _route("/rest/similarity", graphdb.similarity, *_ALL),
         _route("/rest/info/version", graphdb.version, "GET"),
         _route("/rest/security", graphdb.security, "GET", "POST"),
+        _route("/rest/security/authenticated-user", graphdb.user, "GET"),
         _route("/rest/security/free-access", graphdb.free_access, "GET"),
         _route("/rest/login", graphdb.login, "POST"),
+        _route("/rest/login/{username}", graphdb.login, "POST"),
     ]
 
 

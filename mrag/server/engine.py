@@ -152,9 +152,9 @@ class Engine:
                 query, text, {name: plain_term(t) for name, t in start.items()}, asked, until
             )
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
-        text = known.text
-        if (asked.limit is not None or asked.offset) and known.query.form != "AskQuery":
-            text = sliced(text, asked.limit, asked.offset)
+        text, distinct = known.text, asked.distinct and known.query.form == "SelectQuery"
+        if known.query.form != "AskQuery" and (asked.limit is not None or asked.offset or distinct):
+            text = sliced(text, asked.limit, asked.offset, distinct=distinct)
         return replace(known, asked=asked, until=until, text=text)
 
     def dataset(self, read: CheckedQuery, record: Record | None = None) -> Dataset:

@@ -38,6 +38,7 @@ from mrag.server.settings import ServerSettings
 logger = logging.getLogger(__name__)
 
 _OPEN = ("/", "/health", "/rest/login", "/favicon.ico")
+_OPEN_UNDER = ("/page/", "/rest/login/")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|[A-Za-z0-9._~-]{1,255})(?::(?P<port>[0-9]{0,5}))?")
@@ -140,7 +141,7 @@ class AccessGuard:
         origin = headers.get("origin")
         if origin and method not in _SAFE and not self._same(origin, host):
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
-        if method == "OPTIONS" or path in _OPEN or path.startswith("/page/"):
+        if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
             return None
         if self._settings.token is not None and not authorised(headers, self._settings.token):
             hint = "Send it as `Authorization: Bearer TOKEN`."

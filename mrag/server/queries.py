@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -27,6 +28,7 @@ class QueryRequest:
         base: What relative IRIs are relative to, where the query does not say.
         limit: How many of its solutions are asked for; all by default.
         offset: How many are left out before them.
+        distinct: Whether solutions that are the same count once, as if the query said DISTINCT.
     """
 
     text: str
@@ -38,6 +40,7 @@ class QueryRequest:
     base: str | None = None
     limit: int | None = None
     offset: int = 0
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,11 +104,13 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 
     from mrag.rdf.terms import to_ox
     from mrag.server.protocols.tables import answer, table
-    from mrag.stores.process.query_child import GRAPHS
+    from mrag.stores.process.formats import serialize
 
     if isinstance(result, bool):
         return answer(result, format)
     if isinstance(result, SelectResult):
         return table(result.variables, result.rows, format)
     triples = (ox.Triple(cast(Any, to_ox(t.s)), cast(Any, to_ox(t.p)), to_ox(t.o)) for t in result)
-    return ox.serialize(triples, format=GRAPHS[format], prefixes=dict(prefixes)) or b""
+    out = io.BytesIO()
+    serialize(triples, out, format, dict(prefixes))
+    return out.getvalue()

@@ -2,7 +2,7 @@
 
 The plugin indexes text or the graph by random indexing; it knows no images and no embeddings of others.
 An index does not follow the data, and rebuilding one in place has been seen to hang, so that `rebuild`
-deletes it and makes it anew.
+deletes it and makes it anew, as it was; `docker/graphdb/load.sh` does the same.
 
 Source:
     GraphDB documentation, "Semantic similarity searches", "Full-text search" and "RDF rank".
@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
@@ -36,6 +36,10 @@ _ALL = Dataset((DEFAULT,))
 
 Kind = Literal["text", "predication"]
 
+_SEARCHES = {"text": "similarity/workbench-text", "predication": "similarity/workbench-predication"}
+_KEPT = tuple("options analyzer stopList infer sameAs selectQuery searchQuery analogicalQuery".split())
+"""What the server tells of an index, under the names of its REST calls."""
+
 
 @dataclass(frozen=True)
 class ServerIndexInfo:
@@ -48,6 +52,9 @@ class ServerIndexInfo:
             INTERRUPTED, OBSOLETE and FAILED.
         query: The query of its documents or triples.
         options: The plugin's options.
+        analyzer: Java class of the Lucene analyzer; empty where the server does not tell.
+        stop_words: Words left out, as the server writes them; empty for the analyzer's own.
+        infer: Whether its query sees inferred triples.
     """
 
     name: str
@@ -55,6 +62,9 @@ class ServerIndexInfo:
     status: str
     query: str
     options: str
+    analyzer: str = ""
+    stop_words: str = ""
+    infer: bool = True
 
 
 class GraphDBSimilarity:
@@ -73,18 +83,7 @@ class GraphDBSimilarity:
 
     def indexes(self) -> list[ServerIndexInfo]:
         """List the indexes in order of name."""
-        response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
-        found = [
-            ServerIndexInfo(
-                str(item.get("name", "")),
-                "predication" if item.get("type") == "predication" else "text",
-                str(item.get("status", "")).upper(),
-                str(item.get("selectQuery", "")),
-                str(item.get("options", "")),
-            )
-            for item in json.loads(self.store.http.text(response) or "[]")
-        ]
-        return sorted(found, key=lambda info: info.name)
+        return sorted(map(_info, self._told()), key=lambda info: info.name)
 
     def get(self, name: str) -> ServerIndexInfo:
         """Return what is known of an index.
@@ -133,7 +132,7 @@ class GraphDBSimilarity:
         """
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name an index.", hint="Use letters, digits, - and _.")
-        search = {"text": "similarity/text", "predication": "similarity/predication"}[kind]
+        analogical = queries.get("similarity/workbench-analogical").text if kind == "predication" else ""
         body = {
             "name": name,
             "type": kind,
@@ -143,30 +142,31 @@ class GraphDBSimilarity:
             "infer": infer,
             "sameAs": True,
             "selectQuery": query,
-            "searchQuery": queries.get(search).text,
-            "analogicalQuery": "",
+            "searchQuery": queries.get(_SEARCHES[kind]).text,
+            "analogicalQuery": analogical,
         }
-        response = self.store.http.send(
-            "POST",
-            self._url,
-            repeat=False,
-            data=json.dumps(body).encode(),
-            headers={**self._headers, "Content-Type": "application/json"},
-        )
-        self.store.http.text(response)
+        self._make("POST", body)
         return self._wait(name, on_status) if wait else self.get(name)
 
     def rebuild(self, name: str, *, on_status: Callable[[str], None] | None = None) -> ServerIndexInfo:
-        """Make an index anew from its own query, because it does not follow the data.
+        """Make an index anew as it was, because it does not follow the data.
+
+        It keeps its queries, options, analyzer, stop words and use of inferred triples. A text index
+        whose analyzer the server does not tell is rebuilt in place, where the server keeps it.
 
         Raises:
             MissingIndex: If there is none of that name.
         """
         info = self.get(name)
-        self.delete(name)
-        kind: Kind = "predication" if info.kind == "predication" else "text"
-        options = info.options or "-termweight idf"
-        return self.create(name, info.query, kind=kind, options=options, on_status=on_status)
+        (told,) = (item for item in self._told() if item.get("name") == name)
+        body = {"name": name, "type": told.get("type") or info.kind}
+        body |= {key: told[key] for key in _KEPT if key in told}
+        if info.kind == "text" and not info.analyzer:
+            self._make("PUT", body)
+        else:
+            self.delete(name)
+            self._make("POST", body)
+        return self._wait(name, on_status)
 
     def delete(self, name: str) -> None:
         """Remove an index.
@@ -221,6 +221,20 @@ class GraphDBSimilarity:
 
     # -- inside ------------------------------------------------------------------------------------
 
+    def _told(self) -> list[dict[str, Any]]:
+        response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
+        return list(json.loads(self.store.http.text(response) or "[]"))
+
+    def _make(self, method: str, body: dict[str, Any]) -> None:
+        response = self.store.http.send(
+            method,
+            self._url,
+            repeat=False,
+            data=json.dumps(body).encode(),
+            headers={**self._headers, "Content-Type": "application/json"},
+        )
+        self.store.http.text(response)
+
     def _hits(self, text: str, k: int) -> list[tuple[str, float]]:
         found: dict[str, float] = {}
         for iri, score in self.store.select(text, _ALL):
@@ -251,6 +265,19 @@ class GraphDBSimilarity:
                 hint="See the server's log; delete the index and try again.",
             )
         return info
+
+
+def _info(item: dict[str, Any]) -> ServerIndexInfo:
+    return ServerIndexInfo(
+        str(item.get("name", "")),
+        "predication" if item.get("type") == "predication" else "text",
+        str(item.get("status", "")).upper(),
+        str(item.get("selectQuery", "")),
+        str(item.get("options", "")),
+        str(item.get("analyzer") or ""),
+        str(item.get("stopList") or ""),
+        item.get("infer") is not False,
+    )
 
 
 def _parameters(k: int) -> RdfLiteral:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.plurals import s_stem
+from mrag.text.stemming import DEFAULT, WORDS, release_of, segmenter, stemmer
 
 __all__ = ["ANALYSIS_VERSION", "Analyser"]
 
-ANALYSIS_VERSION: Final = 1
+ANALYSIS_VERSION: Final = 2
 """Raised whenever the same text would give other terms: an index of another version is rebuilt."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -54,20 +54,22 @@ class Analyser:
     letters, digits and marks (underscores cut, one-character tokens stay), and each token becomes:
 
     - a run of an unspaced script (Han, kana, Hangul, Thai, Lao, Khmer, Burmese): its character
-      bigrams, and for Han each character too, so that a query of one character finds something;
-    - any other token: itself, without its English plural ending.
+      bigrams, and for Han each character too, so that a query of one character finds something; or the
+      words that ICU cuts it into;
+    - any other token: itself, stemmed.
 
     Stemming needs no look at the stream: `terms` is asked once per distinct token.
 
     Args:
         fold_accents: Take `é` for `e` and `ø` for `o`.
-        stem: Strip English plural endings, ASCII words only: the S-stemmer (Harman, 1991, How
-            effective is suffixing?, JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses`
-            and the `ie` of `hoodies` brought to one form in singular and plural.
+        name: The stemmer or segmenter, see `mrag.text.stemming`. `plural` strips English plural
+            endings, of ASCII words only: the S-stemmer (Harman, 1991, How effective is suffixing?,
+            JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses` and the `ie` of `hoodies`
+            brought to one form in singular and plural.
         min_chars: Shortest token to keep, in characters.
 
     Example:
-        >>> analyser = Analyser()
+        >>> analyser = Analyser(name="plural")
         >>> analyser.tokens("Crème brûlée, has_part 2 CHERRIES")
         ['creme', 'brulee', 'has', 'part', '2', 'cherries']
         >>> analyser.terms("cherries"), analyser.terms("glasses"), analyser.terms("glass")
@@ -77,8 +79,18 @@ class Analyser:
     """
 
     fold_accents: bool = True
-    stem: bool = True
+    name: str = DEFAULT
     min_chars: int = 1
+
+    @property
+    def version(self) -> str:
+        """What must be the same where terms are compared: an index of another version is rebuilt."""
+        return f"{ANALYSIS_VERSION} {release_of(self.name)}".rstrip()
+
+    @property
+    def _folds_late(self) -> bool:
+        # Endings with accents are endings to Snowball's stemmers.
+        return self.fold_accents and self.name.startswith("snowball:")
 
     def normalise(self, text: str) -> str:
         """Return the form in which two spellings of one text are equal.
@@ -87,10 +99,11 @@ class Analyser:
             text: Any text.
 
         Returns:
-            The text case-folded, composed and, if asked for, without accents.
+            The text case-folded, composed and, if asked for, without accents; these stay until the words
+            are stemmed where Snowball does that, because endings have them.
 
         Example:
-            >>> Analyser().normalise("Straße ÉCOLE ｆｕｌｌ")
+            >>> Analyser(name="plural").normalise("Straße ÉCOLE ｆｕｌｌ")
             'strasse ecole full'
             >>> Analyser(fold_accents=False).normalise("ÉCOLE")
             'école'
@@ -99,8 +112,8 @@ class Analyser:
             return text.lower()
         folded = unicodedata.normalize("NFKD", _IGNORABLE.sub("", text)).casefold()
         folded = unicodedata.normalize("NFKD", folded)
-        if self.fold_accents:
-            folded = _ACCENT.sub("", folded).translate(_STROKES)
+        if self.fold_accents and not self._folds_late:
+            return _unaccented(folded)
         return unicodedata.normalize("NFKC", folded)
 
     def tokens(self, text: str) -> list[str]:
@@ -131,18 +144,48 @@ class Analyser:
             One term for a word, several for a run of an unspaced script.
 
         Example:
-            >>> Analyser().terms("shoes"), Analyser(stem=False).terms("shoes")
+            >>> Analyser(name="plural").terms("shoes"), Analyser(name="none").terms("shoes")
             (('shoe',), ('shoes',))
         """
         if token.isascii() or not _HAS_UNSPACED.search(token):
-            return (s_stem(token) if self.stem else token,)
+            return self._word(token)
         found: list[str] = []
+        cut = segmenter(self.name)
         for run in _RUN.findall(token):
             if not _HAS_UNSPACED.match(run):
-                found.append(s_stem(run) if self.stem else run)
+                found.extend(self._word(run))
             elif len(run) == 1:
                 found.append(run)
+            elif cut is not None:
+                found.extend(cut(run))
             else:
                 found.extend(c for c in run if _IS_HAN.match(c))
                 found.extend(run[i : i + 2] for i in range(len(run) - 1))
         return tuple(found)
+
+    def shown(self, token: str) -> list[tuple[str, str]]:
+        """Return the terms of a token, each with the word that a person knows it by.
+
+        Example:
+            >>> Analyser(name="snowball:english+words").shown("shoes")
+            [('shoe', 'shoes'), ('=shoes', 'shoes')]
+        """
+        terms = self.terms(token)
+        if len(terms) == 1:
+            return [(terms[0], token)]
+        found = []
+        for term, after in zip(terms, (*terms[1:], ""), strict=True):
+            whole = next((t[1:] for t in (term, after) if t.startswith("=")), term)
+            found.append((term, whole))
+        return found
+
+    def _word(self, word: str) -> tuple[str, ...]:
+        stem = stemmer(self.name)(word)
+        if self._folds_late and not word.isascii():
+            stem, word = (_unaccented(unicodedata.normalize("NFKD", text)) for text in (stem, word))
+        # No token holds this mark.
+        return (stem, "=" + word) if self.name.endswith(WORDS) else (stem,)
+
+
+def _unaccented(decomposed: str) -> str:
+    return unicodedata.normalize("NFKC", _ACCENT.sub("", decomposed).translate(_STROKES))

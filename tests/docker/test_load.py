@@ -65,7 +65,7 @@ def server() -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = do_PUT = _answer
+        do_GET = do_POST = do_PUT = do_DELETE = _answer
 
         def log_message(self, *args: object) -> None:
             return
@@ -123,9 +123,10 @@ def test_graphdb_is_left_as_it_is_where_it_has_them(
     server.answers["GET", "/rest/repositories"] = '[{"id": "products", "state": "RUNNING"}]'
     server.answers["GET", "/rest/similarity"] = '[{"name":"main","status":"BUILT"}]'
     assert graphdb().returncode == 0
-    loaded, indexed = server.wrote()
+    loaded, removed, indexed = server.wrote()
     assert loaded.path.endswith("/statements")
-    assert (indexed.method, indexed.path) == ("PUT", "/rest/similarity")
+    assert (removed.method, removed.path, removed.query) == ("DELETE", "/rest/similarity", {"name": ["main"]})
+    assert (indexed.method, indexed.path) == ("POST", "/rest/similarity")
 
 
 @pytest.mark.parametrize("stack,variable", [("graphdb", "GRAPHDB_URL"), ("fuseki", "FUSEKI_URL")])

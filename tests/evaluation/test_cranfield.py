@@ -18,7 +18,7 @@ from mrag.index.bm25 import THESIS, Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
 from tests.conftest import shared_data
 
-LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, stem=False, min_chars=2, stop_words=False)
+LUCENE = Bm25Params(k1=0.9, b=0.4, fold_accents=False, analyser="none", min_chars=2, stop_words=False)
 
 
 @pytest.fixture(scope="module")

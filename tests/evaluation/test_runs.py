@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from mrag.errors import LoadError
 from mrag.evaluation.collections import read_collection, read_documents, read_queries
 from mrag.evaluation.journal import RunJournal
-from mrag.evaluation.metrics import of_ranks
+from mrag.evaluation.metrics import of_ranks, per_query
 from mrag.evaluation.runs import Run, Scored, read_qrels, read_ranks, read_run, write_qrels, write_run
 from tests.conftest import shared_data
 
@@ -29,10 +30,53 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactor
     run = Run.of_scores("my run", scores)
     write_run(run, path)
     again = read_run(path)
-    assert again.hits == dict(sorted(run.hits.items())) and again.name == "my_run"
+    assert again.name == "my_run" and list(again.hits) == sorted(run.hits)
+    for query, hits in again.hits.items():
+        given_hits = run.hits[query]
+        assert [hit.doc for hit in hits] == [hit.doc for hit in given_hits]
+        near = pytest.approx([hit.score for hit in given_hits], rel=1e-5, abs=1e-30)
+        assert [hit.score for hit in hits] == near
+        read = np.array([hit.score for hit in hits], np.float32)
+        assert (read[1:] < read[:-1]).all()
     before = path.read_bytes()
     write_run(again, path)
     assert path.read_bytes() == before
+
+
+DOCS = st.sampled_from([f"d{n}" for n in range(12)])
+EQUAL = st.sampled_from([0.0, 1.0, 1.0 + 1e-9, 1.5, -2.0, 1e-45, 16777216.0, 16777217.0])
+TIED = st.dictionaries(st.sampled_from("qrs"), st.dictionaries(DOCS, EQUAL, min_size=1), min_size=1)
+GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.integers(0, 3), min_size=1)))
+
+
+@given(TIED, GRADES)
+@settings(max_examples=100, deadline=None)
+def test_others_measure_what_we_measure(
+    tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict
+) -> None:
+    theirs_by = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    folder = tmp_path_factory.mktemp("measured")
+    run = Run.of_scores("ours", scores)
+    write_run(run, folder / "run.trec")
+    lines = [f"{q} 0 {doc} {grade}\n" for q, grades in qrels.items() for doc, grade in grades.items()]
+    (folder / "qrels").write_text("".join(lines))
+    names = {"RR": "MRR", "AP": "MAP", "nDCG@3": "nDCG@3", "P@2": "P@2"}
+    judged = list(theirs_by.read_trec_qrels(str(folder / "qrels")))
+    read = list(theirs_by.read_trec_run(str(folder / "run.trec")))
+    theirs: dict[str, dict[str, float]] = {name: {} for name in names.values()}
+    for found in theirs_by.iter_calc(list(map(theirs_by.parse_measure, names)), judged, read):
+        theirs[names[str(found.measure)]][found.query_id] = found.value
+    for name, values in per_query(run, qrels, list(theirs)).items():
+        assert values == pytest.approx({q: theirs[name].get(q, 0.0) for q in values}, abs=1e-6), name
+
+
+def test_scores_that_leave_no_room_become_ranks(tmp_path: Path) -> None:
+    low = [Scored("a", -3.4028234e38), Scored("b", -3.4028234e38)]
+    high = [Scored("a", 1e300), Scored("b", 1e299)]
+    write_run(Run("x", {"1": low, "2": high}), tmp_path / "x.trec")
+    again = read_run(tmp_path / "x.trec").hits
+    assert [tuple(hit) for hit in again["1"]] == [("a", 2.0), ("b", 1.0)]
+    assert [hit.doc for hit in again["2"]] == ["a", "b"] and again["2"][0].score < 3.5e38
 
 
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mrag.errors import ConfigError
 from mrag.text.analysis import Analyser
+from mrag.text.stemming import DEFAULT, by_languages, checked, stemmer
 
-A = Analyser()
+A = Analyser(name="plural")
 
 
 def terms(text: str, analyser: Analyser = A) -> list[str]:
@@ -33,7 +36,75 @@ def test_singulars_in_s_stay(word: str) -> None:
 
 def test_stemming_is_for_ascii_letters_only() -> None:
     assert terms("стулs h2s 1990s") == ["стулs", "h2s", "1990s"]
-    assert terms("shoes", Analyser(stem=False)) == ["shoes"]
+    assert terms("shoes", Analyser(name="none")) == ["shoes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "snowball:english",
+            "Locations located, café's H2S 1990s",
+            ["locat", "locat", "cafe", "s", "h2s", "1990s"],
+        ),
+        ("snowball:german", "Häuser Haus Straßen strasse", ["haus", "haus", "strass", "strass"]),
+        ("snowball:french", "étudiantes étudié", ["etudi", "etudi"]),
+        ("snowball:ru", "столы стол", ["стол", "стол"]),
+        ("snowball:es", "東京都 casas", ["東", "京", "都", "東京", "京都", "cas"]),
+        ("snowball:en+words", "café shoes 東", ["cafe", "=cafe", "shoe", "=shoes", "東"]),
+        ("none", "Locations", ["locations"]),
+    ],
+)
+def test_stemmers_by_name(name: str, text: str, expected: list[str]) -> None:
+    assert terms(text, Analyser(name=checked(name))) == expected
+
+
+def test_words_of_scripts_without_spaces_by_icu() -> None:
+    pytest.importorskip("icu", reason="PyICU is not installed")
+    assert terms("我喜欢猫 shoes", Analyser(name="icu")) == ["我", "喜欢", "猫", "shoe"]
+    assert "データベース" in terms("東京のデータベースを買う", Analyser(name="icu"))
+
+
+@pytest.mark.parametrize(
+    ("languages", "name"),
+    [
+        (("en", "mul", ""), DEFAULT),
+        (("de-CH", "en"), "snowball:german+words"),
+        (("zh", "fr"), "snowball:french+words"),
+        (("mul", ""), DEFAULT),
+        ((), DEFAULT),
+    ],
+)
+def test_languages_choose_the_analyser(languages: tuple[str, ...], name: str) -> None:
+    assert by_languages(languages) == checked(name) == name
+
+
+@pytest.mark.parametrize("name", ["porter", "snowball:klingon", "snowball:", "Plural", ""])
+def test_there_is_no_other_analyser(name: str) -> None:
+    with pytest.raises(ConfigError):
+        checked(name)
+
+
+def test_every_language_has_its_stemmer() -> None:
+    snowball = pytest.importorskip("snowballstemmer")
+    known = snowball.algorithms()
+    assert all(
+        checked(f"snowball:{tag}").removeprefix("snowball:") in known for tag in ("de", "nn", "yi", "ta")
+    )
+
+
+def test_a_stemmer_serves_many_threads() -> None:
+    words = [
+        f"{stem}{end}"
+        for stem in ("relat", "locat", "connect", "develop")
+        for end in ("ion", "ing", "ed", "s")
+    ]
+    stem = stemmer("snowball:english")
+    expected = [stem(word) for word in words]
+    stemmer.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: [stemmer("snowball:english")(word) for word in words], range(40)))
+    assert all(one == expected for one in found)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex, Q
 from mrag.graph.connection import connect
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition
+from mrag.index.freshness import freshen
 from mrag.index.searches import INSTANCE, SIM
+from mrag.index.segments.files import DocumentFolder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
@@ -209,6 +212,52 @@ def test_an_index_of_another_model_is_told(tmp_path: Path) -> None:
         with pytest.raises(IndexMismatch):
             indexes.get("own", model="wordllama")
         assert indexes.get("own", model=DeterministicFakeEmbedding(size=16)).search("apple", 1)
+
+
+def test_an_index_keeps_its_analyser(tmp_path: Path) -> None:
+    german = Definition(languages=("de", "en", ""))
+    with connect(f"oxigraph:{tmp_path / 's'}") as kg:
+        kg.insert([Triple(URIRef("urn:x:h"), RDFS.label, Literal("Häuser am See", lang="de"))])
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build("main", model="none", definition=german)
+        assert indexes.info().analyser == "snowball:german+words"
+        assert indexes.get().search("Haus", 1)
+        plural = replace(german, analyser="plural")
+        assert indexes.build("main", model="none", definition=plural).added == 1
+        assert indexes.info().analyser == "plural" and not indexes.info().stale
+        assert not indexes.get().search("Haus", 1)
+        small(kg, "apple")
+        assert freshen(kg) is None
+        assert indexes.info().analyser == "plural" and len(indexes.get().files) == 2
+        with pytest.raises(ConfigError, match="no analyser 'porter'"):
+            indexes.build("main", model="none", definition=replace(german, analyser="porter"))
+        assert len(indexes.get().files) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("analysis", 1, "Another version of mrag cut"),
+        ("analysis", "2 snowballstemmer 2.0", "Another release of the analyser snowball:english"),
+        ("bm25", {"analyser": "snowball:klingon"}, "snowball:klingon, cannot be used"),
+    ],
+)
+def test_an_index_of_another_analyser_is_told_and_built_anew(
+    tmp_path: Path, key: str, value: object, words: str
+) -> None:
+    with connect(f"oxigraph:{tmp_path / 's'}") as kg:
+        small(kg, "apple")
+        SimilarityIndexes.of(kg).build("main", model="none")
+    folder = tmp_path / "s.mrag" / "main" / "index" / "main"
+    committed = DocumentFolder(folder).committed()
+    DocumentFolder(folder).commit(replace(committed, about={**committed.about, key: value}))
+    with connect(f"oxigraph:{tmp_path / 's'}") as kg:
+        indexes = SimilarityIndexes.of(kg)
+        with pytest.raises(IndexMismatch, match=words) as told:
+            indexes.get()
+        assert "mrag index" in str(told.value.hint)
+        assert indexes.build("main", model="none").added == 1
+        assert indexes.get().search("apples", 1)
 
 
 def test_wrong_names_and_queries_are_refused() -> None:

@@ -41,6 +41,29 @@ def test_a_slice_is_the_slice_of_all_rows(
     assert rows(sliced(read_gate(query).text, limit, offset)) == wanted
 
 
+@given(
+    st.sampled_from(SHAPES[::3]), NUMBERS, st.integers(0, 35), st.sampled_from(["", "DISTINCT", "REDUCED"])
+)
+def test_a_distinct_slice_is_one_of_a_distinct_query(
+    shape: str, limit: int | None, offset: int, said: str
+) -> None:
+    query = shape.format("").replace("?s {", "?p {").replace("ORDER BY ?s", "ORDER BY ?p")
+    wanted = rows(sliced(read_gate(query.replace("SELECT", "SELECT DISTINCT", 1)).text, limit, offset))
+    asked = query.replace("SELECT", f"SELECT {said}", 1)
+    assert rows(sliced(read_gate(asked).text, limit, offset, distinct=True)) == wanted
+
+
+def test_solutions_that_are_the_same_count_once_on_demand(server: Running) -> None:
+    params = {"query": "SELECT ?c { ?s a ?c } ORDER BY STR(?c)"}
+    path = "/repositories/main"
+    every = server.client.get(path, params=params).json()["results"]["bindings"]
+    once = server.client.get(path, params={**params, "distinct": "true"}).json()["results"]["bindings"]
+    assert len(once) < len(every) and [row for n, row in enumerate(every) if row not in every[:n]] == once
+    page = {**params, "distinct": "true", "offset": "1", "limit": "2"}
+    assert server.client.get(path, params=page).json()["results"]["bindings"] == once[1:3]
+    assert server.client.get(path, params={**params, "queryLn": "serql"}).status_code == 400
+
+
 def test_clients_page_through_a_result(server: Running) -> None:
     path, query = "/repositories/main", "SELECT DISTINCT ?c { ?s a ?c } ORDER BY STR(?c)"
 
@@ -69,3 +92,6 @@ def test_the_same_query_twice_is_one(server: Running, path: str) -> None:
     assert server.client.get(path, params=[once, once]).json()["boolean"] is True
     twice = server.client.get(path, params=[once, ("query", "ASK {}")])
     assert twice.status_code == 400 and "2 times" in twice.text
+    headers = {"Content-Type": "application/sparql-query"}
+    body = server.client.post(path, params={"query": "ASK {}"}, content="ASK {}", headers=headers)
+    assert body.json()["boolean"] is True

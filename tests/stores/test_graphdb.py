@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -105,6 +106,7 @@ class Recorder(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     seen: list[tuple[str, str, dict[str, str], bytes]]
     status: list[str]
+    told: Any = MappingProxyType({"name": "idx"})
 
     def respond(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -114,7 +116,7 @@ class Recorder(BaseHTTPRequestHandler):
             answer = {"head": {"vars": ["id"]}, "results": {"bindings": []}}
         elif self.path.startswith("/rest/similarity") and self.command == "GET":
             status = self.status.pop(0) if len(self.status) > 1 else self.status[0]
-            answer = [{"name": "idx", "type": "predication", "status": status, "selectQuery": "SELECT"}]
+            answer = [{"type": "predication", "status": status, "selectQuery": "SELECT", **self.told}]
         data = b"" if answer is None else json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -170,11 +172,46 @@ def test_making_an_index_waits_until_it_is_built(recorder: tuple[GraphDBStore, t
     assert (
         sent["type"] == "predication"
         and sent["selectQuery"] == query
-        and "psi:entityResult" in sent["searchQuery"]
+        and "psi:searchPredicate ?psiPredicate" in sent["searchQuery"]
+        and "psi:givenSubject ?givenSubject" in sent["analogicalQuery"]
     )
     handler.status = ["FAILED"]
     with pytest.raises(IndexError_, match="FAILED"):
         GraphDBSimilarity(store).create("idx", query)
+
+
+KEPT = {
+    "options": "-termweight logentropy -dimension 100",
+    "stopList": "der,die,das",
+    "infer": False,
+    "sameAs": False,
+    "selectQuery": "SELECT ?documentID ?documentText { ?documentID ?p ?documentText }",
+    "searchQuery": "SELECT ?documentID ?score { ?search a ?index }",
+    "analogicalQuery": "SELECT ?resultValue { ?search a ?index }",
+}
+
+
+def test_an_index_is_made_anew_as_it_was(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:
+    store, handler = recorder
+    german = "org.apache.lucene.analysis.de.GermanAnalyzer"
+    for kind, analyzer in (("text", german), ("textLiteral", german), ("predication", "")):
+        handler.seen.clear()
+        handler.told = {"name": "idx", "type": kind, "analyzer": analyzer, **KEPT}
+        made = GraphDBSimilarity(store).rebuild("idx")
+        assert (made.infer, made.stop_words, made.analyzer) == (False, "der,die,das", analyzer)
+        (removed, anew) = (seen for seen in handler.seen if seen[0] != "GET")
+        assert removed[:2] == ("DELETE", "/rest/similarity?name=idx")
+        assert (anew[0], json.loads(anew[3])) == ("POST", handler.told)
+
+
+def test_an_analyzer_that_is_not_told_is_kept_by_the_server(
+    recorder: tuple[GraphDBStore, type[Recorder]],
+) -> None:
+    store, handler = recorder
+    handler.told = {"name": "idx", "type": "text", **KEPT}
+    GraphDBSimilarity(store).rebuild("idx")
+    (anew,) = (seen for seen in handler.seen if seen[0] != "GET")
+    assert (anew[0], json.loads(anew[3])) == ("PUT", handler.told)
 
 
 def test_layers_and_bindings_as_the_protocol_has_them(recorder: tuple[GraphDBStore, type[Recorder]]) -> None:

@@ -15,6 +15,7 @@ from mrag.cli.shared.output import say, status
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.index.similarity import SimilarityIndexes
 
 StoreOption = Annotated[
     str | None,
@@ -76,6 +77,20 @@ def warn_of_login(url: str | None) -> None:
             "and MRAG_STORE_PASSWORD, MRAG_STORE_TOKEN, or the whole URL as MRAG_STORE.",
             style="yellow",
         )
+
+
+def analyser_of(indexes: SimilarityIndexes, name: str) -> str:
+    """Return the analyser that an index was built with on demand, or else that of the settings."""
+    from mrag.config import Settings
+    from mrag.errors import IndexError_
+    from mrag.text.stemming import AUTO
+
+    chosen = Settings.from_env().analyser
+    try:
+        definition = indexes.info(name).definition if name in indexes.names() else None
+    except IndexError_:
+        return chosen  # it is built anew
+    return definition.analyser if definition is not None and definition.analyser != AUTO else chosen
 
 
 @contextmanager

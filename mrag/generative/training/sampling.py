@@ -26,7 +26,7 @@ __all__ = ["ClueSampling", "Target", "keywords", "sample_clues", "token_spans"]
 Target: TypeAlias = Literal["clue", "first-sentence", "document"]
 """What is learnt: a drawn clue, or for comparison the first sentence or the document from its beginning."""
 
-_ANALYSER = Analyser()
+_ANALYSER = Analyser(name="plural")
 _WORD = re.compile(r"\w+")
 _BETWEEN = re.compile(r"(?<=[.!?])(?=\s)")
 

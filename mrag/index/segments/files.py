@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mrag.errors import IndexMismatch
+from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.bm25 import Bm25Params
 from mrag.index.segments.segment import DocumentSegment
 from mrag.storage.files import FileEntry
@@ -56,7 +56,7 @@ class DocumentManifest:
     def committed(self) -> Committed:
         """Return it as it is written."""
         about = {
-            "analysis": ANALYSIS_VERSION,
+            "analysis": self.bm25.analysis.version,
             "documents": self.documents,
             "embedder": self.embedder,
             "dim": self.dim,
@@ -76,13 +76,27 @@ class DocumentManifest:
             ValueError, TypeError, KeyError: If it is not such a manifest.
         """
         fields = dict(committed.about)
-        if (analysis := fields.pop("analysis")) != ANALYSIS_VERSION:
+        analysis = str(fields.pop("analysis"))
+        if analysis.partition(" ")[0] != str(ANALYSIS_VERSION):
             raise IndexMismatch(
                 f"Another version of mrag cut the texts of the index into words ({analysis}, not "
                 f"{ANALYSIS_VERSION}).",
                 hint=KIND.hint,
             )
-        fields["bm25"] = Bm25Params(**fields["bm25"])
+        name = fields["bm25"]["analyser"]
+        try:
+            fields["bm25"] = Bm25Params(**fields["bm25"])
+        except ConfigError as error:
+            raise IndexMismatch(
+                f"The analyser of the index, {name}, cannot be used: {error.message}",
+                hint=f"{error.hint} Or build the index with another: `mrag index --analyser auto`.",
+            ) from error
+        if (here := fields["bm25"].analysis.version) != analysis:
+            raise IndexMismatch(
+                f"Another release of the analyser {name} cut the texts of the index into words ({analysis}, "
+                f"not {here}).",
+                hint=KIND.hint,
+            )
         fields["segments"] = tuple((str(name), int(rows)) for name, rows in fields["segments"])
         return cls(generation=committed.generation, files=committed.files, **fields)
 

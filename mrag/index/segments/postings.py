@@ -37,7 +37,7 @@ class Postings:
         lengths: Number of terms of each row, int32, shape (rows,).
 
     Example:
-        >>> postings = Postings.build(["red shoes, red laces", "a shoe"], Analyser())
+        >>> postings = Postings.build(["red shoes, red laces", "a shoe"], Analyser(name="plural"))
         >>> list(postings.terms), postings.counts.tolist(), postings.lengths.tolist()
         (['a', 'lace', 'red', 'shoe'], [1, 1, 2, 1, 1], [4, 2])
     """

@@ -128,7 +128,7 @@ class DocumentState:
             for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True)
         ][first:]
         if fresh:
-            built = DocumentSegment.build(fresh, self.manifest.bm25.analyser, vectors)
+            built = DocumentSegment.build(fresh, self.manifest.bm25.analysis, vectors)
             parts.append((built, np.ones(len(built), np.bool_)))
         segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
         files = {name: self.manifest.files[name] for name, _ in names if folder}

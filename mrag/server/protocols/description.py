@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import io
+from typing import Any
 
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.settings import ServerSettings
-from mrag.stores.process.query_child import GRAPHS
+from mrag.stores.process.formats import serialize
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
@@ -69,4 +70,6 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
         say(node, RDF + "type", SD + "NamedGraph")
         say(node, SD + "name", name)
     prefixes = {"sd": SD, "void": VOID, "formats": FORMATS} if format in ("turtle", "trig") else None
-    return cast(bytes, ox.serialize(found, format=GRAPHS[format], prefixes=prefixes))
+    out = io.BytesIO()
+    serialize(found, out, format, prefixes)
+    return out.getvalue()

@@ -58,7 +58,7 @@ async def on_graphs(request: Request, graphs: tuple[str | None, ...]) -> Respons
     if request.method in ("GET", "HEAD"):
         if not there:
             raise HTTPException(404, f"There is no graph <{named}>.")
-        return await statements(request, graphs, infer=False)
+        return await statements(request, graphs, infer=False, named=not graphs)
     engine.writer.writable()
     if request.method == "DELETE":
         if not there:
@@ -100,6 +100,7 @@ async def statements(
     *,
     infer: bool,
     pattern: Sequence[Any] = (None, None, None),
+    named: bool = True,
 ) -> Response:
     """Send the statements of some graphs that match.
 
@@ -108,12 +109,12 @@ async def statements(
         graphs: Their names, None for the unnamed one; all if empty.
         infer: Whether inferred triples count, as of the unnamed graph.
         pattern: Subject, predicate and object, taken apart, or None for any.
+        named: Whether formats that have graphs say the graph of each.
 
     """
     engine: Engine = request.app.state.engine
-    one = len(graphs) == 1
-    media, name = choose(request.headers.get("accept"), GRAPHS if one else QUADS)
-    quads = name in _WITH_GRAPHS and not one
+    media, name = choose(request.headers.get("accept"), GRAPHS if len(graphs) == 1 else QUADS)
+    quads = named and name in _WITH_GRAPHS
     limits: Limits = engine.settings.limits
 
     def inside(record: Record | None = None) -> Mapping[str, str | None]:

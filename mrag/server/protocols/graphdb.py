@@ -51,6 +51,13 @@ async def one_repository(request: Request) -> Response:
     return JSONResponse({**body, "params": parameters})
 
 
+async def download(request: Request) -> Response:
+    """Handle `/rest/repositories/{id}/download-ttl`: the settings as a file."""
+    engine = repository(request)
+    name = {"Content-Disposition": f'attachment; filename="{engine.kg.name}-config.ttl"'}
+    return Response(_config(engine), 200, name, "text/turtle")
+
+
 async def size(request: Request) -> Response:
     """Handle `/rest/repositories/{id}/size`."""
     engine = repository(request)
@@ -89,21 +96,24 @@ async def free_access(_request: Request) -> Response:
 
 
 async def login(request: Request) -> Response:
-    """Handle `/rest/login`: the token, sent as the password, comes back as GraphDB's own kind of token."""
+    """Handle `/rest/login`: the token, sent as the password, comes back as GraphDB's own kind of token.
+
+    Older clients send the name in the address and the password in a header (`/rest/login/NAME`).
+    """
     engine: Engine = request.app.state.engine
-    given = await _given(request)
+    given: dict[str, Any] = dict(request.path_params)
+    given |= {"password": request.headers.get("x-graphdb-password")} if given else await _given(request)
     token = engine.settings.token
     password = given.get("password")
     if token is not None and not hmac.compare_digest(str(password).encode(), token.encode()):
         raise HTTPException(401, "The password is the server's token.")
-    roles = ["ROLE_USER", *([f"WRITE_REPO_{engine.kg.name}"] if engine.settings.update else [])]
-    body = {
-        "username": str(given.get("username", "")),
-        "authorities": [*roles, f"READ_REPO_{engine.kg.name}"],
-        "appSettings": {},
-        "external": False,
-    }
+    body = _user(engine, str(given.get("username", "")))
     return JSONResponse(body, headers={"Authorization": f"GDB {token or 'none'}"})
+
+
+async def user(request: Request) -> Response:
+    """Handle `/rest/security/authenticated-user`: what whoever came in with the token may do."""
+    return JSONResponse(_user(request.app.state.engine, "user"))
 
 
 async def similarity(request: Request) -> Response:
@@ -165,6 +175,16 @@ def _entry(request: Request, engine: Engine) -> dict[str, Any]:
         "writable": engine.settings.update,
         "unsupported": False,
         "state": "RUNNING",
+    }
+
+
+def _user(engine: Engine, name: str) -> dict[str, Any]:
+    roles = ["ROLE_USER", *([f"WRITE_REPO_{engine.kg.name}"] if engine.settings.update else [])]
+    return {
+        "username": name,
+        "authorities": [*roles, f"READ_REPO_{engine.kg.name}"],
+        "appSettings": {},
+        "external": False,
     }
 
 

@@ -15,8 +15,13 @@ RESULTS: Mapping[str, str] = {
     "application/xml": "xml",
     "text/xml": "xml",
     "application/x-sparqlstar-results+json": "json",
+    "application/x-sparqlstar-results+tsv": "tsv",
+    "text/x-tab-separated-values-star": "tsv",
 }
-"""Formats of the results of SELECT and ASK, best first."""
+"""Formats of the results of SELECT and ASK, best first; at the end, names that only RDF4J has for them."""
+
+BOOLEANS: Mapping[str, str] = {**RESULTS, "text/boolean": "boolean"}
+"""Formats of the results of ASK, best first."""
 
 GRAPHS: Mapping[str, str] = {
     "text/turtle": "turtle",
@@ -31,15 +36,19 @@ GRAPHS: Mapping[str, str] = {
     "text/plain": "ntriples",
     "application/json": "jsonld",
     "application/xml": "rdfxml",
+    "application/rdf+json": "rdfjson",
+    "text/rdf+n3": "n3",
+    "text/x-nquads": "nquads",
+    "application/x-trig": "trig",
+    "application/x-turtlestar": "turtle",
+    "application/x-trigstar": "trig",
 }
-"""Formats of triples, best first."""
+"""Formats of triples, best first; at the end, names that only RDF4J has for them."""
 
 QUADS: Mapping[str, str] = {
     "application/n-quads": "nquads",
     "application/trig": "trig",
     **GRAPHS,
-    "text/x-nquads": "nquads",
-    "application/x-trig": "trig",
 }
 """Formats of statements, those with graph names first."""
 
@@ -49,10 +58,13 @@ _PARSED = {
     "text/plain": "application/n-triples",
     "text/x-nquads": "application/n-quads",
     "application/x-trig": "application/trig",
+    "application/x-turtlestar": "text/turtle",
+    "application/x-trigstar": "application/trig",
     "application/xml": "application/rdf+xml",
     "text/xml": "application/rdf+xml",
     "application/json": "application/ld+json",
 }
+_READ = tuple(media for media, name in QUADS.items() if name not in ("n3", "rdfjson"))
 
 
 def choose(accept: str | None, offers: Mapping[str, str]) -> tuple[str, str]:
@@ -113,9 +125,9 @@ def rdf_type(header: str | None) -> str:
     """
     media = content_type(header)
     known = _PARSED.get(media, media)
-    if known not in QUADS or media == "text/n3":
+    if known not in _READ:
         named = f"{media!r} is" if media else "The request names"
-        raise HTTPException(415, f"{named} no RDF format that can be read. There are: {', '.join(QUADS)}.")
+        raise HTTPException(415, f"{named} no RDF format that can be read. There are: {', '.join(_READ)}.")
     return known
 
 

@@ -32,6 +32,7 @@ from mrag.server.protocols.sparql import (
     read_fields,
     respond,
     seconds_of,
+    using,
 )
 from mrag.server.protocols.tables import table
 from mrag.server.queries import QueryRequest, plain_term
@@ -84,8 +85,25 @@ async def query(request: Request) -> Response:
     fields, kind, text = await read_fields(request)
     if kind == UPDATE or (not has(fields, "query") and has(fields, "update")):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
-    asked = QueryRequest(
-        text if kind == QUERY and text is not None else one(fields, "query"),
+    asked = asked_of(request, fields, text if kind == QUERY else None)
+    return await respond(request, asked, seconds_of(fields, engine))
+
+
+def asked_of(request: Request, fields: Fields, text: str | None = None) -> QueryRequest:
+    """Return the query that a request's parameters describe.
+
+    Args:
+        request: The request.
+        fields: Its parameters.
+        text: The query, where the body is one.
+
+    Raises:
+        HTTPException: 400 if a parameter cannot be used.
+    """
+    if one(fields, "queryLn", "sparql").lower() != "sparql":
+        raise HTTPException(400, "Queries are in SPARQL.")
+    return QueryRequest(
+        text if text is not None else one(fields, "query"),
         tuple(many(fields, "default-graph-uri")),
         tuple(many(fields, "named-graph-uri")),
         infer=_flag(fields, "infer", True),
@@ -93,8 +111,8 @@ async def query(request: Request) -> Response:
         base=one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else base_of(request),
         limit=_number(fields, "limit"),
         offset=_number(fields, "offset") or 0,
+        distinct=_flag(fields, "distinct", False),
     )
-    return await respond(request, asked, seconds_of(fields, engine))
 
 
 def _number(fields: Fields, name: str) -> int | None:
@@ -141,8 +159,7 @@ async def _update(request: Request, engine: Engine) -> Response:
         raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
     operations = await engine.writer.operations(
         text if kind == UPDATE and text is not None else one(fields, "update"),
-        many(fields, "using-graph-uri"),
-        many(fields, "using-named-graph-uri"),
+        *using(fields),
         base_of(request),
     )
     return done(await engine.writer.change(operations, seconds_of(fields, engine)))

@@ -17,7 +17,7 @@ from mrag.errors import MragError
 from mrag.graph.landing import UpdateReport
 from mrag.server.engine import Engine
 from mrag.server.protocols.description import description
-from mrag.server.protocols.negotiate import GRAPHS, RESULTS, choose, content_type
+from mrag.server.protocols.negotiate import BOOLEANS, GRAPHS, RESULTS, choose, content_type
 from mrag.server.queries import CheckedQuery, QueryRequest, ResultStream
 from mrag.stores.process.limited import Bounds, perform
 
@@ -99,7 +99,7 @@ async def _query(request: Request, fields: Fields, text: str | None) -> Response
         tuple(many(fields, "named-graph-uri")),
         base=base_of(request),
     )
-    if text is not None and has(fields, "query"):
+    if text is not None and any(given != text for given in many(fields, "query")):
         raise HTTPException(400, "The query is given twice, as the body and as a parameter.")
     return await respond(request, asked, seconds_of(fields, engine))
 
@@ -124,9 +124,8 @@ def format_of(request: Request, read: CheckedQuery) -> tuple[str, str]:
     Raises:
         HTTPException: 406 if the client accepts none.
     """
-    triples = read.query.form in ("ConstructQuery", "DescribeQuery")
-    media, name = choose(request.headers.get("accept"), GRAPHS if triples else RESULTS)
-    return media, name
+    offers = {"SelectQuery": RESULTS, "AskQuery": BOOLEANS}.get(read.query.form, GRAPHS)
+    return choose(request.headers.get("accept"), offers)
 
 
 async def _update(request: Request, fields: Fields, text: str | None) -> Response:
@@ -135,10 +134,7 @@ async def _update(request: Request, fields: Fields, text: str | None) -> Respons
     if text is not None and has(fields, "update"):
         raise HTTPException(400, "The update is given twice, as the body and as a parameter.")
     operations = await engine.writer.operations(
-        text if text is not None else one(fields, "update"),
-        many(fields, "using-graph-uri"),
-        many(fields, "using-named-graph-uri"),
-        base_of(request),
+        text if text is not None else one(fields, "update"), *using(fields), base_of(request)
     )
     return done(await engine.writer.change(operations, seconds_of(fields, engine)))
 
@@ -208,17 +204,36 @@ def many(fields: Fields, name: str) -> Sequence[str]:
     return [value for key, value in fields if key == name]
 
 
-def one(fields: Fields, name: str) -> str:
+def one(fields: Fields, name: str, default: str | None = None) -> str:
     """Return the value of a parameter that must be given once; the same value twice is one.
+
+    Args:
+        fields: The parameters.
+        name: Its name.
+        default: Its value if it is not given; without one, it must be.
 
     Raises:
         HTTPException: 400 if it is not.
     """
     found = list(dict.fromkeys(many(fields, name)))
+    if not found and default is not None:
+        return default
     if len(found) != 1:
         count = "missing" if not found else f"given {len(found)} times, with other values"
         raise HTTPException(400, f"The parameter `{name}` is {count}; it must be given once.")
     return found[0]
+
+
+def using(fields: Fields) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the graphs that an update reads: `using-graph-uri` and `using-named-graph-uri`.
+
+    Raises:
+        HTTPException: 400 for RDF4J's parameters that would have it write to other graphs than it says.
+    """
+    for name in ("insert-graph-uri", "remove-graph-uri"):
+        if has(fields, name):
+            raise HTTPException(400, f"`{name}` is not supported. Write GRAPH or WITH into the update.")
+    return many(fields, "using-graph-uri"), many(fields, "using-named-graph-uri")
 
 
 def base_of(request: Request) -> str:

@@ -25,9 +25,21 @@ from starlette.responses import PlainTextResponse, Response
 from mrag.server.engine import Engine
 from mrag.server.protocols.graph_store import documents, statements
 from mrag.server.protocols.negotiate import content_type
-from mrag.server.protocols.rdf4j import contexts, count, pattern_of, repository
-from mrag.server.protocols.sparql import FORM, UPDATE, Fields, base_of, done, has, many, one, pairs, respond
-from mrag.server.queries import QueryRequest
+from mrag.server.protocols.rdf4j import asked_of, contexts, count, pattern_of, repository
+from mrag.server.protocols.sparql import (
+    FORM,
+    QUERY,
+    UPDATE,
+    Fields,
+    base_of,
+    done,
+    has,
+    one,
+    pairs,
+    respond,
+    seconds_of,
+    using,
+)
 from mrag.stores.operations import Operation
 
 _MOST = 64
@@ -189,7 +201,9 @@ async def on_transaction(request: Request) -> Response:
             400, "This transaction has changed something, and cannot be read from until it is committed."
         )
     if action == "QUERY":
-        return await respond(request, QueryRequest(one(fields, "query")), None)
+        text = await request.body() if body_kind == QUERY else None
+        asked = asked_of(request, fields, None if text is None else text.decode("utf-8-sig", "replace"))
+        return await respond(request, asked, seconds_of(fields, engine))
     if action == "SIZE":
         return PlainTextResponse(str(await count(engine, contexts(fields))))
     if action == "GET":
@@ -207,7 +221,6 @@ async def _collected(
             if body_kind == UPDATE
             else one(fields, "update")
         )
-        using = many(fields, "using-graph-uri"), many(fields, "using-named-graph-uri")
-        return await engine.writer.operations(text, *using, base_of(request))
+        return await engine.writer.operations(text, *using(fields), base_of(request))
     base = one(fields, "baseURI").strip("<>") if has(fields, "baseURI") else None
     return await documents(request, contexts(fields), inserting=action == "ADD", base=base)

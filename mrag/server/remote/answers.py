@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +20,8 @@ from mrag.rdf.terms import Triple, to_ox
 from mrag.server.queries import CheckedQuery, written
 from mrag.server.remote.following import RecordFollower
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.process.query_child import GRAPHS, term_of
+from mrag.stores.process.formats import serialize
+from mrag.stores.process.query_child import term_of
 
 T = TypeVar("T")
 _TRIES = 3
@@ -115,7 +117,9 @@ class RemoteAnswers:
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
                     found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
             prefixes = self.kg.prefixes if format in _WITH_PREFIXES else None
-            return ox.serialize(cast(Any, found), format=GRAPHS[format], prefixes=prefixes) or b""
+            out = io.BytesIO()
+            serialize(found, out, format, prefixes)
+            return out.getvalue()
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)
 

@@ -21,6 +21,7 @@ import pyoxigraph as ox
 
 from mrag.stores.changes import Changes, Layout, Refused
 from mrag.stores.operations import carry_out
+from mrag.stores.process.formats import RESULTS, serialize
 from mrag.stores.process.sandbox import Defences, confine
 from mrag.terminal import Guarded
 
@@ -28,21 +29,6 @@ HEAD = struct.Struct(">cQ")
 _PIECE = 1 << 16
 _SCRATCH = "urn:mrag:scratch:worker"
 
-RESULTS = {
-    "json": ox.QueryResultsFormat.JSON,
-    "xml": ox.QueryResultsFormat.XML,
-    "csv": ox.QueryResultsFormat.CSV,
-    "tsv": ox.QueryResultsFormat.TSV,
-}
-GRAPHS = {
-    "turtle": ox.RdfFormat.TURTLE,
-    "ntriples": ox.RdfFormat.N_TRIPLES,
-    "rdfxml": ox.RdfFormat.RDF_XML,
-    "jsonld": ox.RdfFormat.JSON_LD,
-    "nquads": ox.RdfFormat.N_QUADS,
-    "trig": ox.RdfFormat.TRIG,
-    "n3": ox.RdfFormat.N3,
-}
 # What stands once for each row of a result, or in JSON once for each bound cell: quotes inside of
 # strings are escaped there, so it cannot occur in a value.
 _MARKS = {"json": b'":{"type":"', "xml": b"<result>", "csv": b"\r\n", "tsv": b"\n"}
@@ -147,12 +133,10 @@ class _Answers:
             result = self._query(request, default)
             if isinstance(result, ox.QueryTriples):
                 out = _Output(self._out, max_rows, request["bytes"], b"")
-                ox.serialize(
-                    _capped(result, max_rows),
-                    cast(Any, out),
-                    format=GRAPHS[name],
-                    prefixes=request.get("prefixes"),
-                )
+                serialize(_capped(result, max_rows), cast(BinaryIO, out), name, request.get("prefixes"))
+            elif isinstance(result, ox.QueryBoolean) and name == "boolean":
+                out = _Output(self._out, 1, request["bytes"], b"")
+                out.write(b"true" if result else b"false")
             else:
                 if isinstance(result, ox.QuerySolutions):
                     max_rows *= max(1, len(result.variables)) if name == "json" else 1
@@ -178,12 +162,8 @@ class _Answers:
                     )
 
         out = _Output(self._out, request["rows"], request["bytes"], b"")
-        ox.serialize(
-            _capped(statements(), request["rows"]),
-            cast(Any, out),
-            format=GRAPHS[request["format"]],
-            prefixes=request.get("prefixes"),
-        )
+        capped = _capped(statements(), request["rows"])
+        serialize(capped, cast(BinaryIO, out), request["format"], request.get("prefixes"))
         out.end()
         return ("end",)
 
