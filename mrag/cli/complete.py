@@ -22,7 +22,7 @@ from mrag.cli.shared.runs import run_lines, show_completed, show_decision
 
 if TYPE_CHECKING:
     from mrag.completion.evidence.passages import PassageSource
-    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.completion.writeback.review import WriteReport
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
@@ -159,6 +159,9 @@ def accept(
 ) -> None:
     """Write the triples of runs that pass the checks.
 
+    A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
+    are made again against the graph as it is now. Checks given here are made besides.
+
     \b
     Examples:
       mrag complete accept last
@@ -167,7 +170,7 @@ def accept(
     from mrag.completion.writeback import review as writeback
 
     with opened(store, kg, lang) as graph:
-        checks = _checks(graph, functional, shapes)
+        checks = _checks(graph, functional, shapes) if functional or shapes else None
         _decide(graph, names, lambda name: writeback.accept(graph, name, settings=checks), as_json)
 
 
@@ -215,7 +218,7 @@ def rollback(
 
 
 def _checks(graph: KnowledgeGraph, functional: list[str] | None, shapes: Path | None) -> CheckSettings:
-    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.rdf.terms import iri
 
     named = tuple(str(iri(name, graph.prefixes)) for name in functional or ())

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
         TermCandidate,
         TriplePlan,
     )
-    from mrag.completion.writeback.checks import CheckSettings, check
+    from mrag.completion.writeback.checks import check
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.completion.writeback.refresh import catch_up
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
     from mrag.completion.writeback.run_store import find_run, list_runs
@@ -108,7 +109,8 @@ __getattr__, __dir__ = lazy(
             "CompletedTriple Completion EvidenceRef EvidenceSource GroundedPlan IncompleteTriple "
             "Planner TermCandidate TriplePlan Unknown"
         ),
-        "writeback.checks": "CheckSettings check",
+        "writeback.checks": "check",
+        "writeback.kept_checks": "CheckSettings",
         "writeback.refresh": "catch_up",
         "writeback.review": "WriteReport accept propose reject resume rollback",
         "writeback.run_store": "find_run list_runs",

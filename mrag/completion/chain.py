@@ -19,7 +19,7 @@ from mrag.completion.plan.choices import FEATURES
 from mrag.completion.plan.grounding import Grounder, GroundingSettings
 from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
-from mrag.completion.writeback.checks import CheckSettings
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
 from mrag.completion.writeback.runs import CompletionRun
 from mrag.generation.found import Completed

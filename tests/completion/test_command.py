@@ -52,6 +52,16 @@ def test_ask_review_accept_and_roll_back(folder: Path) -> None:
     assert [one["state"] for one in every] == ["rolled back"]
 
 
+def test_accepted_it_is_under_the_checks_that_it_was_asked_under(folder: Path) -> None:
+    (folder / "articles" / "ada.txt").write_text("Ada Hill lives in Lund.", encoding="utf-8")
+    words = ("Where does Ada Hill live in?", "--texts", "articles", "--always")
+    strict = run(folder, "ask", *words, "--functional", "http://example.org/livesIn")
+    assert "has one value only" in " ".join(strict.stderr.split())
+    assert "checked for one value of lives in" in run(folder, "review").stdout
+    taken = run(folder, "accept", "last")
+    assert "triples written" not in taken.stdout and "has one value only" in " ".join(taken.stderr.split())
+
+
 def test_a_contradiction_is_told_and_not_written(folder: Path) -> None:
     (folder / "articles" / "ada.txt").write_text("Ada Hill was born in Visby.", encoding="utf-8")
     asked = run(folder, "ask", "Where was Ada Hill born?", "--texts", "articles", "--always", "--accept-all")
