@@ -135,7 +135,8 @@ class Completer:
             self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
         )
         read = completion.read
-        if self.evidence is None or s.write == "none" or not read:
+        unsound = bool(said.completion.plan.unread or said.completion.plan.unasked)
+        if self.evidence is None or s.write == "none" or not read or unsound:
             self._resumed()
             return CompletedQuestion(said)
         run = propose(
