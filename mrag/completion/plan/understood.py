@@ -63,8 +63,7 @@ def unread(
 
     Example:
         >>> lives = NamedRelation(URIRef("urn:lives"), "lives in", ("lives in",))
-        >>> from mrag.completion.plan.names import EntityNames
-    from mrag.completion.plan.paths import Step
+        >>> from mrag.completion.plan.paths import Step
         >>> unread("Who lives in @?", (Step(lives.iri, False),), [lives])
         ((), ())
         >>> unread("What is the population of @?", (Step(lives.iri, False),), [lives])
