@@ -17,7 +17,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, Record
 from mrag.graph.updates import NIL
 from mrag.rdf import queries
-from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery
+from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery
 from mrag.rdf.slicing import sliced
 from mrag.server.bounded import Slots
 from mrag.server.cache import AnswerCache, SizedCache
@@ -165,6 +165,8 @@ class Engine:
                 found += record.asserted
             elif graph == IMPLICIT:
                 found += record.inferred
+            elif graph == PROVENANCE:
+                found += [*record.asserted, *record.inferred, *self.kg.beside]
             elif graph in NIL:
                 found += [g for g in record.asserted if g != record.merged]
             elif graph in known:

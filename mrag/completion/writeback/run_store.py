@@ -42,9 +42,7 @@ def runs_graph(kg: KnowledgeGraph) -> str:
     A server that reasons itself has all its graphs in sight, so there the descriptions can be seen, but
     what they describe is not asserted there either.
     """
-    return (
-        f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else f"urn:mrag:completion:{kg.name}"
-    )
+    return f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else kg.beside[0]
 
 
 def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
