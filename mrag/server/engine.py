@@ -160,13 +160,11 @@ class Engine:
             return Dataset(self.default_graphs(asked.infer, record), self._named(record))
         known = {*self._graphs(record)}
         found: list[str] = []
+        layers = {EXPLICIT: record.asserted, IMPLICIT: record.inferred}
+        layers[PROVENANCE] = (*record.asserted, *record.inferred, *self.kg.beside)
         for graph in default:
-            if graph == EXPLICIT:
-                found += record.asserted
-            elif graph == IMPLICIT:
-                found += record.inferred
-            elif graph == PROVENANCE:
-                found += [*record.asserted, *record.inferred, *self.kg.beside]
+            if graph in layers:
+                found += layers[graph]
             elif graph in NIL:
                 found += [g for g in record.asserted if g != record.merged]
             elif graph in known:
