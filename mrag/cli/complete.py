@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.completing import calibrated, calibration_json, show_calibration, sources_of
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -17,12 +18,11 @@ from mrag.cli.shared.options import (
     StoreOption,
     opened,
 )
-from mrag.cli.shared.output import progress, say, show, show_json
+from mrag.cli.shared.output import progress, show, show_json
 from mrag.cli.shared.runs import run_lines, show_completed, show_decision
 
 if TYPE_CHECKING:
-    from mrag.completion.evidence.passages import PassageSource
-    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.completion.writeback.review import WriteReport
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
@@ -73,6 +73,10 @@ def ask(
     embedder: Annotated[
         str, typer.Option(help="Embedding model that finds passages next to BM25: minilm, wordllama or none.")
     ] = "none",
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Weights of the planner, from `mrag complete calibrate`."),
+    ] = None,
     always: Annotated[
         bool,
         typer.Option("--always", help="Read even where the graph has an answer, which may be incomplete."),
@@ -104,13 +108,51 @@ def ask(
         found = _answered(
             graph, questions, texts or [], images, model, image_model, embedder,
             {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
-            {"new_names": new, "namespace": namespace}, _checks(graph, functional, shapes),
+            {"new_names": new, "namespace": namespace}, _checks(graph, functional, shapes), weights,
         )  # fmt: skip
         if as_json:
             show_json({"questions": [one.to_json() for one in found]})
             return
         for one in found:
             show_completed(graph, one)
+
+
+@app.command()
+def calibrate(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="Questions with `answers`, a JSON object a line, as for `mrag eval questions`.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("planner.npz"),
+    embedder: Annotated[
+        str, typer.Option(help="Embedding model of the planner: minilm, wordllama or none.")
+    ] = "minilm",
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn how people ask from questions and their answers.
+
+    For each question the path of the graph is sought that leads from what it names to its answers; from
+    these the planner without a language model learns its weights. A fifth of ten questions or more is first
+    kept apart, to say what that helps.
+
+    \b
+    Example:
+      mrag complete calibrate questions.jsonl --out films.npz
+      mrag complete ask "Who directed Moss?" --weights films.npz
+    """
+    with opened(store, kg, lang) as graph:
+        found = calibrated(graph, files, embedder)
+        found.weights.save(out)
+        if as_json:
+            show_json(calibration_json(found, out))
+        else:
+            show_calibration(found, out)
 
 
 @app.command()
@@ -159,6 +201,9 @@ def accept(
 ) -> None:
     """Write the triples of runs that pass the checks.
 
+    A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
+    are made again against the graph as it is now. Checks given here are made besides.
+
     \b
     Examples:
       mrag complete accept last
@@ -167,7 +212,7 @@ def accept(
     from mrag.completion.writeback import review as writeback
 
     with opened(store, kg, lang) as graph:
-        checks = _checks(graph, functional, shapes)
+        checks = _checks(graph, functional, shapes) if functional or shapes else None
         _decide(graph, names, lambda name: writeback.accept(graph, name, settings=checks), as_json)
 
 
@@ -215,7 +260,7 @@ def rollback(
 
 
 def _checks(graph: KnowledgeGraph, functional: list[str] | None, shapes: Path | None) -> CheckSettings:
-    from mrag.completion.writeback.checks import CheckSettings
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.rdf.terms import iri
 
     named = tuple(str(iri(name, graph.prefixes)) for name in functional or ())
@@ -246,20 +291,26 @@ def _answered(
     settings: dict[str, Any],
     evidence_settings: dict[str, Any],
     checks: CheckSettings,
+    weights: Path | None,
 ) -> list[Answer]:
     from mrag.completion.chain import Completer, CompleterSettings
     from mrag.completion.evidence.collect import Evidence, EvidenceSettings
     from mrag.completion.evidence.reading import Reader
     from mrag.completion.evidence.rule_reader import RuleReader
+    from mrag.completion.plan.calibration import Weights
+    from mrag.completion.plan.path_planner import PathPlanner
     from mrag.completion.plan.patterns import Planner
+    from mrag.errors import ConfigError
     from mrag.generation.models.resolve import resolve
     from mrag.retrieval.answering import ask as answered
 
     chat = resolve(model) if model else None
+    if chat is not None and weights is not None:
+        raise ConfigError("A language model plans without weights.", hint="Leave out --model or --weights.")
     knobs = EvidenceSettings(**evidence_settings)
-    source, corpus = _sources(graph, texts, images, image_model or model, embedder)
+    source, corpus = sources_of(graph, texts, images, image_model or model, embedder)
     reader: Reader = RuleReader(corpus, new_names=knobs.new_names)
-    planner: Planner | None = None
+    planner: Planner | None = None if weights is None else PathPlanner(graph, Weights.load(weights))
     if chat is not None:
         from mrag.completion.evidence.model_reader import ModelReader
         from mrag.completion.plan.model_planner import ModelPlanner
@@ -275,50 +326,3 @@ def _answered(
             found.append(answered(graph, question, how="complete", texts=completer))
             note(len(found), len(questions))
     return found
-
-
-def _sources(
-    graph: KnowledgeGraph, texts: list[Path], images: Path | None, image_model: str | None, embedder: str
-) -> tuple[PassageSource | None, list[Any]]:
-    """Bring texts and images into the store; return the source of passages, and all passages."""
-    from mrag.completion.evidence.passages import CombinedPassages, Passages, store_folder
-    from mrag.index.embedders import embedder as resolve_embedder
-    from mrag.loaders.snippets import Snippets
-
-    model = resolve_embedder(embedder)
-    sources: list[PassageSource] = []
-    corpus: list[Any] = []
-    collections = []
-    for folder in texts:
-        with progress(f"Reading {folder.name}") as note:
-            snippets = Snippets(folder, on_progress=note)
-            collection, kept = store_folder(graph, snippets)
-        collections.append(collection)
-        say(f"{folder.name}: {kept.total:,} texts, {kept.added:,} new, {kept.gone:,} gone.", style="dim")
-        for kind, count in sorted(snippets.report.problems.items()):
-            say(f"{folder.name}: {count:,} files skipped ({kind}).", style="yellow")
-    if collections:
-        with progress("Indexing", unit="passages") as note:
-            passages = Passages.of(graph, collections, model, on_progress=note)
-        sources.append(passages)
-        corpus += passages.all
-    if images is not None:
-        found = _pictures(graph, images, image_model)
-        sources.append(found)
-        corpus += found.all
-    if not sources:
-        return None, []
-    return (sources[0] if len(sources) == 1 else CombinedPassages(sources)), corpus
-
-
-def _pictures(graph: KnowledgeGraph, folder: Path, model: str | None) -> Any:
-    from mrag.completion.evidence.images import describe_folder, image_passages
-    from mrag.completion.evidence.passages import Passages
-
-    with progress("Describing images", unit="images") as note:
-        report = describe_folder(
-            graph, folder, model, on_progress=lambda p: note(p.described + p.failed, p.total)
-        )
-    for kind, count in report.kinds().items():
-        say(f"{folder.name}: {count:,} images or parts without a description ({kind}).", style="yellow")
-    return Passages(image_passages(graph))

@@ -31,7 +31,13 @@ LAYERS = ("all", "asserted", "inferred")
 def query(
     text: Annotated[
         str, typer.Argument(metavar="QUERY", help="SPARQL text, a file, or the name of a catalogue query.")
-    ],
+    ] = "",
+    listed: Annotated[
+        str | None,
+        typer.Option(
+            "--list", metavar="TEXT", help="List the catalogue's queries with this in them: explore, all."
+        ),
+    ] = None,
     store: StoreOption = None,
     kg: KgOption = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
@@ -48,6 +54,8 @@ def query(
     Examples:
       mrag query "SELECT ?x { ?x a ex:SemanticProduct } LIMIT 5"
       mrag query explore/classes --json
+      mrag query --list provenance
+      mrag query provenance/completed
     """
     from typing import cast
 
@@ -57,6 +65,16 @@ def query(
     from mrag.stores.base import Limits, SelectResult
 
     check_choice("layer", layer, LAYERS)
+    if listed is not None:
+        found = {
+            n: queries.get(n).summary
+            for n in queries.names()
+            if listed in ("all", *n.split("/")) or listed in n
+        }
+        show_json(found) if as_json else show_lines("\n".join(f"{n}\t{s}" for n, s in found.items()))
+        return
+    if not text:
+        raise typer.BadParameter("Give a query, or --list.", param_hint="QUERY")
     if text in queries.names():
         text = queries.get(text).text
     elif text.endswith((".rq", ".sparql")):

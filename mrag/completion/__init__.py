@@ -58,7 +58,9 @@ if TYPE_CHECKING:
         TermCandidate,
         TriplePlan,
     )
-    from mrag.completion.writeback.checks import CheckSettings, check
+    from mrag.completion.solving import Calibration, KnownAnswers, calibrate_on_answers
+    from mrag.completion.writeback.checks import check
+    from mrag.completion.writeback.kept_checks import CheckSettings
     from mrag.completion.writeback.refresh import catch_up
     from mrag.completion.writeback.review import WriteReport, accept, propose, reject, resume, rollback
     from mrag.completion.writeback.run_store import find_run, list_runs
@@ -67,18 +69,18 @@ if TYPE_CHECKING:
     from mrag.planning.plan import Unknown
 
 __all__ = [
-    "CheckSettings", "CombinedPassages", "CompletedAnswer", "CompletedQuestion", "CompletedTriple",
-    "Completer", "CompleterSettings", "Completion", "CompletionRun", "CompletionScores", "CompletionSettings",
-    "Evidence", "EvidenceRef", "EvidenceSettings", "EvidenceSource", "Example", "Extraction", "GroundedPlan",
-    "Grounder", "GroundingSettings", "IncompleteTriple", "ModelPlanner", "ModelReader", "Passage",
-    "PassageSource", "Passages", "PathPlanner", "PathSettings", "Planner", "Reader",
-    "RetrievedPassages", "RuleReader", "SoughtTriple", "Statement", "Step", "TermCandidate",
-    "TriplePlan", "Unknown",
-    "Weights", "WriteReport", "accept", "answer", "calibrate", "catch_up", "check", "complete",
-    "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match", "find_run",
-    "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner", "passages_of",
-    "propose", "reading_completer", "reject", "resume", "rollback", "score", "set_f1", "store_documents",
-    "store_folder",
+    "Calibration", "CheckSettings", "CombinedPassages", "CompletedAnswer", "CompletedQuestion",
+    "CompletedTriple", "Completer", "CompleterSettings", "Completion", "CompletionRun",
+    "CompletionScores", "CompletionSettings", "Evidence", "EvidenceRef", "EvidenceSettings",
+    "EvidenceSource", "Example", "Extraction", "GroundedPlan", "Grounder", "GroundingSettings",
+    "IncompleteTriple", "KnownAnswers", "ModelPlanner", "ModelReader", "Passage", "PassageSource",
+    "Passages", "PathPlanner", "PathSettings", "Planner", "Reader", "RetrievedPassages", "RuleReader",
+    "SoughtTriple", "Statement", "Step", "TermCandidate", "TriplePlan", "Unknown", "Weights",
+    "WriteReport", "accept", "answer", "calibrate", "calibrate_on_answers", "catch_up", "check",
+    "complete", "complete_from_graph", "completion_chain", "contained", "describe_folder", "exact_match",
+    "find_run", "from_langchain", "ground", "hits_at_1", "image_passages", "list_runs", "open_planner",
+    "passages_of", "propose", "reading_completer", "reject", "resume", "rollback", "score", "set_f1",
+    "store_documents", "store_folder",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -108,7 +110,9 @@ __getattr__, __dir__ = lazy(
             "CompletedTriple Completion EvidenceRef EvidenceSource GroundedPlan IncompleteTriple "
             "Planner TermCandidate TriplePlan Unknown"
         ),
-        "writeback.checks": "CheckSettings check",
+        "solving": "Calibration KnownAnswers calibrate_on_answers",
+        "writeback.checks": "check",
+        "writeback.kept_checks": "CheckSettings",
         "writeback.refresh": "catch_up",
         "writeback.review": "WriteReport accept propose reject resume rollback",
         "writeback.run_store": "find_run list_runs",

@@ -14,6 +14,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
 from mrag.completion.plan.patterns import CompletedTriple, Completion, IncompleteTriple, Slot
+from mrag.completion.plan.understood import of_kind
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer as generate
@@ -107,12 +108,16 @@ def answer(
         Ontotext [t1]. (GraphDB, developed by, Ontotext)
         >>> kg.close()
     """
+    completion = of_kind(kg, completion)
     called = _Names(kg, names or {})
+    doubts = (*completion.plan.unread, *completion.plan.unasked)
+    if doubts:
+        completion = replace(completion, answers=[], support={})
     answers = tuple(called.of(term) for term in completion.answers)
     lines, ids = _lines(completion, called)
     context = Context(tuple(lines), tuple(str(t) for t in completion.answers if isinstance(t, URIRef)))
     if not completion.answers:
-        text = untrusted.without_ids(_nothing(completion, called))
+        text = untrusted.without_ids((_unsound if doubts else _nothing)(completion, called))
         given = Answer.of(completion.question, [Sentence(text, (), True)], context)
     elif model is None:
         given = _listed(completion, answers, lines, ids, context)
@@ -132,6 +137,7 @@ def answer(
             }
             for t in completion.read
         ),
+        reading=_reading(completion, called),
     )  # fmt: skip
     return CompletedAnswer(replace(given, way="complete", completed=completed), completion)
 
@@ -207,6 +213,31 @@ def _listed(
     if completion.truncated:
         notice = " ".join(part for part in (notice, "There are more solutions than were read.") if part)
     return Answer.of(completion.question, sentences, context, notice=notice)
+
+
+def _reading(completion: Completion, names: _Names) -> dict[str, Any]:
+    plan = completion.plan
+    return {
+        "plan": [_shown(triple, names) for triple in plan.triples],
+        "asks": list(plan.sub_questions),
+        "score": round(plan.score, 4),
+        "planner": plan.planner,
+        "unread": list(plan.unread),
+        "unasked": list(plan.unasked),
+    }
+
+
+def _unsound(completion: Completion, names: _Names) -> str:
+    """Return why what a plan finds is no answer."""
+    plan = completion.plan
+    said = []
+    if plan.unread:
+        left = ", ".join(f"“{word}”" for word in plan.unread)
+        said.append(f"{left} {'is' if len(plan.unread) == 1 else 'are'} not read")
+    if plan.unasked:
+        said.append("the question does not ask for " + ", ".join(f"“{one}”" for one in plan.unasked))
+    shown = ", ".join(_shown(triple, names) for triple in plan.triples)
+    return f"No answer is known: the nearest plan is {shown}, but {' and '.join(said)}."
 
 
 def _nothing(completion: Completion, names: _Names) -> str:

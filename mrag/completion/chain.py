@@ -19,7 +19,7 @@ from mrag.completion.plan.choices import FEATURES
 from mrag.completion.plan.grounding import Grounder, GroundingSettings
 from mrag.completion.plan.path_planner import PathPlanner
 from mrag.completion.plan.patterns import CompletedTriple, Planner
-from mrag.completion.writeback.checks import CheckSettings
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.review import accept, propose, resume
 from mrag.completion.writeback.runs import CompletionRun
 from mrag.generation.found import Completed
@@ -135,7 +135,8 @@ class Completer:
             self.kg, completion, self.model, names=self.evidence.names if self.evidence is not None else None
         )
         read = completion.read
-        if self.evidence is None or s.write == "none" or not read:
+        unsound = bool(said.completion.plan.unread or said.completion.plan.unasked)
+        if self.evidence is None or s.write == "none" or not read or unsound:
             self._resumed()
             return CompletedQuestion(said)
         run = propose(

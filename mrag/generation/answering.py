@@ -6,7 +6,7 @@ of lines; they are taken out, and only those stay that hold. What no line suppor
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mrag import untrusted
@@ -18,6 +18,7 @@ from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.generation.support.citations import Citer
+from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import ThoughtFilter, items_after, split, take_ids, without_thoughts
 from mrag.rdf.terms import Term
 from mrag.text.tokens import tokens
@@ -120,7 +121,13 @@ async def astream_answer(
 
 
 def cite(
-    question: str, text: str, context: Context, *, model: str | None = None, notice: str | None = None
+    question: str,
+    text: str,
+    context: Context,
+    *,
+    model: str | None = None,
+    notice: str | None = None,
+    pictures: Sequence[str] = (),
 ) -> Answer:
     """Compute the citations of a text that answers a question from a context.
 
@@ -130,12 +137,13 @@ def cite(
         context: What it was to write from.
         model: Name of the model.
         notice: What to tell the reader.
+        pictures: What the images are called that the context is of, if it is of images.
 
     Raises:
         ModelError: If the text has neither a word nor the id of a line in it.
     """
     kept = recorded(context)
-    citer = Citer(question, kept)
+    citer = PictureCiter(question, kept, pictures) if pictures else Citer(question, kept)
     pieces: list[tuple[str, str, tuple[str, ...]]] = []
     for before, sentence in split(without_thoughts(text), names_of(kept)):
         bare, ids = take_ids(sentence)

@@ -42,6 +42,8 @@ class Completed:
         triples: What was read, as JSON values: the triple, its confidence and its evidence.
         run: What became of it, as `CompletionRun.to_json` returns it; None where nothing is kept for review.
         entered: Number of triples that came into the graph.
+        reading: How the question was read, as JSON values: the triples of its plan, what they ask in words,
+            how sure the planner is, and what of the question is unread.
     """
 
     answers: tuple[str, ...] = ()
@@ -52,6 +54,16 @@ class Completed:
     triples: tuple[Mapping[str, Any], ...] = ()
     run: Mapping[str, Any] | None = None
     entered: int = 0
+    reading: Mapping[str, Any] | None = None
+
+    @property
+    def read_as(self) -> str:
+        """Return how the question was read, in words; "" where that is not known."""
+        if self.reading is None:
+            return ""
+        asks = " ".join(self.reading.get("asks") or ()) or ", ".join(self.reading["plan"])
+        plan = f"plan {', '.join(self.reading['plan'])}, " if self.reading.get("asks") else ""
+        return f"{asks} ({plan}score {self.reading['score']:.2f})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -64,6 +76,7 @@ class Completed:
             "completed": [dict(triple) for triple in self.triples],
             "run": None if self.run is None else dict(self.run),
             "entered": self.entered,
+            "read_as": None if self.reading is None else dict(self.reading),
         }
 
     @classmethod
@@ -82,6 +95,7 @@ class Completed:
                 tuple(map(str, value["answers"])), evidence, tuple(map(str, value["missing"])),
                 tuple(map(str, value["ungrounded"])), bool(value["truncated"]),
                 tuple(dict(triple) for triple in value["completed"]), value["run"], int(value["entered"]),
+                value.get("read_as"),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(

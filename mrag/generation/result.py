@@ -264,6 +264,8 @@ class Answer:
             (one, ref.kind, ref.source, ref.quote) for one, refs in completed.evidence.items() for ref in refs
         ]
         parts = [html.table(("", "evidence", "source", "words"), rows)] if rows else []
+        if completed.reading is not None:
+            parts.append(html.tag("p", html.tag("small", f"Read as: {completed.read_as}")))
         if completed.missing:
             parts.append(html.details("Missing triples", html.bullets(completed.missing)))
         return parts
@@ -273,6 +275,8 @@ class Answer:
         if self.computed is not None:
             next_ = [f"Next: {inline(self.computed.next)}"] if self.computed.runners_up else []
             parts.append("\n".join([*next_, f"Read as: {inline(self.computed.reading)}"]))
+        if self.completed is not None and self.completed.reading is not None:
+            parts.append(f"Read as: {inline(self.completed.read_as)}")
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))

@@ -22,6 +22,7 @@ from mrag.generation.lines import context_from_json, line_to_json
 from mrag.generation.result import FORMAT, Answer
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import value_forms
+from mrag.generation.support.pictures import PictureCiter
 from mrag.generation.support.sentences import items_after, with_ids
 from mrag.generation.verbalise import unquoted
 from mrag.graph.record import status_of
@@ -141,7 +142,7 @@ def verify(
     if value.get("plan"):
         unsupported = _recomputed(value, sentences, altered, recompute)
     else:
-        unsupported = _unsupported(str(value["question"]), context, sentences, present, altered)
+        unsupported = _unsupported(_citer(value, context), sentences, present, altered)
     written = "".join(s["before"] + with_ids(s["text"], s["citations"]) for s in sentences)
     if written != value["text"]:
         altered.append("the text is not what its sentences make")
@@ -257,14 +258,22 @@ def _recomputed(
     return [s["text"] for s in sentences if s["text"] not in kept]
 
 
+def _citer(value: Mapping[str, Any], context: Context) -> Citer:
+    question, images = str(value["question"]), value.get("images") or ()
+    if value.get("way") != "images":
+        return Citer(question, context)
+    try:
+        return PictureCiter(question, context, [str(image["name"]) for image in images])
+    except (KeyError, TypeError) as error:
+        raise ModelError("Not the JSON form of an answer.", hint=f"Missing or malformed: {error}.") from error
+
+
 def _unsupported(
-    question: str,
-    context: Context,
+    citer: Citer,
     sentences: Sequence[Mapping[str, Any]],
     present: set[str],
     altered: list[str],
 ) -> list[str]:
-    citer = Citer(question, context)
     subjects: frozenset[Term] = frozenset()
     found = []
     items = items_after([(s["before"], s["text"]) for s in sentences])

@@ -26,7 +26,7 @@ from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.checks import LeftOutFile
 from mrag.loaders.rdf import Progress, sources
 from mrag.rdf import queries
-from mrag.rdf.guard import EXPLICIT, IMPLICIT, ReadQuery, read_gate
+from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.terms import Triple, iri
 from mrag.stores.base import Dataset, Limits, LoadReport, SelectResult, TripleStore
 
@@ -184,7 +184,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         """Answer a query that a person or a model wrote, guarded and bounded.
 
         GraphDB's similarity vocabulary works in it, and so do its pseudo-graphs
-        `FROM onto:explicit` and `FROM onto:implicit`.
+        `FROM onto:explicit` and `FROM onto:implicit`. `FROM mrag:provenance` also shows where completed
+        triples come from.
 
         Args:
             text: A SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE query.
@@ -207,6 +208,16 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         return self.store.bounded(read.text, dataset, left, extra)  # nosec B610 # not Django
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """Return the graphs that say where completed triples come from; no question is answered from them.
+
+        A server that reasons itself has all its graphs in sight.
+        """
+        if self.store.capabilities.reasoning:
+            return ()
+        return (f"urn:mrag:completion:{self.name}", f"urn:mrag:evidence:{self.name}")
+
+    @property
     def query_prefixes(self) -> dict[str, str]:
         """Return the prefixes that a query need not declare."""
         return {"onto": "http://www.ontotext.com/", **self.prefixes}
@@ -216,9 +227,12 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         return self.searcher.scratch(read) if self.searcher is not None else b""
 
     def named(self, graphs: Sequence[str], named: Sequence[str] = ()) -> Dataset:
-        """Return the dataset that `FROM` and `FROM NAMED` name, GraphDB's pseudo-graphs resolved."""
+        """Return the dataset that `FROM` and `FROM NAMED` name, pseudo-graphs resolved."""
         found: list[str] = []
         for name in graphs:
+            if name == PROVENANCE:
+                found.extend((*self.dataset().default, *self.beside))
+                continue
             layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
             found.extend(self.dataset(layer).default if layer else (name,))
         return Dataset(tuple(dict.fromkeys(found)), tuple(named))

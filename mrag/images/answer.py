@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _EX = "http://example.org/"
 _PARTS = 6
 FOUND_ONLY = "These images were found; the graph has no facts about them."
-_NUMBER = re.compile(r"\bimage (\d{1,3})\b(?!\.\d)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\bimages? #?(\d{1,3}(?:(?:, and |, | and | & | or )(?:image )?#?\d{1,3})*)\b(?!\.\d)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,9 @@ def ask_pictures(
     ]
     own = open_picture(asked.image, settings.limits).block() if asked.image and send else None
     text = _said(chat, asked.text.strip(), found, own)
-    return replace(cite(words, text, context, model=model_name(chat)), way="images", images=shown)
+    names = [image.name for image in shown]
+    said = cite(words, text, context, model=model_name(chat), pictures=names)
+    return replace(said, way="images", images=shown)
 
 
 def _chat(model: str | BaseChatModel | None, send: int) -> tuple[BaseChatModel | None, int]:
@@ -207,7 +211,14 @@ def _said(
         text = str(model.invoke(answer_messages(question, found, asked)).text)
     # Models speak of images by their number in the prompt, which says nothing to a reader.
     names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
-    return _NUMBER.sub(lambda m: names.get(m[1], m[0]), text)
+    return _NUMBER.sub(lambda m: _called(m, names), text)
+
+
+def _called(match: re.Match[str], names: Mapping[str, str]) -> str:
+    """Return the names of images that are spoken of by number; the words as they are where one is unknown."""
+    if any(number not in names for number in re.findall(r"\d+", match[1])):
+        return match[0]
+    return re.sub(r"(?:image )?#?(\d+)", lambda m: names[m[1]], match[1], flags=re.IGNORECASE)
 
 
 def _block(path: Path | None, limits: PictureLimits) -> dict[str, str] | None:

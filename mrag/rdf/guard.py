@@ -18,7 +18,7 @@ from rdflib.term import Node
 
 from mrag.errors import QueryRefused
 from mrag.rdf.query_parser import parse_query
-from mrag.rdf.terms import DEFAULT_PREFIXES
+from mrag.rdf.terms import DEFAULT_PREFIXES, MRAG
 from mrag.rdf.tree import (
     BindNode,
     CallNode,
@@ -35,6 +35,9 @@ from mrag.rdf.tree import (
 EXPLICIT = "http://www.ontotext.com/explicit"
 IMPLICIT = "http://www.ontotext.com/implicit"
 """GraphDB's pseudo-graphs for asserted and inferred triples, understood on every store."""
+
+PROVENANCE = MRAG + "provenance"
+"""A pseudo-graph of all triples, and of where those that were completed come from."""
 
 Pattern = tuple[Node, Node, Node]
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
@@ -93,7 +96,7 @@ def read_gate(
         mrag.errors.QueryRefused: SERVICE is not allowed...
     """
     found = _gate(text, tuple(sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items())), seconds)
-    allowed = {*graphs, EXPLICIT, IMPLICIT}
+    allowed = {*graphs, EXPLICIT, IMPLICIT, PROVENANCE}
     for graph in (*found.graphs, *found.named):
         if graph not in allowed:
             raise QueryRefused(

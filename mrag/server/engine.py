@@ -165,7 +165,7 @@ class Engine:
         """Return the graphs that clients see, in the state that a record describes."""
         record = record or self.record
         if self.remote is None or not self.kg.as_found:
-            return GraphView(record, record.contexts, self.settings.union)
+            return GraphView(record, record.contexts, self.settings.union, beside=self.kg.beside)
         follower = self.remote.follower
         return GraphView(record, follower.graphs, self.settings.union, True, follower.all_graphs)
 

@@ -10,7 +10,8 @@ from rdflib import BNode, Literal, URIRef
 
 import mrag
 from mrag.completion.plan.patterns import CompletedTriple
-from mrag.completion.writeback.checks import CheckSettings, check
+from mrag.completion.writeback.checks import check
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import Statement
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph

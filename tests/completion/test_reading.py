@@ -161,11 +161,11 @@ def test_new_names_become_entities_only_where_that_is_allowed(kg: KnowledgeGraph
 
 
 def test_ways_of_saying_it_are_learnt_from_known_facts(kg: KnowledgeGraph) -> None:
-    taught = tuple(f"{f} was helmed by {p}." for f, p in zip(FILMS[1:], PEOPLE[1:], strict=True))
-    assert found(kg, "The Hunt was helmed by Ada Hill.") == {}
-    assert list(found(kg, "The Hunt was helmed by Ada Hill.", corpus=taught)) == ["Ada Hill"]
+    taught = tuple(f"{f} was shepherded by {p}." for f, p in zip(FILMS[1:], PEOPLE[1:], strict=True))
+    assert found(kg, "The Hunt was shepherded by Ada Hill.") == {}
+    assert list(found(kg, "The Hunt was shepherded by Ada Hill.", corpus=taught)) == ["Ada Hill"]
     learnt = RelationWords.of(kg, [Passage(f"urn:y:{n}", t, "y") for n, t in enumerate(taught)])
-    assert [r for r, _ in learnt.words["helm+by"][0].relations] == [str(iri("directedBy"))]
+    assert [r for r, _ in learnt.words["shepherd+by"][0].relations] == [str(iri("directedBy"))]
 
 
 def test_passages_that_agree_make_it_surer(kg: KnowledgeGraph) -> None:

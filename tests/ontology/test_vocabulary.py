@@ -33,8 +33,9 @@ LAYERS = {
     MRAG.inferredGraph,
     MRAG.mergedGraph,
 }
-OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise}
+OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise, MRAG.writesTo}
 DATATYPE_PROPERTIES = {
+    MRAG.checks: (MRAG.CompletionRun, MRAG.verbatim),
     MRAG.confidence: (MRAG.CompletedStatement, XSD.decimal),
     MRAG.endOffset: (MRAG.Passage, XSD.integer),
     MRAG.objection: (MRAG.CompletedStatement, MRAG.verbatim),

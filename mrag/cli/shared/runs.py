@@ -49,12 +49,22 @@ def show_completed(graph: KnowledgeGraph, given: Answer) -> None:
 def run_lines(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
     """Return the lines of a run: its statements with their evidence."""
     lines = [f"CompletionRun {run.id} ({run.state}, {run.started[:19]}, read by {run.model}): {run.question}"]
+    lines += _checked_under(graph, run)
     for one in run.statements:
         mark = {"fits": "+", "known": "=", "refused": "!"}[one.verdict]
         lines.append(f"  {mark} {_statement(graph, one, run)}  ({one.confidence:.2f})")
         lines += [f"      {why}" for why in one.objections]
         lines += [f"      {ref.source}: “{' '.join(ref.quote.split())}”" for ref in one.evidence]
     return lines
+
+
+def _checked_under(graph: KnowledgeGraph, run: CompletionRun) -> list[str]:
+    from mrag.context.display import Display
+
+    one_value = [Display(graph).predicate(p) for p in run.checks.functional]
+    said = [f"one value of {', '.join(one_value)}"] if one_value else []
+    said += ["SHACL shapes"] if run.checks.shape_texts else []
+    return [f"  checked for {' and '.join(said)}"] if said else []
 
 
 def _statement(graph: KnowledgeGraph, one: Any, run: CompletionRun) -> str:

@@ -100,8 +100,7 @@ def evidence_graph(kg: KnowledgeGraph) -> str:
     A server that reasons itself has all its graphs in sight; the texts are literals of a datatype that its
     indexes of words can leave out.
     """
-    reasons = kg.store.capabilities.reasoning
-    return f"urn:graph:{kg.name}:evidence" if reasons else f"urn:mrag:evidence:{kg.name}"
+    return f"urn:graph:{kg.name}:evidence" if kg.store.capabilities.reasoning else kg.beside[1]
 
 
 def collection_of(folder: Path | str) -> str:

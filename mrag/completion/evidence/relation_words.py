@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final
@@ -18,8 +18,10 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.completion.evidence.passages import Passage
+from mrag.completion.evidence.sayings import further
 from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.relations import Relations
+from mrag.completion.plan.roles import PropertyEnds
 from mrag.completion.plan.spans import Span, TextWord, all_names, text_of, words_of
 from mrag.completion.writeback.schema import SCHEMA
 from mrag.graph.kg import KnowledgeGraph
@@ -36,15 +38,21 @@ _BETWEEN: Final = 12
 WINDOW: Final = 5
 """How many words beside two names may say how they are related, where none between them does."""
 
-_MIN_PLACES: Final = 3
-_PURE: Final = 0.6
+_MIN_PLACES: Final = 4
+_PURE: Final = 0.7
+_PARTICLES: Final = frozenset(("by", "out", "away", "up", "place"))
+_COMMON: Final = frozenset(stem(word) for word in ("year", "date", "place", "name", "number", "time"))
+"""Words of names such as "release year" that say nothing where there are others."""
+
 _AHEAD: Final = 0.12
+_SAID: Final = 0.6
+"""How surely a word that is not a relation's own says it."""
 
 _NEGATIONS: Final = frozenset(
     ("not", "no", "never", "nor", "neither", "without", "cannot", "none", "nobody", "nothing", "hardly",
      "unlike", "instead", "rather", "except", "denied", "denies", "deny", "declined", "refused", "rejected",
      "withdrew", "wrong", "wrongly", "mistaken", "mistakenly", "mistake", "false", "falsely", "untrue",
-     "incorrect", "incorrectly", "confused", "replaced", "abandoned", "fired", "turned")
+     "incorrect", "incorrectly", "confused", "replaced", "abandoned", "fired")
 )  # fmt: skip
 _HEDGES: Final = frozenset(
     ("if", "would", "could", "might", "may", "should", "must", "maybe", "perhaps", "possibly", "allegedly",
@@ -106,20 +114,48 @@ class RelationWords:
         relations = [r for r in relations if str(r.iri) not in LABELS]
         for relation in relations:
             for name in relation.names:
-                for key, _ in keys(words_of(name), range(len(words_of(name)))):
-                    lexical[key.removesuffix("+by")].add(str(relation.iri))
+                own = [key.partition("+")[0] for key, _ in keys(words_of(name), range(len(words_of(name))))]
+                for key in [key for key in own if key not in _COMMON] or own:
+                    lexical[key].add(str(relation.iri))
         for key, said_by in lexical.items():
             share = 1 / len(said_by)
             made.words[key] = [RelationWord(tuple((r, share) for r in sorted(said_by)), False)]
+        ends = PropertyEnds.of(kg)
+        made._say(
+            lexical,
+            {r for r in map(str, (one.iri for one in relations)) if ends.shape("object", r).numbers > 0.5},
+        )
         made.names = frozenset(normalised(name) for r in Relations.of(kg).all for name in r.names)
         made._learn(kg, passages)
         return made
+
+    def _say(self, lexical: Mapping[str, Collection[str]], numeric: Collection[str]) -> None:
+        """Add what English says for the relations; what goes with several of them says nothing.
+
+        Relations to numbers and those to things are told apart by what stands beside the word.
+        """
+        own: defaultdict[str, set[str]] = defaultdict(set)
+        for key, said_by in lexical.items():
+            for relation in said_by:
+                own[relation].add(key)
+        said: defaultdict[str, set[str]] = defaultdict(set)
+        for relation, stems in own.items():
+            for key in further(frozenset(stems)):
+                said[key].add(relation)
+        for key, relations in said.items():
+            owners = {r in numeric for r in lexical.get(key, ())}
+            groups = [
+                [r for r in sorted(relations) if (r in numeric) == one] for one in {False, True} - owners
+            ]
+            alone = tuple(sorted((group[0], _SAID) for group in groups if len(group) == 1))
+            if alone:
+                self.words.setdefault(key, []).append(RelationWord(alone, False))
 
     def at(self, words: Sequence[TextWord], place: int) -> dict[str, tuple[float, str]]:
         """Return what the word at a place says: for each relation how surely, and by which word."""
         found: dict[str, tuple[float, str]] = {}
         for key, _ in keys(words, [place]):
-            for name in (key, key.removesuffix("+by")):
+            for name in _readings(key, self.words):
                 for word in self.words.get(name, ()):
                     for relation, share in word.relations:
                         sure = min(0.9, 0.5 + 0.4 * share) if word.learnt else 0.6 + 0.2 * share
@@ -131,9 +167,11 @@ class RelationWords:
         total: Counter[str] = Counter()
         holds: Counter[tuple[str, str]] = Counter()
         ahead: Counter[tuple[str, str]] = Counter()
+        trust: Counter[str] = Counter()
         pairs = list(_pairs(EntityNames.of(kg), passages, self.names))
-        linked = _linked(kg, {(a, b) for _, lefts, rights in pairs for a in lefts for b in rights})
-        for between, lefts, rights in pairs:
+        linked = _linked(kg, {(a, b) for _, _, lefts, rights in pairs for a in lefts for b in rights})
+        for between, every, lefts, rights in pairs:
+            named = {relation for key in every for relation in self._named(key)}
             here = {
                 (relation, forward)
                 for a in lefts
@@ -141,6 +179,13 @@ class RelationWords:
                 for one, other, forward in ((a, b, True), (b, a, False))
                 for relation in linked.get((one, other), ())
             }
+            if named:
+                # A sentence that has words of a relation's own speaks of that one. Where the graph has only
+                # others of the pair, what it knows of those does not tell what texts say.
+                said = {relation for relation, _ in here if relation in named}
+                trust.update(said)
+                trust.subtract({relation for relation, _ in here} if not said else ())
+                here = {one for one in here if one[0] in said}
             for key in dict.fromkeys(between) if here else ():
                 total[key] += 1
                 holds.update((key, relation) for relation in {relation for relation, _ in here})
@@ -150,12 +195,24 @@ class RelationWords:
             best, *others = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
             # Who directs a film has often written it too: what holds most often is what is said.
             clear = best[1] >= _PURE and (not others or others[0][1] <= best[1] - _AHEAD)
-            pure = [best] if clear else []
+            # A relation is read by its own words, whatever else holds of those whom it links.
+            others_own = self._named(key) - {best[0]}
+            pure = [best] if clear and not others_own and trust[best[0]] >= 0 else []
             if seen >= _MIN_PLACES and pure:
                 # What the corpus says of a word comes before what the relations' names suggest.
                 kept = [word for word in self.words.get(key, ()) if not word.learnt]
                 self.words[key] = [RelationWord(tuple(pure), True), *(() if seen >= 10 else kept)]
                 self.forward.update(((key, r), ahead[key, r] / holds[key, r]) for r, _ in pure)
+
+    def _named(self, key: str) -> set[str]:
+        """Return the relations that a word says by itself."""
+        known = [
+            word
+            for name in _readings(key, self.words)
+            for word in self.words.get(name, ())
+            if not word.learnt
+        ]
+        return {relation for word in known for relation, _ in word.relations}
 
 
 def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str, int]]:
@@ -169,8 +226,14 @@ def keys(words: Sequence[TextWord], places: Iterable[int]) -> Iterator[tuple[str
         word = words[at]
         if is_stopword(word.text.casefold()) or not word.key or word.key[0].isdigit():
             continue
-        by = at + 1 < len(words) and words[at + 1].key == "by"
-        yield stem(word.key) + ("+by" if by else ""), at
+        after = words[at + 1].key if at + 1 < len(words) else ""
+        yield stem(word.key) + (f"+{after}" if after in _PARTICLES else ""), at
+
+
+def _readings(key: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return what a key may be known as: with its particle, and without where that changes nothing."""
+    plain, _, particle = key.partition("+")
+    return (key,) if particle not in ("", "by") and key in known else (key, plain)
 
 
 def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
@@ -190,6 +253,8 @@ def asserts(sentence: str, names: Sequence[Span] = ()) -> bool:
     taken = {at for span in names for at in range(span.first, span.last)}
     for at, word in enumerate(words):
         small = word.text.casefold()
+        if small == "down" and at and words[at - 1].key == "turned":
+            return False
         if at not in taken and (small.endswith(("n't", "n’t")) or word.key in _NEGATIONS | _HEDGES):
             return False
     last = words[-1].end if words else 0
@@ -214,7 +279,7 @@ def around(words: Sequence[TextWord], left: Span, right: Span, taken: Collection
     return [i for places in (after, before) for i in takewhile(lambda i: i not in taken, places)]
 
 
-_Pair = tuple[list[str], list[str], list[str]]
+_Pair = tuple[list[str], list[str], list[str], list[str]]
 
 
 def _pairs(names: EntityNames, passages: Iterable[Passage], skip: frozenset[str]) -> Iterator[_Pair]:
@@ -229,6 +294,7 @@ def _pairs(names: EntityNames, passages: Iterable[Passage], skip: frozenset[str]
             if not 2 <= len(spans) <= _MAX_SPANS or not asserts(sentence, spans):
                 continue
             taken = {i for span in spans for i in range(span.first, span.last)}
+            every = [key for key, _ in keys(words, (i for i in range(len(words)) if i not in taken))]
             for left, right in pairwise(spans):
                 if not 0 <= right.first - left.last <= _BETWEEN:
                     continue
@@ -236,7 +302,8 @@ def _pairs(names: EntityNames, passages: Iterable[Passage], skip: frozenset[str]
                 if not between:
                     between = [key for key, _ in keys(words, around(words, left, right, taken))]
                 if between:
-                    yield between, _meant(sentence, words, left, names), _meant(sentence, words, right, names)
+                    meant = [_meant(sentence, words, span, names) for span in (left, right)]
+                    yield between, every, meant[0], meant[1]
 
 
 def _meant(sentence: str, words: Sequence[TextWord], span: Span, names: EntityNames) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Final
 
 from rdflib import URIRef
 
+from mrag.completion.evidence.direction import subject_first
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.reading import Extraction, Place, SoughtTriple
 from mrag.completion.evidence.relation_words import RelationWords, around, asserts
@@ -24,12 +25,24 @@ from mrag.completion.plan.roles import End, PropertyEnds
 from mrag.completion.plan.spans import Span, TextWord, all_names, find, text_of, words_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import sentence_spans
+from mrag.text.tokens import is_stopword
 
 _FAR: Final = 25
 _PRONOUNS: Final = frozenset(("it", "he", "she", "they", "this", "its", "his", "her", "their"))
 _AND: Final = frozenset(("and", "or", "with", "as", "well", "plus", "und", "et", "y"))
 _OF: Final = frozenset(("of", "for", "from", "by", "in", "on", "with", "to", "at"))
-_COPULA: Final = frozenset(("is", "was", "are", "were", "a", "an", "the", "be", "been"))
+_COPULA: Final = frozenset(
+    ("is", "was", "are", "were", "a", "an", "the", "be", "been", "best", "described", "as", "kind", "sort")
+)
+_PLACES: Final = frozenset(
+    ("in", "at", "near", "on", "from", "to", "during", "under", "through", "into", "onto", "for", "with",
+     "as", "against", "after", "before")
+)  # fmt: skip
+_ELSE: Final = frozenset(("into", "for", "with", "as", "against", "after", "before", "during", "alongside"))
+_LIGHT: Final = frozenset(
+    ("came", "comes", "went", "goes", "held", "took", "place", "falls", "fell", "given", "began")
+)
+"""Verbs that say nothing themselves: "the script came from Ada"."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,15 @@ class _Sentence:
     def quote(self, passage: Passage, carried: bool) -> str:
         """Return the sentence as the passage has it, with that of the antecedent where it was needed."""
         return passage.text[self.before if carried else self.start : self.end]
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A relation as a word of a sentence says it: how surely, by which key, and where."""
+
+    sure: float
+    key: str
+    place: int
 
 
 class RuleReader:
@@ -113,13 +135,19 @@ class _Reading:
                 if candidate.overlaps(at):
                     continue
                 best = self._says(sentence, at, candidate).get(self.predicate)
-                if best is None or not self._order(best[1], known == "subject", at, candidate):
+                if best is None or not self._order(sentence, best, known == "subject", at, candidate):
                     continue
                 text = text_of(sentence.text, sentence.words, candidate)
                 term, fit = self._fits("object" if place == "object" else "subject", text)
-                if fit:
+                if fit and (term is not None or not self._beside(sentence, candidate)):
                     quote = sentence.quote(passage, sure < 1)
-                    yield Extraction(place, text, passage, quote, round(best[0] * sure * fit, 4), term)
+                    yield Extraction(place, text, passage, quote, round(best.sure * sure * fit, 4), term)
+
+    def _beside(self, sentence: _Sentence, candidate: Span) -> bool:
+        """Return whether a preposition makes a candidate something else: "translated into English"."""
+        before = sentence.words[candidate.first - 1].key if candidate.first else ""
+        own = {word.key for name in self.said_as.get(self.predicate, ()) for word in words_of(name)}
+        return before in _ELSE - own
 
     def _fits(self, end: End, text: str) -> tuple[URIRef | None, float]:
         """Return what a candidate means, and how well that goes with the unknown place; 0 if not at all."""
@@ -143,16 +171,16 @@ class _Reading:
             for o, surer in self._known(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
-                for relation, (score, word) in sorted(self._says(sentence, s, o).items()):
+                for relation, said in sorted(self._says(sentence, s, o).items()):
                     self.predicate = relation
-                    if self._order(word, True, s, o):
-                        confidence = round(score * min(sure, surer), 4)
+                    if self._order(sentence, said, True, s, o):
+                        confidence = round(said.sure * min(sure, surer), 4)
                         quote = sentence.quote(passage, min(sure, surer) < 1)
                         yield Extraction("predicate", relation, passage, quote, confidence, URIRef(relation))
 
     # -- what a sentence says ----------------------------------------------------------------------
 
-    def _says(self, sentence: _Sentence, at: Span, candidate: Span) -> dict[str, tuple[float, str]]:
+    def _says(self, sentence: _Sentence, at: Span, candidate: Span) -> dict[str, _Said]:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
         words = sentence.words
         low, high = (at, candidate) if at.first < candidate.first else (candidate, at)
@@ -161,16 +189,27 @@ class _Reading:
         taken = {i for span in sentence.names for i in range(span.first, span.last)}
         between = [i for i in range(low.last, high.first) if i not in taken]
         for i in reversed(between) if candidate is high else between:
-            if found := self.relation_words.at(words, i):
+            if found := self._said(sentence, i):
                 return found if _reaches(sentence, i, candidate) else {}
+        if _apart(words, between, candidate is high, candidate):
+            return {}
         for i in around(words, low, high, taken):
-            if found := self.relation_words.at(words, i):
+            if found := self._said(sentence, i):
                 return found
         if candidate is high and between and all(words[i].key in _COPULA for i in between):
             return self._being(sentence, candidate)
         return {}
 
-    def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, tuple[float, str]]:
+    def _said(self, sentence: _Sentence, place: int) -> dict[str, _Said]:
+        """Return what the word at a place says, with what is listed beside it: "written and directed"."""
+        found: dict[str, _Said] = {}
+        for i in _listed(sentence, place):
+            for relation, (sure, key) in self.relation_words.at(sentence.words, i).items():
+                if i == place or self.relation_words.at(sentence.words, place):
+                    found.setdefault(relation, _Said(sure, key, i))
+        return found
+
+    def _being(self, sentence: _Sentence, candidate: Span) -> dict[str, _Said]:
         """Return what "X is a C" says, where C is one of the few values of a relation, and of no other."""
         text = text_of(sentence.text, sentence.words, candidate)
         meant = [str(c.term) for c in self.names.exact(text)]
@@ -181,19 +220,23 @@ class _Reading:
         others = sorted({r for word in every for r, _ in word.relations})
         self.roles.learn("object", others, meant)
         alone = all(r == self.predicate or not self.roles.has("object", r, meant[0]) for r in others)
-        return {self.predicate: (0.7, "")} if alone else {}
+        return {self.predicate: _Said(0.7, "", candidate.first)} if alone else {}
 
-    def _order(self, word: str, known_is_subject: bool, at: Span, candidate: Span) -> bool:
+    def _order(
+        self, sentence: _Sentence, said: _Said, known_is_subject: bool, at: Span, candidate: Span
+    ) -> bool:
         """Return whether subject and object are in the order that a relation word asks for, if any."""
-        learnt = self.relation_words.forward.get((word, self.predicate))
+        learnt = self.relation_words.forward.get((said.key, self.predicate))
         first = (at.first < candidate.first) == known_is_subject
         if not self._one_kind():
             return True
         if learnt is not None and not 0.2 < learnt < 0.8:
             return first == (learnt >= 0.8)
+        if not said.key:
+            return first
+        left, right = sorted((at, candidate), key=lambda span: span.first)
         names = self.said_as.get(self.predicate, ())
-        passive = any(name.casefold().split()[-1:] == ["by"] for name in names)
-        return first == (passive == word.endswith("+by")) if word else first
+        return first == subject_first(sentence.text, sentence.words, said.place, said.key, names, left, right)
 
     def _one_kind(self) -> bool:
         """Return whether what stands at one end of the relation may also stand at the other."""
@@ -201,8 +244,10 @@ class _Reading:
         other: End = "subject" if self.sought.place == "subject" else "object"
         if self.sought.place == "predicate" or not isinstance(known, URIRef):
             return self.sought.place == "predicate"
-        # The known entity stands, somewhere in the graph, where the unknown one is to stand here.
-        return self.roles.has(other, self.predicate, str(known))
+        # The known entity stands, somewhere in the graph, where the unknown one is to stand here, or is like
+        # those that do.
+        there = self.roles.has(other, self.predicate, str(known)) or self.roles.mixed(self.predicate)
+        return there or self.roles.classed(other, self.predicate, str(known))
 
     def _known(self, sentence: _Sentence, names: Iterable[str]) -> list[tuple[Span, float]]:
         """Return where what is known stands in a sentence, and how sure that is."""
@@ -214,6 +259,12 @@ class _Reading:
             found[Span(0, 1)] = 0.9
         return sorted(found.items(), key=lambda item: item[0].first)
 
+    def _is_word(self, text: str, words: Sequence[TextWord], span: Span) -> bool:
+        """Return whether what is written like a name is a word that says a relation, such as "CEO"."""
+        if span.last - span.first > 1 or self.names.has(words[span.first].key):
+            return False
+        return bool(self.relation_words.at(words, span.first))
+
     def _sentences(self, passage: Passage) -> Iterator[_Sentence]:
         subject, begins, last = passage.title, 0, 0
         for start, end in sentence_spans(passage.text):
@@ -221,7 +272,8 @@ class _Reading:
             words = words_of(text)
             if not words:
                 continue
-            names = all_names(text, words, self.names, self.relation_words.names, self.few)
+            spans = all_names(text, words, self.names, self.relation_words.names, self.few)
+            names = tuple(span for span in spans if not self._is_word(text, words, span))
             if start and passage.text[last:start].count("\n") > 1:
                 subject, begins = passage.title, start  # a paragraph of its own
             carried = subject if _refers(words) else ""
@@ -232,12 +284,44 @@ class _Reading:
                 begins = start
 
 
+def _listed(sentence: _Sentence, place: int) -> list[int]:
+    """Return a place and those that are listed with it: "written and directed", "writer-director"."""
+    words, found = sentence.words, [place]
+    for step in (-1, 1):
+        at = place + step
+        while 0 <= at < len(words) and words[at].key in ("and", "co", "also", "both", "or"):
+            at += step
+        joined = (
+            sentence.text[words[min(place, at)].end : words[max(place, at)].start]
+            if 0 <= at < len(words)
+            else ""
+        )
+        if 0 <= at < len(words) and (abs(at - place) > 1 or joined in ("-", "/", ", ")):
+            found.append(at)
+    return found
+
+
+def _apart(words: Sequence[TextWord], between: Sequence[int], after: bool, candidate: Span) -> bool:
+    """Return whether a candidate stands in a phrase of its own: "wrote Moss in a small flat in Lyon"."""
+    if not after or not between or words[candidate.first].text[0].isdigit():
+        return False
+    telling = [
+        i
+        for i in between
+        if not is_stopword(words[i].text.casefold()) and words[i].key not in _LIGHT | _COPULA
+    ]
+    return bool(telling) or words[between[0]].key in _PLACES
+
+
 def _reaches(sentence: _Sentence, place: int, candidate: Span) -> bool:
     """Return whether a relation word holds for a candidate behind other names: all are listed, or none."""
     low, high = (place + 1, candidate.first) if place < candidate.first else (candidate.last, place)
     names = [span for span in sentence.names if low <= span.first and span.last <= high]
     if not names:
         return True
+    by = place < candidate.first and sentence.words[candidate.first - 1].key == "by"
+    if by and sentence.words[place + 1].key != "by":
+        return True  # "rendered into English by Ada"
     start, end = (names[0].last, high) if place < candidate.first else (low, names[-1].first)
     inside = {i for span in names for i in range(span.first, span.last)}
     return all(sentence.words[i].key in _AND for i in range(start, end) if i not in inside)

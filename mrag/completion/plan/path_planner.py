@@ -23,6 +23,7 @@ from mrag.completion.plan.names import EntityNames
 from mrag.completion.plan.paths import PathSettings, PathTable, RelationPath, steps_from
 from mrag.completion.plan.patterns import GroundedPlan, IncompleteTriple, Slot, TriplePlan
 from mrag.completion.plan.relations import Relations
+from mrag.completion.plan.understood import unread
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import Embedder, embedder
@@ -30,6 +31,8 @@ from mrag.planning.plan import Unknown
 from mrag.text.tokens import content
 
 _CHOICES = 6
+_MANY = 60
+"""Plans among which one that reads all of the question is looked for."""
 _LONGEST = 2000
 """Characters of a question that are looked at."""
 _BY_HAND = Weights()
@@ -86,12 +89,16 @@ class PathPlanner:
         Raises:
             ConfigError: If the question has no words, or the graph no relations.
         """
-        plans = self.plans(question, 5)
+        learnt = bool((self.weights or _BY_HAND).examples)
+        plans = self.plans(question, 5 if learnt else _MANY)
         if not plans:
             raise ConfigError(
                 "The question names nothing that a plan could begin with.",
                 hint="Write names as the graph does, or use a planner with a language model.",
             )
+        if not learnt:
+            # Nothing but the words of the question speaks for a path then, so those that read it come first.
+            plans = [plan for plan in plans if not (plan.unread or plan.unasked)] or plans[:5]
         first = plans[0]
         for plan in plans:
             if np.log(plan.score) < np.log(first.score) - self.slack:
@@ -116,7 +123,7 @@ class PathPlanner:
         order = np.argsort(-shares, axis=None, kind="stable")[:k]
         rows, columns = np.unravel_index(order, shares.shape)
         return [
-            self._plan(asked, found[m], table.path(p), float(shares[m, p]))
+            self._plan(asked, found[m], table.path(p), float(shares[m, p]), bool(novel[p]), weights)
             for m, p in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
 
@@ -188,13 +195,18 @@ class PathPlanner:
         cosines = relations.vectors(self.model) @ self.model.embed_query(rest.replace(HOLE, "it"))
         return np.array([cosines[at[step.predicate]] for step in table.steps], np.float64)
 
-    def _plan(self, question: str, mention: Mention, path: RelationPath, score: float) -> TriplePlan:
+    def _plan(
+        self, question: str, mention: Mention, path: RelationPath, score: float, novel: bool, weights: Weights
+    ) -> TriplePlan:
         start: Slot = mention.entity.term if mention.entity is not None else mention.text
         unknowns = [Unknown(f"x{n}") for n in range(1, len(path) + 1)]
         triples = [
             IncompleteTriple(a, step.predicate, b) if step.forward else IncompleteTriple(b, step.predicate, a)
             for step, a, b in zip(path, [start, *unknowns], unknowns, strict=False)
         ]
+        named = {relation.iri: relation for relation in Relations.of(self.kg).all}
+        steps = [named[step.predicate] for step in path]
+        left, unasked = unread(mention.rest(question), path, steps, weights.known)
         # "Films by the same director" are the others: what the question names is no answer to it.
         return TriplePlan(
             question,
@@ -204,6 +216,8 @@ class PathPlanner:
             "paths",
             (start,),
             score,
+            left,
+            unasked if novel or not weights.examples else (),
         )
 
     def _sub_questions(self, mention: Mention, path: RelationPath) -> tuple[str, ...]:

@@ -35,6 +35,10 @@ class Step(NamedTuple):
         return f"{'' if self.forward else '^'}{self.predicate}"
 
 
+_TO_CLASS = Step(URIRef(RDF + "type"), True)
+_FROM_CLASS = Step(URIRef(RDF + "type"), False)
+"""Nothing is said of a thing by what others of its class are or do: such steps end and begin paths only."""
+
 RelationPath = tuple[Step, ...]
 Part = tuple[str, ...]
 """A feature of a path, such as its last step; the names that weights are learnt for."""
@@ -188,7 +192,8 @@ def _build(kg: KnowledgeGraph, settings: PathSettings) -> PathTable:
         ends = kg.select(query.bind(p=[step.predicate], limit=settings.sample)).column("end")
         seen = steps_from(kg, (str(end) for end in ends), number)
         followed = np.bincount([n for after in seen.values() for n in after], minlength=len(steps))
-        following[at] = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
+        may = np.flatnonzero(followed >= max(1, settings.min_share * len(seen))).tolist()
+        following[at] = [] if step == _TO_CLASS else [n for n in may if steps[n] != _FROM_CLASS]
     owners = [relation for relation in relations for _ in (True, False)]
     return PathTable(steps, following, owners, settings, [counts[str(s.predicate)] for s in steps])
 

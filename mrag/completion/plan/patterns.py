@@ -85,6 +85,9 @@ class TriplePlan:
         excluded: What no unknown may stand for. A question for *other* films of a director asks for films
             that are not the one it names.
         score: How sure the planner is, if it can say; comparable between plans of one planner.
+        unread: Words of the question that carry meaning and that the plan leaves out, where the planner can
+            say; what the plan finds is then no answer.
+        unasked: Relations of the plan that no word of the question asks for, in words; likewise.
     """
 
     question: str
@@ -94,6 +97,8 @@ class TriplePlan:
     planner: str
     excluded: tuple[Slot, ...] = ()
     score: float = 1.0
+    unread: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
 
     def query_plan(self) -> Plan:
         """Return the query plan that finds what the graph has of it: its values of the answer.

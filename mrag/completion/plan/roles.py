@@ -106,6 +106,22 @@ class PropertyEnds:
         usual = self._usual(end, property)
         return not usual or sum(usual.get(act, 0.0) for act in mine) / len(mine) >= _ALIKE
 
+    def mixed(self, property: str) -> bool:
+        """Return whether something stands at both ends of a property."""
+        subjects = self._entities("subject", property, _KIND)
+        self.learn("object", [property], subjects)
+        return any(self._ends["object", property, one] for one in subjects)
+
+    def classed(self, end: End, property: str, entity: str) -> bool:
+        """Return whether an entity is of a class that those at an end of a property are mostly of."""
+        others = self._entities(end, property, _KIND)
+        classes: dict[str, set[str]] = {}
+        for text in queries.get("completion/check-types").batches("entity", sorted({entity, *others}), 200):
+            for one, kind in self.kg.select(text):
+                classes.setdefault(str(one), set()).add(str(kind))
+        mine = classes.get(entity, set())
+        return bool(others) and 2 * sum(bool(mine & classes.get(o, set())) for o in others) > len(others)
+
     def _usual(self, end: End, property: str) -> dict[tuple[End, str], float]:
         """Return how often the entities at an end of a property stand at each end of the others."""
         known = self._kinds.get((end, property))

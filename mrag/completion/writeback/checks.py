@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Final
 
 from rdflib import BNode, Literal, URIRef
 
 from mrag.completion.writeback.consistency import contradictions
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import Statement, Verdict
 from mrag.completion.writeback.schema import SCHEMA, SchemaFacts
 from mrag.errors import TermError
@@ -33,27 +33,6 @@ _WIDER: Final = {
     XSD + "positiveInteger": (XSD + "nonNegativeInteger", XSD + "integer", XSD + "decimal"),
 }
 _BATCH: Final = 200
-
-
-@dataclass(frozen=True)
-class CheckSettings:
-    """The settings of the checks.
-
-    Attributes:
-        min_confidence: Below it a statement is refused.
-        functional: IRIs of properties that have one value at most, beside those that the ontology says so of.
-        closed_types: Whether an entity whose classes are known must be of a property's domain or range, or of
-            a class above it; without, only classes that are disjoint are refused.
-        consistency: Whether to reason over the graph with the statements in it, in a scratch graph; what
-            leads to a contradiction, or makes two entities the same, is refused.
-        shapes: A file of SHACL shapes that must hold where the statements touch (extra `completion`).
-    """
-
-    min_confidence: float = 0.5
-    functional: tuple[str, ...] = ()
-    closed_types: bool = True
-    consistency: bool = True
-    shapes: Path | None = None
 
 
 def check(
@@ -105,10 +84,11 @@ def check(
             best[one.key] = replace(known, confidence=max(known.confidence, bare.confidence), evidence=refs)
     found = _Checks(kg, settings, known_new)
     done = found.run([best[key] for key in sorted(best)])
-    if settings.shapes is not None:
-        from mrag.completion.writeback.shapes import violations
+    if settings.shapes is not None or settings.shape_texts:
+        from mrag.completion.writeback.shapes import all_shapes, violations
 
-        done = _without(done, lambda fit: violations(kg, fit, Path(str(settings.shapes))))
+        shapes = all_shapes(settings.shapes, settings.shape_texts)
+        done = _without(done, lambda fit: violations(kg, fit, shapes))
     if settings.consistency:
         done = _without(done, lambda fit: contradictions(kg, fit))
     return done

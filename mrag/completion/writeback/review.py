@@ -14,11 +14,11 @@ from typing import Any, Final
 from rdflib import Literal, URIRef
 
 from mrag.completion.plan.patterns import CompletedTriple
-from mrag.completion.writeback.checks import CheckSettings, check
+from mrag.completion.writeback.checks import check
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.refresh import catch_up
 from mrag.completion.writeback.run_store import (
-    PROV,
-    datetime_literal,
+    changes,
     find_run,
     run_heads,
     runs_graph,
@@ -31,11 +31,9 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDFS, Quad, Triple, ntriples_terms, to_ntriples
+from mrag.rdf.terms import RDFS, Triple, ntriples_terms, to_ntriples
 from mrag.stores.base import Dataset
 
-_STATE: Final = URIRef(MRAG + "runState")
-_ENDED: Final = URIRef(PROV + "endedAtTime")
 _LABEL: Final = URIRef(RDFS + "label")
 
 
@@ -85,25 +83,30 @@ def propose(
         triples: What was read; triples of the graph are left out.
         model: Name of what read them.
         names: Labels of new entities, by IRI.
-        settings: The settings of the checks.
+        settings: The settings of the checks; the run keeps them, and is accepted under them.
 
     Returns:
-        The run. One that says the same is returned as it stands, whatever its state, and nothing is written;
-        None where nothing was read, or all of it is known.
+        The run. One that says the same is returned as it stands, whatever its state; only one that awaits its
+        decision takes on the checks of this time. None where nothing was read, or all of it is known.
 
     Raises:
         ConfigError: If the triples are in graphs without names, which are read only here.
     """
     kg.require_writable()
+    checks = (settings or CheckSettings()).frozen()
     read = [t for t in triples if t.status == "completed"]
     labels = names or {}
     statements = [Statement(*t.terms, t.confidence, t.evidence) for t in read]
     statements += _labels(statements, labels)
-    checked = _with_their_entities(check(kg, statements, settings, new=labels), labels)
+    checked = _with_their_entities(check(kg, statements, checks, new=labels))
     if not any(one.verdict != "known" for one in checked):
         return None
-    run = new_run(question, model, checked)
+    run = new_run(question, model, checked, checks)
     if any(known.iri == run.iri for known in run_heads(kg)):
+        kept = find_run(kg, run.iri)
+        if kept.state != "proposed" or kept.checks == checks:
+            return kept
+        change(kg, *changes(kg, kept, replace(run, started=kept.started)))
         return find_run(kg, run.iri)
     kg.store.insert(to_ntriples(triples_of(kg, run)), runs_graph(kg))
     return run
@@ -118,14 +121,14 @@ def accept(
 ) -> WriteReport:
     """Add the triples of a run that pass the checks to the graph, in one transaction.
 
-    They are checked anew, since the graph may have changed since they were proposed. A run that was rejected
-    or rolled back can be accepted as well; of one that is accepted only reasoning and indexes catch up, where
-    an interruption has left them behind.
+    They are checked anew under the checks that the run was proposed under, since the graph may have changed,
+    and the run keeps what they say now. A run that was rejected or rolled back can be accepted as well; of
+    one that is accepted only reasoning and indexes catch up, where an interruption has left them behind.
 
     Args:
         kg: The knowledge graph.
         run: The run, its IRI, the beginning of its id, or `last`, the newest that is proposed.
-        settings: The settings of the checks.
+        settings: Checks that are to hold beside those of the run.
         update: Whether reasoning and similarity indexes are brought up to date afterwards.
 
     Raises:
@@ -135,13 +138,19 @@ def accept(
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
         return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
-    labels = {str(s.subject): str(s.object) for s in found.statements if s.predicate == _LABEL}
-    checked = _with_their_entities(check(kg, found.statements, settings, new=labels), labels)
+    checks = found.checks.with_those_of(settings)
+    stated = [*found.statements, *_names_relied_on(kg, found.statements)]
+    new = {str(s.subject) for s in stated if s.predicate == _LABEL}
+    checked = _with_their_entities(check(kg, stated, checks, new=new))
     rows = [one.triple for one in checked if one.verdict == "fits"]
+    # Cut off before, some may be in the graph by this run already.
+    begun = _begun(kg, found, checked)
+    after = tuple(replace(s, verdict="fits") if s.triple in begun else s for s in checked)
     reasoned = _was_reasoned(kg)
-    graph = commit(kg, rows, *_state_rows(kg, found, "accepted"))
-    after = replace(_run(kg, found.iri), statements=tuple(checked))
-    return WriteReport(after, tuple(rows), (), graph, bool(rows) and update and catch_up(kg, reasoned))
+    accepted = replace(found, state="accepted", decided=now(), statements=after, checks=checks)
+    graph = commit(kg, rows, found, accepted)
+    done = bool(rows or begun) and update and catch_up(kg, reasoned)
+    return WriteReport(_run(kg, found.iri), tuple(rows), (), graph, done)
 
 
 def resume(kg: KnowledgeGraph) -> bool:
@@ -166,17 +175,17 @@ def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
     found = _run(kg, run, "proposed")
     if found.state == "accepted":
         raise ConfigError("This run has been accepted.", term=found.iri, hint="Roll it back instead.")
-    out, into = _state_rows(kg, found, "rejected")
-    change(kg, out, into)
+    change(kg, *changes(kg, found, replace(found, state="rejected", decided=now())))
     return _run(kg, found.iri)
 
 
 def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
     """Remove the triples of an accepted run from the graph, in one transaction.
 
-    What another accepted run states too stays, and so does the label of an entity that others speak of. Of a
-    run that is rolled back already only reasoning and indexes catch up, where an interruption has left them
-    behind.
+    What the run has written goes out, and nothing else: the graph is as if the run had not been accepted.
+    What another accepted run states too stays, and is that run's from then on; so is the label of a new
+    entity that it speaks of. Of a run that is rolled back already only reasoning and indexes catch up, where
+    an interruption has left them behind.
 
     Args:
         kg: The knowledge graph.
@@ -193,9 +202,16 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
         return WriteReport(found, caught_up=update and catch_up(kg, kg.record.reasoned >= 0))
     if found.state != "accepted":
         raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
-    gone = _only_of(kg, found)
+    written = [s.triple for s in found.statements if s.verdict == "fits"]
+    heirs = _heirs(kg, found, written)
+    gone = [t for t in written if t not in heirs]
+    out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
+    for heir in dict.fromkeys(heirs.values()):
+        run_after = _inheriting(heir, {t for t, one in heirs.items() if one == heir})
+        more = changes(kg, heir, run_after)
+        out, into = [*out, *more[0]], [*into, *more[1]]
     reasoned = _was_reasoned(kg)
-    gone = withdraw(kg, gone, *_state_rows(kg, found, "rolled back"))
+    gone = withdraw(kg, gone, out, into)
     done = bool(gone) and update and catch_up(kg, reasoned)
     return WriteReport(_run(kg, found.iri), (), tuple(gone), "", done)
 
@@ -213,7 +229,7 @@ def _labels(statements: Sequence[Statement], names: Mapping[str, str]) -> Iterab
             yield Statement(URIRef(iri), _LABEL, Literal(name), best.confidence, refs)
 
 
-def _with_their_entities(checked: list[Statement], names: Mapping[str, str]) -> list[Statement]:
+def _with_their_entities(checked: list[Statement]) -> list[Statement]:
     """Refuse the labels of new entities that nothing that is written speaks of."""
     spoken = {
         str(term)
@@ -229,40 +245,48 @@ def _with_their_entities(checked: list[Statement], names: Mapping[str, str]) -> 
     ]
 
 
-def _state_rows(kg: KnowledgeGraph, run: CompletionRun, state: State) -> tuple[list[Quad], list[Quad]]:
-    graph, node = URIRef(runs_graph(kg)), URIRef(run.iri)
-    out: list[Quad] = [(graph, node, _STATE, Literal(run.state))]
-    if run.decided:
-        out.append((graph, node, _ENDED, datetime_literal(run.decided)))
-    return out, [(graph, node, _STATE, Literal(state)), (graph, node, _ENDED, datetime_literal(now()))]
+def _names_relied_on(kg: KnowledgeGraph, statements: Sequence[Statement]) -> Iterable[Statement]:
+    """Yield the labels of entities of a run that only completed graphs have, as statements of this run too.
 
-
-def _only_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
-    """Return the triples of a run that no other accepted run states, labels that are still used left out."""
-    mine = [s.triple for s in run.statements if s.verdict != "refused"]
-    by = runs_stating(kg, mine)
-
-    def others(triple: Triple) -> bool:
-        states = by.get(triple, {})
-        return any(state == "accepted" for iri, state in states.items() if iri != run.iri)
-
-    gone = [t for t in mine if t.p != _LABEL and not others(t)]
-    entities = sorted({str(x) for t in mine for x in (t.s, t.o) if isinstance(x, URIRef)})
-    used: set[str] = set()
-    labelled: dict[str, Triple] = {}
-    seen = Dataset((runs_graph(kg),))
-    for text in queries.get("completion/run-mentioning").batches("entity", entities, 200):
-        for entity, other, state, verdict, predicate in kg.store.select(text, seen):
-            live = str(state) == "accepted" and str(other) != run.iri and str(verdict) != "refused"
-            if live and predicate != _LABEL:
-                used.add(str(entity))
+    Another run has brought such an entity in. Stated here as well, its label stays when that one is undone.
+    """
+    about = [s for s in statements if s.predicate != _LABEL]
+    named = {(s.subject, s.object) for s in statements if s.predicate == _LABEL}
+    entities = sorted({str(x) for s in about for x in (s.subject, s.object) if isinstance(x, URIRef)})
     graphs = kg.graphs_of("completed")
     pairs = [(entity, _LABEL) for entity in entities] if graphs else []
     for text in queries.get("completion/check-values").batches("subject_predicate", pairs, 200):
         for s, p, o in kg.store.select(text, Dataset(graphs)):
-            if isinstance(s, URIRef) and isinstance(p, URIRef) and o is not None:
-                labelled[str(s)] = Triple(s, p, o)
-    return [*gone, *(t for entity, t in sorted(labelled.items()) if entity not in used)]
+            mine = [one for one in about if s in (one.subject, one.object)]
+            if s is None or p is None or o is None or not mine or (s, o) in named:
+                continue
+            refs = tuple(dict.fromkeys(ref for one in mine for ref in one.evidence))
+            yield Statement(s, p, o, max(one.confidence for one in mine), refs)
+
+
+def _begun(kg: KnowledgeGraph, run: CompletionRun, checked: Sequence[Statement]) -> set[Triple]:
+    """Return the triples that an acceptance of this run which was cut off has brought into the graph."""
+    if not run.graph or run.graph not in kg.record.asserted:
+        return set()
+    ask = queries.get("context/holds")
+    seen = Dataset((run.graph,))
+    known = [one.triple for one in checked if one.verdict == "known"]
+    return {t for t in known if kg.store.ask(ask.bind(s_p_o=[tuple(t)]), seen)}
+
+
+def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) -> dict[Triple, CompletionRun]:
+    """Return, for the triples of a run that others state which are accepted, the first of those."""
+    by = runs_stating(kg, written)
+    others = {iri for states in by.values() for iri, state in states.items() if state == "accepted"}
+    found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
+    heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
+    return {t: heir for t, heir in heirs.items() if heir is not None}
+
+
+def _inheriting(run: CompletionRun, triples: set[Triple]) -> CompletionRun:
+    """Return a run as the one that has written some triples which it found known."""
+    kept = (replace(s, verdict="fits") if s.triple in triples else s for s in run.statements)
+    return replace(run, statements=tuple(kept))
 
 
 def _was_reasoned(kg: KnowledgeGraph) -> bool:

@@ -18,18 +18,21 @@ from typing import Any, Final, cast
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
+from mrag.completion.writeback import kept_checks
 from mrag.completion.writeback.runs import CompletionRun, State, Statement, Verdict, digest
 from mrag.errors import ConfigError
 from mrag.generation.found import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
-from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Term, Triple, ntriples_terms
+from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms
 from mrag.stores.base import Dataset
 
 PROV: Final = "http://www.w3.org/ns/prov#"
 DCTERMS: Final = "http://purl.org/dc/terms/"
 _QUOTED: Final = (PROV + "wasQuotedFrom", PROV + "value", DCTERMS + "type", DCTERMS + "source")
 _MODEL: Final = PROV + "wasAssociatedWith"
+_CHECKS: Final = MRAG + "checks"
+_GRAPH: Final = MRAG + "writesTo"
 _BATCH: Final = 200
 
 
@@ -39,9 +42,7 @@ def runs_graph(kg: KnowledgeGraph) -> str:
     A server that reasons itself has all its graphs in sight, so there the descriptions can be seen, but
     what they describe is not asserted there either.
     """
-    return (
-        f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else f"urn:mrag:completion:{kg.name}"
-    )
+    return f"urn:graph:{kg.name}:runs" if kg.store.capabilities.reasoning else kg.beside[0]
 
 
 def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
@@ -61,14 +62,20 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
         (node, PROV + "startedAtTime", datetime_literal(run.started)),
         (node, PROV + "wasAssociatedWith", next(iter(agents))),
         (node, PROV + "wasInfluencedBy", list(agents)[1]),
+        (node, _CHECKS, _hidden(kept_checks.written(run.checks))),
     ]
+    if run.decided:
+        rows.append((node, PROV + "endedAtTime", datetime_literal(run.decided)))
+    if run.graph:
+        rows.append((node, _GRAPH, URIRef(run.graph)))
     for agent, name in agents.items():
         rows += [
             (agent, RDF + "type", URIRef(PROV + "SoftwareAgent")),
             (agent, RDFS + "label", RdfLiteral(name)),
         ]
     for one in run.statements:
-        statement = URIRef("urn:mrag:statement:" + digest(run.iri, *one.key))
+        # A store may spell a value in another way than it was given: a kept statement has its own name.
+        statement = URIRef(one.iri or "urn:mrag:statement:" + digest(run.iri, *one.key))
         rows += [
             (statement, RDF + "type", URIRef(MRAG + "CompletedStatement")),
             (statement, RDF + "type", URIRef(PROV + "Entity")),
@@ -93,6 +100,14 @@ def triples_of(kg: KnowledgeGraph, run: CompletionRun) -> list[Triple]:
                 (quote, DCTERMS + "source", _hidden(ref.source)),
             ]
     return [Triple(s, URIRef(p), o) for s, p, o in dict.fromkeys(rows)]
+
+
+def changes(kg: KnowledgeGraph, before: CompletionRun, after: CompletionRun) -> tuple[list[Quad], list[Quad]]:
+    """Return what goes out of the description of a run and what comes into it, where the run has changed."""
+    graph = URIRef(runs_graph(kg))
+    old, new = triples_of(kg, before), triples_of(kg, after)
+    out, into = [t for t in old if t not in set(new)], [t for t in new if t not in set(old)]
+    return [(graph, *t) for t in out], [(graph, *t) for t in into]
 
 
 def list_runs(kg: KnowledgeGraph, *states: State) -> list[CompletionRun]:
@@ -124,6 +139,9 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
             names.get(one.get(_MODEL, ""), ""),
             one[PROV + "startedAtTime"],
             one.get(PROV + "endedAtTime", ""),
+            (),
+            kept_checks.read(one.get(_CHECKS, "")),
+            one.get(_GRAPH, ""),
         )
         for iri, one in said.items()
     ]
@@ -178,7 +196,8 @@ def _filled(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[Completi
         for run, statement, s, p, o, confidence, verdict, objection in kg.store.select(text, seen):
             if s is None or p is None or o is None:
                 continue
-            bare = Statement(s, p, o, float(str(confidence)), (), cast(Verdict, str(verdict)))
+            sure, found = float(str(confidence)), cast(Verdict, str(verdict))
+            bare = Statement(s, p, o, sure, (), found, iri=str(statement))
             one = stated[str(run)].setdefault(str(statement), bare)
             if objection is not None and str(objection) not in one.objections:
                 more = (*one.objections, str(objection))

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 from rdflib import URIRef
 
+from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.generation.found import EvidenceRef
 from mrag.rdf.terms import Term, Triple, ntriples_terms
 
@@ -38,6 +39,7 @@ class Statement:
         evidence: What it was read in.
         verdict: What the checks say.
         objections: Why it is refused, in words.
+        iri: What the description of its run calls it; empty before it is kept.
     """
 
     subject: Term
@@ -47,6 +49,7 @@ class Statement:
     evidence: tuple[EvidenceRef, ...] = ()
     verdict: Verdict = "fits"
     objections: tuple[str, ...] = ()
+    iri: str = field(default="", compare=False)
 
     @property
     def triple(self) -> Triple:
@@ -71,7 +74,9 @@ class CompletionRun:
         model: Name of what read the evidence.
         started: When it was proposed, in UTC, as xsd:dateTime writes it.
         decided: When it was accepted, rejected or rolled back; empty before.
-        statements: Its statements, sorted.
+        statements: Its statements, sorted. What was written when the run was accepted are those that fit.
+        checks: What its statements were checked under, and will be when it is accepted.
+        graph: Where its triples go, on a server to which acceptance takes several requests; else empty.
     """
 
     iri: str
@@ -81,6 +86,8 @@ class CompletionRun:
     started: str
     decided: str = ""
     statements: tuple[Statement, ...] = field(default=())
+    checks: CheckSettings = field(default_factory=CheckSettings)
+    graph: str = field(default="", compare=False)
 
     @property
     def id(self) -> str:
@@ -107,6 +114,13 @@ class CompletionRun:
             "model": self.model,
             "started": self.started,
             "decided": self.decided,
+            "checks": {
+                "min_confidence": self.checks.min_confidence,
+                "functional": list(self.checks.functional),
+                "closed_types": self.checks.closed_types,
+                "consistency": self.checks.consistency,
+                "shapes": len(self.checks.shape_texts),
+            },
             "statements": [
                 {
                     **dict(zip(("subject", "predicate", "object"), s.key, strict=True)),
@@ -120,8 +134,10 @@ class CompletionRun:
         }
 
 
-def new_run(question: str, model: str, statements: Iterable[Statement]) -> CompletionRun:
-    """Return a proposed run; its IRI follows from what it says, its time apart.
+def new_run(
+    question: str, model: str, statements: Iterable[Statement], checks: CheckSettings | None = None
+) -> CompletionRun:
+    """Return a proposed run; its IRI follows from what it says, its time and its checks apart.
 
     Example:
         >>> new_run("Who?", "words", []).iri == new_run("Who?", "words", []).iri
@@ -134,7 +150,10 @@ def new_run(question: str, model: str, statements: Iterable[Statement]) -> Compl
     if any("\n" in part for part in parts):
         # Joined by line feeds alone, a quote with line feeds could pass for the statements of another run.
         parts = ["", json.dumps(parts)]
-    return CompletionRun("urn:mrag:run:" + digest(*parts), question, "proposed", model, now(), "", ordered)
+    return CompletionRun(
+        "urn:mrag:run:" + digest(*parts), question, "proposed", model, now(), "", ordered,
+        checks or CheckSettings(),
+    )  # fmt: skip
 
 
 def now() -> str:

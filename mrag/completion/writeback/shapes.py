@@ -40,19 +40,33 @@ def read_shapes(path: Path) -> Graph:
         raise LoadError(f"The shapes cannot be read: {what}.", file=str(path)) from error
 
 
-def violations(kg: KnowledgeGraph, statements: Sequence[Statement], path: Path) -> dict[Key, str]:
+def all_shapes(path: Path | None, texts: Sequence[str] = ()) -> Graph:
+    """Return the shapes of a file and of some texts in Turtle together.
+
+    Raises:
+        ConfigError: If pySHACL is not installed.
+        LoadError: If they cannot be read.
+    """
+    if find_spec("pyshacl") is None:
+        raise ConfigError("Shapes need pySHACL.", hint="Install it with: pip install 'mrag[completion]'")
+    shapes = read_shapes(path) if path is not None else Graph()
+    for text in texts:
+        # Parsed apart: blank nodes of two texts are not the same.
+        shapes += Graph().parse(data=text, format="turtle")
+    return shapes
+
+
+def violations(kg: KnowledgeGraph, statements: Sequence[Statement], shapes: Graph) -> dict[Key, str]:
     """Return which statements break a shape, and how, by what they are sorted by.
 
     Args:
         kg: The knowledge graph.
         statements: What would be written.
-        path: The file of shapes.
+        shapes: The shapes.
 
     Raises:
         ConfigError: If pySHACL is not installed.
-        LoadError: If the shapes cannot be read.
     """
-    shapes = read_shapes(path)
     entities = sorted({t for one in statements for t in (one.subject, one.object) if isinstance(t, URIRef)})
     data = _around(kg, entities)
     before = results(data, shapes)

@@ -13,6 +13,8 @@ from typing import Final
 
 from rdflib import URIRef
 
+from mrag.completion.writeback.run_store import changes
+from mrag.completion.writeback.runs import CompletionRun
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, joined, parted
 from mrag.rdf import queries
@@ -25,21 +27,28 @@ _ROWS: Final = 400
 
 def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> None:
     """Take triples out of graphs and put others in, in one transaction, the record left as it is."""
+    if not out and into and not kg.store.capabilities.edges:
+        # Virtuoso trips over an empty list of what goes out.
+        for graph in dict.fromkeys(str(quad[0]) for quad in into):
+            rows = [Triple(*q[1:]) for q in into if str(q[0]) == graph]  # type: ignore[arg-type]
+            kg.store.insert(to_ntriples(rows), graph)
+        return
     kg.store.update(kg.changes(out, into))
 
 
-def commit(kg: KnowledgeGraph, triples: Sequence[Triple], out: Sequence[Quad], into: Sequence[Quad]) -> str:
-    """Bring triples into sight, and change a run's description, together.
+def commit(kg: KnowledgeGraph, triples: Sequence[Triple], before: CompletionRun, after: CompletionRun) -> str:
+    """Bring triples into sight, and change the description of their run, together.
 
     Args:
         kg: The knowledge graph, which holds none of the triples.
         triples: What comes into the graph.
-        out: What goes out of the descriptions of runs.
-        into: What comes into them.
+        before: The run as it is described.
+        after: The run as it is to be described.
 
     Returns:
         IRI of the graph that the triples are in; empty where there are none.
     """
+    out, into = changes(kg, before, after)
     if not triples:
         change(kg, out, into)
         return ""
@@ -49,16 +58,18 @@ def commit(kg: KnowledgeGraph, triples: Sequence[Triple], out: Sequence[Quad], i
         kg.recount()
         return graph
     if kg.store.capabilities.edges:
-        graph, after, gone, come = _placed(kg, len(triples))
-        kg.commit(after, kg.changes([*out, *gone], [*into, *come, *_in(graph, triples)]))
+        graph, record, gone, come = _placed(kg, len(triples))
+        kg.commit(record, kg.changes([*out, *gone], [*into, *come, *_in(graph, triples)]))
         return graph
     # Not every server takes all of it as one request. Cut off before the record, nothing has changed; behind
-    # it the run still counts as proposed, and accepting it again finds its triples known.
+    # it the run still counts as proposed, and accepting it again finds its triples in the graph noted for it.
     graph = kg.new_graph("completed")
     kg.store.clear(graph)
     kg.store.insert(to_ntriples(triples), graph)
+    noted = replace(before, graph=graph)
+    change(kg, *changes(kg, before, noted))
     kg.commit(joined(kg.record, graph, len(triples)))
-    change(kg, out, into)
+    change(kg, *changes(kg, noted, replace(after, graph=graph)))
     return graph
 
 

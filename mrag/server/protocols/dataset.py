@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mrag.graph.record import Record
 from mrag.graph.updates import NIL
-from mrag.rdf.guard import EXPLICIT, IMPLICIT
+from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE
 from mrag.server.queries import CheckedQuery
 from mrag.stores.base import Dataset
 from mrag.stores.changes import RESERVED
@@ -23,6 +23,7 @@ class GraphView:
         contexts: The named graphs of the clients.
         union: Whether the default graph holds the triples of named graphs too.
         as_found: Whether the data is a server's own, so that its graphs are named as they are there.
+        beside: Graphs of where its triples come from, which a query sees if it names them together.
         all_graphs: Name of the union of the named graphs on such a server; empty if it has none.
     """
 
@@ -31,6 +32,7 @@ class GraphView:
     union: bool = True
     as_found: bool = False
     all_graphs: str = ""
+    beside: tuple[str, ...] = ()
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -82,11 +84,11 @@ def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
     if not default and not named:
         return Dataset(view.default(asked.infer), view.named)
     found: list[str] = []
+    layers = {EXPLICIT: record.asserted, IMPLICIT: record.inferred}
+    layers[PROVENANCE] = (*record.asserted, *record.inferred, *view.beside)
     for graph in default:
-        if graph == EXPLICIT:
-            found += record.asserted
-        elif graph == IMPLICIT:
-            found += record.inferred
+        if graph in layers:
+            found += layers[graph]
         elif graph in NIL:
             found += view.unnamed
         elif view.may_read(graph):

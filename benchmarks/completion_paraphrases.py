@@ -1,0 +1,585 @@
+"""How well the plain reader reads paraphrases that nothing has taught it.
+
+    python benchmarks/completion_paraphrases.py            # all five sets
+    python benchmarks/completion_paraphrases.py films      # one
+
+Each set is a small graph of its own and texts that state what the graph lacks, in wordings from general
+knowledge. The reader was tuned on `films`, `companies` and `books`; `places`, `music` and `science` were
+written without looking at what the reader makes of them, and only measured. No text states a fact that the
+graph knows, so that no wording can be learnt.
+"beside others" is the same with a second relation between each pair that a text speaks of, known to the
+graph: writers who also direct. Precision counts every triple that is read and that no text states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rdflib import RDF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
+from mrag.rdf.terms import XSD, Term, Triple
+
+BASE = "http://example.org/paraphrases/"
+FIRST = "Ada Bruno Clara Diego Elsa Farid Greta Hugo Ines Jonas Karin Liam Mona Nils Olga Pavel Rosa Sven"
+LAST = "Abel Brandt Castle Duarte Ekman Fischer Grove Hansen Ivarsson Jung Keller Lindt Moreau Novak"
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation and how texts say it.
+
+    Attributes:
+        label: What the graph calls it.
+        subject: Kind of its subjects.
+        object: Kind of its objects.
+        wordings: How texts say it, with `{s}` and `{o}`.
+    """
+
+    label: str
+    subject: str
+    object: str
+    wordings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A set: names by kind, and relations; a kind without names is people, one of years is `year`."""
+
+    names: dict[str, tuple[str, ...]]
+    relations: tuple[Relation, ...]
+
+
+def _titles(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(","))
+
+
+FILMS = Domain(
+    {
+        "film": _titles(
+            "Amber Tide, The Glass Orchard, Winter Signal, Copper Sky, A Quiet Harbour, Paper Lanterns, "
+            "The Last Ferry, Salt and Iron, Northern Echo, Velvet Road, The Clockmaker, Burning Meadow, "
+            "Hollow Crown, Silver Creek, The Lighthouse Keeper, Broken Compass, Distant Thunder, Stone "
+            "Garden, Midnight Parade, The Seventh Door, River of Glass, Autumn Letters, Iron Bridge, "
+            "The Long Shore"
+        ),
+        "genre": ("western", "thriller", "comedy", "musical", "horror", "satire"),
+        "language": ("Swedish", "Portuguese", "Hindi", "Korean", "Polish", "Greek"),
+    },
+    (
+        Relation("directed by", "film", "person", (
+            "{o} directed {s}.",
+            "{s} was made under the direction of {o}.",
+            "The director of {s} was {o}, who had just turned forty.",
+            "{s} was helmed by {o}.",
+            "{s} is a film by {o}.",
+            "In 1987 {o} finished directing {s}.",
+        )),
+        Relation("written by", "film", "person", (
+            "{o} wrote {s} in a small flat in Lyon.",
+            "The screenplay of {s} was penned by {o}.",
+            "The script for {s} is the work of {o}.",
+            "{s} was scripted by {o}.",
+            "{o} authored the screenplay of {s}.",
+            "The writer of {s}, {o}, came from the theatre.",
+        )),
+        Relation("starring", "film", "person", (
+            "{s} stars {o}.",
+            "{o} plays the lead in {s}.",
+            "{o} appeared in {s} alongside a large cast.",
+            "In {s} the main role went to {o}.",
+            "{s} features {o} as a retired sailor.",
+            "{o} acted in {s}.",
+        )),
+        Relation("release year", "film", "year", (
+            "{s} was released in {o}.",
+            "{s} premiered in {o}.",
+            "{s} opened in cinemas in {o}.",
+            "The premiere of {s} was held in {o}.",
+            "First shown in {o}, {s} was soon forgotten.",
+        )),
+        Relation("genre", "film", "genre", (
+            "{s} is a {o}.",
+            "{s} belongs to the genre of {o}.",
+            "Critics classified {s} as a {o}.",
+            "{s} is best described as a {o}.",
+        )),
+        Relation("language", "film", "language", (
+            "{s} was filmed in {o}.",
+            "The characters of {s} speak {o}.",
+            "The language of {s} is {o}.",
+            "{s} is spoken in {o} throughout.",
+        )),
+    ),
+)  # fmt: skip
+
+COMPANIES = Domain(
+    {
+        "company": _titles(
+            "Arvello Systems, Brightmoor Group, Calderon Foods, Delphine Motors, Eastgate Labs, Ferrum "
+            "Works, Gilded Oak, Halcyon Air, Inkwell Press, Juniper Health, Kestrel Optics, Lumen "
+            "Energy, Marlowe Textiles, Norrland Paper, Opaline Glass, Pinecrest Media, Quarry Stone, "
+            "Redwood Robotics, Sable Shipping, Tidewater Bank"
+        ),
+        "city": _titles(
+            "Aarhus, Bilbao, Cork, Dresden, Exeter, Florence, Ghent, Haarlem, Izmir, Jaipur"
+        ),
+        "product": _titles(
+            "Zephyr One, Orbit Pad, Nimbus Chair, Falcon Lens, Terra Pump, Vela Scanner, Mistral "
+            "Engine, Cobalt Drive, Aura Lamp, Pulse Meter, Strato Wing, Onyx Phone"
+        ),
+    },
+    (
+        Relation("founded by", "company", "person", (
+            "{o} founded {s}.",
+            "{s} was established by {o}.",
+            "{o} is the founder of {s}.",
+            "{s} was started by {o} in a garage.",
+            "{o} created {s} after leaving the navy.",
+            "Among the founders of {s} was {o}.",
+        )),
+        Relation("headquarters", "company", "city", (
+            "{s} is headquartered in {o}.",
+            "{s} has its head office in {o}.",
+            "{s} is based in {o}.",
+            "The headquarters of {s} are in {o}.",
+            "From its base in {o}, {s} sells to the world.",
+        )),
+        Relation("chief executive", "company", "person", (
+            "{o} is the chief executive of {s}.",
+            "{s} is led by {o}.",
+            "{o} heads {s}.",
+            "{o} runs {s} from a glass tower.",
+            "{o} serves as CEO of {s}.",
+            "The CEO of {s} is {o}.",
+        )),
+        Relation("founding year", "company", "year", (
+            "{s} was founded in {o}.",
+            "{s} was established in {o}.",
+            "{s} has existed since it was created in {o}.",
+            "{s} started in {o} with three workers.",
+        )),
+        Relation("manufacturer", "product", "company", (
+            "The {s} is manufactured by {o}.",
+            "{o} makes the {s}.",
+            "The maker of the {s} is {o}.",
+            "The {s} is produced by {o}.",
+            "{o} builds the {s} in two factories.",
+        )),
+        Relation("owner", "company", "company", (
+            "{s} is owned by {o}.",
+            "{o} owns {s}.",
+            "{o} acquired {s} last spring.",
+            "{s} belongs to {o}.",
+            "The owner of {s} is {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+BOOKS = Domain(
+    {
+        "book": _titles(
+            "The Salt Diaries, Night Ferry to Riga, A Map of Ash, The Beekeeper's Oath, Cold Lantern, "
+            "Seven Bridges, The Drowned Orchard, Letters from Tromso, Glass Mountain, The Patient Fox, "
+            "Harvest of Stones, Blue Hour, The Cartographer, Under the Elm, A Winter Ledger, The Silent "
+            "Choir, Paper Moons, The Iron Gate"
+        ),
+        "publisher": _titles(
+            "Alder House, Bellweather, Corvid Books, Dunmore, Ember Editions, Foxglove, Gatehouse"
+        ),
+        "country": _titles(
+            "Iceland, Chile, Estonia, Kenya, Ireland, Vietnam, Peru, Latvia"
+        ),
+    },
+    (
+        Relation("author", "book", "person", (
+            "{o} is the author of {s}.",
+            "{s}, a novel by {o}, divided its readers.",
+            "It took {o} nine years to write {s}.",
+            "{s} was penned by {o} during a long illness.",
+            "{o}'s pen gave us {s}.",
+            "The writer behind {s} is {o}.",
+            "{o} wrote {s} for a niece.",
+        )),
+        Relation("translator", "book", "person", (
+            "{o} translated {s} into English.",
+            "The translation of {s} is by {o}.",
+            "{s} was rendered into English by {o}.",
+            "{s}, in the translation of {o}, sold well.",
+            "The English version of {s} is owed to {o}.",
+        )),
+        Relation("illustrator", "book", "person", (
+            "{s} was illustrated by {o}.",
+            "The drawings in {s} are by {o}.",
+            "{o} illustrated {s} with woodcuts.",
+            "{o} did the illustrations for {s}.",
+            "The pictures of {s} come from {o}.",
+        )),
+        Relation("publisher", "book", "publisher", (
+            "{s} was published by {o}.",
+            "{o} brought out {s}.",
+            "{o} published {s} in hardback.",
+            "{s} appeared with {o}.",
+            "The publisher of {s} is {o}.",
+            "{s} was issued by {o}.",
+        )),
+        Relation("publication year", "book", "year", (
+            "{s} was published in {o}.",
+            "{s} came out in {o}.",
+            "{s} appeared in {o}.",
+            "{s} was first printed in {o}.",
+            "The year of publication of {s} is {o}.",
+        )),
+        Relation("setting", "book", "country", (
+            "{s} is set in {o}.",
+            "{s} takes place in {o}.",
+            "The story of {s} unfolds in {o}.",
+            "The setting of {s} is {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+PLACES = Domain(
+    {
+        "town": _titles(
+            "Arlen, Brackwater, Corvale, Dunhollow, Eskmoor, Fenwick Bay, Glenharrow, Hartsmouth, "
+            "Ilverton, Jorvale, Kestermere, Lowgate, Marrowby, Northolm, Oakhaven, Pellworth"
+        ),
+        "province": _titles(
+            "Upper Marsh, Westmark, Eastrand, Solvania, Greyfells, Tarnland"
+        ),
+        "river": _titles(
+            "Aven, Brisk, Calder Water, Drune, Elster Beck, Ferrow, Glimme"
+        ),
+    },
+    (
+        Relation("mayor", "town", "person", (
+            "The mayor of {s} is {o}.",
+            "{o} is mayor of {s}.",
+            "{o} was elected mayor of {s}.",
+            "{s} has {o} for a mayor.",
+            "Mayor {o} governs {s}.",
+        )),
+        Relation("located in", "town", "province", (
+            "{s} lies in {o}.",
+            "{s} is a town in {o}.",
+            "{s} is located in {o}.",
+            "{s} is situated in the north of {o}.",
+            "{s}, in {o}, is known for its cheese.",
+        )),
+        Relation("birthplace", "person", "town", (
+            "{s} was born in {o}.",
+            "{s} is a native of {o}.",
+            "{s} hails from {o}.",
+            "The birthplace of {s} is {o}.",
+            "{s} came into the world in {o}.",
+        )),
+        Relation("place of death", "person", "town", (
+            "{s} died in {o}.",
+            "{s} passed away in {o}.",
+            "Death found {s} in {o}.",
+            "{s} spent her last days in {o}, where she died.",
+        )),
+        Relation("residence", "person", "town", (
+            "{s} lives in {o}.",
+            "{s} resides in {o}.",
+            "{s} has made a home in {o}.",
+            "{s} settled in {o}.",
+            "The home of {s} is in {o}.",
+        )),
+        Relation("flows through", "river", "province", (
+            "The {s} flows through {o}.",
+            "The {s} runs through {o}.",
+            "The {s} crosses {o} from end to end.",
+            "{o} is watered by the {s}, which flows there all year.",
+        )),
+        Relation("spouse", "person", "person", (
+            "{s} is married to {o}.",
+            "{s} married {o}.",
+            "The wife of {s} is {o}.",
+            "{s} wed {o} in June.",
+            "{o} is the husband of {s}.",
+        )),
+    ),
+)  # fmt: skip
+
+MUSIC = Domain(
+    {
+        "song": _titles(
+            "Harbour Lights Again, Tin Heart, The Weaver's Song, Low Tide, Marigold Rain, Ghost Train "
+            "Home, Candle Street, Swallow Waltz, Cinder Road, Hollow Bell, Evergreen Lullaby, Rust and "
+            "Roses, Morning Ledger, The Ninth Wave, Slow Comet, Paper Crown"
+        ),
+        "band": _titles(
+            "The Copper Larks, Velvet Anchor, Northern Static, Idle Kings, Moss Parade, Quiet Engine"
+        ),
+        "label": _titles(
+            "Bluebird Sound, Cave Records, Delta Groove, Elmwood, Falcon Music"
+        ),
+        "instrument": _titles(
+            "Violin, Cello, Trumpet, Piano, Oboe, Harp"
+        ),
+    },
+    (
+        Relation("composer", "song", "person", (
+            "{o} composed {s}.",
+            "{s} was composed by {o}.",
+            "The music of {s} is by {o}.",
+            "The composer of {s} was {o}.",
+            "The melody of {s} came from {o}.",
+        )),
+        Relation("lyricist", "song", "person", (
+            "The lyrics of {s} were written by {o}.",
+            "{o} wrote the words to {s}.",
+            "The lyricist of {s} is {o}.",
+            "The lyrics of {s} are by {o}.",
+        )),
+        Relation("performer", "song", "band", (
+            "{s} was performed by {o}.",
+            "{o} recorded {s}.",
+            "{s} is a song by {o}.",
+            "{o} perform {s} at every concert.",
+            "{s} was sung by {o}.",
+        )),
+        Relation("record label", "band", "label", (
+            "{s} are signed to {o}.",
+            "The label of {s} is {o}.",
+            "{s} signed with {o}.",
+            "{s} record for the label {o}.",
+        )),
+        Relation("member of", "person", "band", (
+            "{s} is a member of {o}.",
+            "{s} joined {o}.",
+            "{s} belongs to {o}.",
+            "{s} plays in {o}.",
+            "Among the members of {o} is {s}.",
+        )),
+        Relation("teacher", "person", "person", (
+            "{s} was taught by {o}.",
+            "{o} taught {s}.",
+            "The teacher of {s} was {o}.",
+            "{s} studied under {o}.",
+            "{s} was a pupil of {o}.",
+        )),
+        Relation("instrument", "person", "instrument", (
+            "{s} plays the {o}.",
+            "The instrument of {s} is the {o}.",
+            "{s} took up the {o} as a child.",
+        )),
+        Relation("release year", "song", "year", (
+            "{s} was released in {o}.",
+            "{s} came out in {o}.",
+            "{s} hit the shops in {o}.",
+            "The release of {s} followed in {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+SCIENCE = Domain(
+    {
+        "theory": _titles(
+            "Lattice Drift, Tidal Resonance, Cold Fusion Lensing, Spiral Folding, Echo Mapping, "
+            "Granular Flow, Shadow Imaging, Phase Weaving, Thermal Braiding, Ring Scattering, Vortex "
+            "Pinning, Pulse Sorting"
+        ),
+        "university": _titles(
+            "Harrowgate University, Linden College, Ostmark Institute, Sankt Elmo, Weston Academy"
+        ),
+        "prize": _titles(
+            "Copperfield Medal, Hallam Prize, Meridian Award, Orion Medal"
+        ),
+        "planet": _titles(
+            "Nereus, Talos, Ophir, Cassio, Vesper, Lethe, Antares Minor, Corva, Dione Major, Halia"
+        ),
+    },
+    (
+        Relation("discoverer", "planet", "person", (
+            "{o} discovered {s}.",
+            "{s} was discovered by {o}.",
+            "The discovery of {s} is credited to {o}.",
+            "The discoverer of {s} was {o}.",
+            "{s} was first seen by {o}.",
+            "{o} found {s} with a small telescope.",
+        )),
+        Relation("year of discovery", "planet", "year", (
+            "{s} was discovered in {o}.",
+            "The discovery of {s} dates from {o}.",
+            "{s} was found in {o}.",
+            "Astronomers first noticed {s} in {o}.",
+        )),
+        Relation("inventor", "theory", "person", (
+            "{o} invented {s}.",
+            "{s} was invented by {o}.",
+            "{s} was devised by {o}.",
+            "The inventor of {s} is {o}.",
+            "{s} is an invention of {o}.",
+            "{o} came up with {s}.",
+        )),
+        Relation("educated at", "person", "university", (
+            "{s} studied at {o}.",
+            "{s} graduated from {o}.",
+            "{s} attended {o}.",
+            "{s} was educated at {o}.",
+            "{s} took a degree at {o}.",
+        )),
+        Relation("employer", "person", "university", (
+            "{s} works for {o}.",
+            "{s} is employed by {o}.",
+            "{o} hired {s}.",
+            "{s} has a post at {o}.",
+            "The employer of {s} is {o}.",
+        )),
+        Relation("doctoral advisor", "person", "person", (
+            "The doctoral advisor of {s} was {o}.",
+            "{s} was advised by {o}.",
+            "{o} supervised the thesis of {s}.",
+            "{s} wrote a thesis under {o}.",
+        )),
+        Relation("award received", "person", "prize", (
+            "{s} received the {o}.",
+            "{s} won the {o}.",
+            "{s} was awarded the {o}.",
+            "The {o} went to {s}.",
+            "{s} was honoured with the {o}.",
+        )),
+    ),
+)  # fmt: skip
+
+DOMAINS: dict[str, Domain] = {
+    "films": FILMS,
+    "companies": COMPANIES,
+    "books": BOOKS,
+    "places": PLACES,
+    "music": MUSIC,
+    "science": SCIENCE,
+}
+
+DENIALS = (
+    "It is not true that {o} had anything to do with {s}.",
+    "{o} was never involved in {s}.",
+    "Some claim that {o} stood behind {s}.",
+    "{o} and {s} are often named in one breath.",
+    "{o} admired {s} from afar.",
+)
+
+
+def people() -> list[str]:
+    """Return names of people."""
+    return [f"{first} {last}" for last in LAST.split() for first in FIRST.split()]
+
+
+def iri(name: str) -> URIRef:
+    """Return the IRI of a name."""
+    return URIRef(BASE + name.replace(" ", "_").replace("'", ""))
+
+
+@dataclass
+class Made:
+    """A graph, what the texts state that it lacks, and the texts."""
+
+    graph: list[Triple]
+    missing: list[tuple[URIRef, URIRef, Term]]
+    texts: list[str]
+
+
+def make(domain: Domain, seed: int, beside: bool) -> Made:
+    """Return a graph and texts; a third of the facts are known, so that relations have kinds."""
+    dice = random.Random(seed)
+    names = {**domain.names, "person": tuple(dice.sample(people(), 60))}
+    graph: dict[Triple, None] = {}
+    for kind, several in names.items():
+        for name in several:
+            graph[Triple(iri(name), RDFS.label, Literal(name))] = None
+            graph[Triple(iri(name), RDF.type, iri(f"kind {kind}"))] = None
+    missing: dict[tuple[URIRef, URIRef, Term], None] = {}
+    texts: list[str] = []
+    for at, relation in enumerate(domain.relations):
+        p = iri(relation.label)
+        graph[Triple(p, RDFS.label, Literal(relation.label))] = None
+        subjects = list(names[relation.subject])
+        dice.shuffle(subjects)
+        others = [r for r in domain.relations if r is not relation and r.subject == relation.subject]
+        others = [r for r in others if r.object == relation.object]
+        for number, subject in enumerate(subjects):
+            objects = names.get(relation.object, ())
+            name = (
+                dice.choice([o for o in objects if o != subject])
+                if objects
+                else str(1950 + dice.randrange(70))
+            )
+            value: Term = iri(name) if objects else Literal(name, datatype=URIRef(XSD + "integer"))
+            fact = (iri(subject), p, value)
+            if number % 3 == 0:
+                graph[Triple(*fact)] = None
+                continue
+            missing[fact] = None
+            texts.append(relation.wordings[(number + at) % len(relation.wordings)].format(s=subject, o=name))
+            if beside and others:
+                graph[Triple(iri(subject), iri(dice.choice(others).label), value)] = None
+            if dice.random() < 0.4:
+                other = dice.choice(names.get(relation.object, names["person"]))
+                texts.append(dice.choice(DENIALS).format(s=subject, o=other))
+    return Made(list(graph), [f for f in missing if Triple(*f) not in graph], texts)
+
+
+def read(kg: KnowledgeGraph, made: Made) -> Iterator[tuple[tuple[URIRef, URIRef, Term], set[Term]]]:
+    """Yield for each missing fact what was read in its place."""
+    passages = [Passage(f"urn:x:{n}", text, f"{n}.txt") for n, text in enumerate(made.texts)]
+    evidence = Evidence(Passages(passages))
+    for s, p, o in made.missing:
+        found = evidence.complete(kg, IncompleteTriple(s, p, Unknown("x")), 8)
+        yield (s, p, o), {t.object for t in found}
+
+
+def measure(name: str, seeds: Sequence[int], beside: bool, show: bool = False) -> tuple[float, float, int]:
+    """Return recall, precision and number of facts of a set."""
+    right = wrong = total = 0
+    for seed in seeds:
+        made = make(DOMAINS[name], seed, beside)
+        with mrag.connect() as kg:
+            kg.insert(made.graph)
+            said = {tuple(f) for f in made.missing}
+            for (s, p, o), found in read(kg, made):
+                total += 1
+                right += o in found
+                bad = {v for v in found if (s, p, v) not in said}
+                wrong += len(bad)
+                if show and (o not in found or bad):
+                    label, value = s.rsplit("/", 1)[-1].replace("_", " "), str(o).rsplit("/", 1)[-1]
+                    about = [t for t in made.texts if label in t]
+                    print(
+                        "lost" if o not in found else "    ",
+                        "WRONG" if bad else "",
+                        p.rsplit("/", 1)[-1],
+                        value,
+                        about,
+                    )
+    return right / total, right / max(1, right + wrong), total
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", help="which sets; all by default")
+    parser.add_argument("--seeds", type=int, default=3, help="how many graphs of each")
+    parser.add_argument("--show", action="store_true", help="print what was missed and what was wrong")
+    options = parser.parse_args()
+    for name in options.sets or DOMAINS:
+        for beside in (False, True):
+            recall, precision, count = measure(name, range(options.seeds), beside, options.show)
+            what = "beside others" if beside else "alone"
+            print(f"{name:10} {what:14} recall {recall:.3f}  precision {precision:.3f}  n={count}")
+
+
+if __name__ == "__main__":
+    main()

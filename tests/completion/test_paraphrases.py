@@ -1,0 +1,128 @@
+"""A relation is read by its own words and by English ones, not by what else the graph knows of a pair."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+from rdflib import Literal, URIRef
+
+import mrag
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passage, Passages
+from mrag.completion.plan.patterns import IncompleteTriple
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Unknown
+from mrag.rdf.terms import RDFS, Triple
+from tests.completion.towns import iri
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def sets() -> ModuleType:
+    """The benchmark, which has the sets."""
+    spec = importlib.util.spec_from_file_location(
+        "paraphrases", ROOT / "benchmarks" / "completion_paraphrases.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside others"])
+@pytest.mark.parametrize("name", ["places", "music", "science"])
+def test_paraphrases_that_it_was_not_tuned_on(sets: ModuleType, name: str, beside: bool) -> None:
+    recall, precision, count = sets.measure(name, [7], beside)
+    assert count > 100 and recall >= 0.6 and precision >= 0.97
+
+
+FILMS = tuple(
+    f"{colour} Moon" for colour in ("Amber", "Blue", "Copper", "Dun", "Ecru", "Fawn", "Gold", "Hazel")
+)
+NAMES = ("Ada Hill", "Bob Stone", "Cleo Reed", "Dan Moor", "Eve Fern", "Finn Lake", "Gro Vik", "Hal Wood")
+
+
+@pytest.fixture
+def kg() -> Iterator[KnowledgeGraph]:
+    """Films of which only the directors are known, who wrote them too."""
+    rows = [
+        Triple(iri(p), URIRef(RDFS + "label"), Literal(name))
+        for p, name in (("directedBy", "directed by"), ("writtenBy", "written by"), ("owner", "owner"))
+    ]
+    for n, (film, person) in enumerate(zip(FILMS, NAMES, strict=True)):
+        rows += [
+            Triple(iri(f"film{n}"), URIRef(RDFS + "label"), Literal(film)),
+            Triple(iri(f"person{n}"), URIRef(RDFS + "label"), Literal(person)),
+            Triple(iri(f"film{n}"), iri("directedBy"), iri(f"person{n}")),
+        ]
+    rows += [Triple(iri("film0"), iri("writtenBy"), iri("person1"))]
+    rows += [
+        Triple(iri(f"firm{n}"), URIRef(RDFS + "label"), Literal(f"Firm {one}"))
+        for n, one in enumerate(("Arvo", "Balt", "Cors", "Dolm"))
+    ]
+    rows += [
+        Triple(iri("firm0"), iri("owner"), iri("firm1")),
+        Triple(iri("firm1"), iri("owner"), iri("firm2")),
+    ]
+    with mrag.connect() as graph:
+        graph.insert(rows)
+        yield graph
+
+
+def found(kg: KnowledgeGraph, texts: list[str], predicate: str, *, s: str = "", o: str = "") -> set[str]:
+    evidence = Evidence(Passages([Passage(f"urn:x:{n}", t, f"{n}.txt") for n, t in enumerate(texts)]))
+    triple = IncompleteTriple(iri(s) if s else Unknown("s"), iri(predicate), iri(o) if o else Unknown("o"))
+    given = evidence.complete(kg, triple, 8)
+    return {str(t.object if s else t.subject).rsplit("/", 1)[-1] for t in given}
+
+
+@pytest.mark.parametrize(
+    "wording", ["{f} was written by {p}.", "{p} penned {f}.", "The script of {f} came from {p}."]
+)
+def test_writers_who_also_direct_are_read_as_writers(kg: KnowledgeGraph, wording: str) -> None:
+    texts = [wording.format(f=f, p=p) for f, p in zip(FILMS, NAMES, strict=True)]
+    assert found(kg, texts, "writtenBy", s="film3") == {"person3"}
+    assert found(kg, texts, "directedBy", s="film3") == set()
+
+
+def test_what_is_listed_together_holds_together(kg: KnowledgeGraph) -> None:
+    for text in ("Dun Moon was written and directed by Dan Moor.", "Dan Moor wrote and directed Dun Moon."):
+        assert found(kg, [text], "writtenBy", s="film3") == {"person3"}
+        assert found(kg, [text], "directedBy", s="film3") == {"person3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "owned"),
+    [
+        ("Firm Cors owns Firm Dolm.", "firm2", "firm3"),
+        ("Firm Cors is owned by Firm Dolm.", "firm3", "firm2"),
+        ("Firm Cors acquired Firm Dolm.", "firm2", "firm3"),
+        ("Firm Cors belongs to Firm Dolm.", "firm3", "firm2"),
+        ("The owner of Firm Cors is Firm Dolm.", "firm3", "firm2"),
+        ("Firm Cors is the owner of Firm Dolm.", "firm2", "firm3"),
+        ("Firm Cors's owner is Firm Dolm.", "firm3", "firm2"),
+    ],
+)
+def test_of_two_things_of_a_kind_each_has_its_place(
+    kg: KnowledgeGraph, text: str, owner: str, owned: str
+) -> None:
+    assert found(kg, [text], "owner", s=owned) == {owner}
+    assert found(kg, [text], "owner", s=owner) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dun Moon was translated into English for Lyon.",
+        "Dan Moor wrote Dun Moon in a small flat in Lyon.",
+        "Dun Moon was produced for Paramount.",
+        "Dun Moon was written for Hollywood.",
+    ],
+)
+def test_what_a_preposition_brings_in_is_not_read(kg: KnowledgeGraph, text: str) -> None:
+    assert found(kg, [text], "writtenBy", s="film3") <= {"person3"}
