@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -104,13 +103,11 @@ def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
 
     from mrag.rdf.terms import to_ox
     from mrag.server.protocols.tables import answer, table
-    from mrag.stores.process.formats import serialize
+    from mrag.stores.process.formats import serialized
 
     if isinstance(result, bool):
         return answer(result, format)
     if isinstance(result, SelectResult):
         return table(result.variables, result.rows, format)
     triples = (ox.Triple(cast(Any, to_ox(t.s)), cast(Any, to_ox(t.p)), to_ox(t.o)) for t in result)
-    out = io.BytesIO()
-    serialize(triples, out, format, dict(prefixes))
-    return out.getvalue()
+    return serialized(triples, format, prefixes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pyoxigraph as ox
@@ -10,7 +9,7 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
 from mrag.server.settings import ServerSettings
-from mrag.stores.process.formats import serialize
+from mrag.stores.process.formats import serialized
 
 SD = "http://www.w3.org/ns/sparql-service-description#"
 VOID = "http://rdfs.org/ns/void#"
@@ -70,6 +69,4 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
         say(node, RDF + "type", SD + "NamedGraph")
         say(node, SD + "name", name)
     prefixes = {"sd": SD, "void": VOID, "formats": FORMATS} if format in ("turtle", "trig") else None
-    out = io.BytesIO()
-    serialize(found, out, format, prefixes)
-    return out.getvalue()
+    return serialized(found, format, prefixes)

@@ -110,7 +110,6 @@ async def statements(
         infer: Whether inferred triples count, as of the unnamed graph.
         pattern: Subject, predicate and object, taken apart, or None for any.
         named: Whether formats that have graphs say the graph of each.
-
     """
     engine: Engine = request.app.state.engine
     media, name = choose(request.headers.get("accept"), GRAPHS if len(graphs) == 1 else QUADS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from mrag.rdf.terms import Triple, to_ox
 from mrag.server.queries import CheckedQuery, written
 from mrag.server.remote.following import RecordFollower
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.process.formats import serialize
+from mrag.stores.process.formats import serialized
 from mrag.stores.process.query_child import term_of
 
 T = TypeVar("T")
@@ -117,9 +116,7 @@ class RemoteAnswers:
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
                     found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
             prefixes = self.kg.prefixes if format in _WITH_PREFIXES else None
-            out = io.BytesIO()
-            serialize(found, out, format, prefixes)
-            return out.getvalue()
+            return serialized(found, format, prefixes)
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)
 

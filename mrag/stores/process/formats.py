@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, cast
@@ -58,6 +59,13 @@ def serialize(
         about = found.setdefault(_name(statement.subject), {})
         about.setdefault(statement.predicate.value, []).append(_object(statement.object))
     out.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def serialized(statements: Iterable[Any], name: str, prefixes: Mapping[str, str] | None = None) -> bytes:
+    """Return triples or quads as a document, see `serialize`."""
+    out = io.BytesIO()
+    serialize(statements, out, name, prefixes)
+    return out.getvalue()
 
 
 def _name(term: Any) -> str:
