@@ -111,7 +111,8 @@ class Display:
 
         Returns:
             Its type with the names it relates, such as `film role (Irvin Kershner, director)`; None for
-            an entity that has a name, that relates fewer than two, or that holds much else.
+            an entity that has a name, that relates fewer than two, that holds much else, or that holds texts
+            alone and whose IRI is made of words.
         """
         known = self._relations.get(iri, "")
         if known == "":
@@ -121,7 +122,7 @@ class Display:
     def _relate(self, iri: str) -> str | None:
         if self._kg.labels([iri])[iri] or iri in VOCABULARY:
             return None
-        kind, parts = "", []
+        kind, parts, linked = "", [], False
         statements = read(self._kg, iri, "out", scan=_RELATION, share=_RELATION).statements
         if not 2 < len(statements) <= _RELATION:
             return None
@@ -133,9 +134,13 @@ class Display:
                     kind = kind or labels[o.value] or self.predicate(o.value)
                 elif label := labels[o.value]:
                     parts.append(label)
+                    linked = True
             elif isinstance(o, ox.Literal) and o.datatype.value == XSD + "string" and len(o.value) < 40:
                 parts.append(" ".join(o.value.split()))
-        return f"{kind or 'relation'} ({', '.join(parts[:4])})" if len(parts) > 1 else None
+        # Texts alone may be anything that is said of a thing, whose IRI tells more of it then.
+        if len(parts) < 2 or not (linked or iri_words(iri) is None):
+            return None
+        return f"{kind or 'relation'} ({', '.join(parts[:4])})"
 
     def predicate(self, iri: str) -> str:
         """Return words for a predicate: its label, else those its local name is made of.

@@ -31,6 +31,7 @@ On the demo graph 236 of 264 names find their own entity first, 220 when the nam
 
 _TEXTS = "index/texts"
 """The query of a definition that is of all the texts of a graph."""
+_LINKED = "index/linked-labels"
 
 _OWN = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 """Caps of a query of a person's own, which reads a whole graph."""
@@ -50,7 +51,7 @@ class Definition:
         analyser: How words are stemmed, see `mrag.text.stemming`; `auto` goes by the languages.
     """
 
-    queries: tuple[str, ...] = (_TEXTS, "index/linked-labels")
+    queries: tuple[str, ...] = (_TEXTS, _LINKED)
     languages: tuple[str, ...] = ("en", "mul", "")
     fallback: bool = True
     length: int = 4000
@@ -192,6 +193,9 @@ def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tup
         values["language"] = [Literal(tag) for tag in definition.languages]
     if "property" in query.params:
         values["property"] = list(kg.profile().labels)
+    if name == _LINKED and not values["property"]:
+        # There is nothing to find, and Virtuoso estimates that looking for it takes minutes.
+        return iter(())
     return _texts(kg.select(query.bind(**values)), name)
 
 
