@@ -247,7 +247,8 @@ def test_an_index_of_another_analyser_is_told_and_built_anew(
 ) -> None:
     with connect(f"oxigraph:{tmp_path / 's'}") as kg:
         small(kg, "apple")
-        SimilarityIndexes.of(kg).build("main", model="none")
+        stemmed = Definition(analyser="snowball:english")
+        SimilarityIndexes.of(kg).build("main", model="none", definition=stemmed)
     folder = tmp_path / "s.mrag" / "main" / "index" / "main"
     committed = DocumentFolder(folder).committed()
     DocumentFolder(folder).commit(replace(committed, about={**committed.about, key: value}))
