@@ -264,8 +264,8 @@ class Bm25Index:
 
         Returns:
             Terms with their contributions, largest first, then by term; an analyser with `+words` has `=red`
-            for the word as it stands, beside its stem. They sum to the score. Empty if the document is unknown
-            or shares no term.
+            for the word as it stands, beside its stem. They sum to the score. Empty if the document is
+            unknown or shares no term.
 
         Example:
             >>> index = Bm25Index.of([("ex:1", "red red shoe"), ("ex:2", "shoe")])
