@@ -64,7 +64,7 @@ class RemoteChanges(Changes):
                 (Literal(n), from_ox(t.subject), from_ox(t.predicate), from_ox(t.object))
                 for n, t in enumerate(part)
             ]
-            text = queries.get("update/present").bind(n_s_p_o=cast(Any, rows))
+            text = queries.get("kg/present").bind(n_s_p_o=cast(Any, rows))
             for graph, number in self._rows(text, Dataset((), self._graphs())):
                 t = part[int(str(number))]
                 self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(str(graph))))
