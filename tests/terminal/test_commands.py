@@ -135,6 +135,7 @@ CASES: dict[str, list[list[str]]] = {
     "complete review": [["--all", "--store", "{store}"], [TEXT]],
     "complete accept": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
     "complete rollback": [["last", "--store", "{store}"], [TEXT, "--store", "{store}"]],
+    "complete calibrate": [[TEXT, "--embedder", "none", "--store", "{store}"]],
     "complete reject": [[TEXT, "--store", "{store}"]],
     "learn fit": [
         [*EXAMPLES, "--seconds", "1", "--explain", "urn:x:c1", "--keep", "gadgets", "--store", "{store}"],
