@@ -95,7 +95,7 @@ class TripleLookup:
         self, shape: KnownPlaces, keys: Sequence[Known], dataset: Dataset
     ) -> Iterator[tuple[Term, Term, Term]]:
         query = queries.get(_FILES[shape])
-        rows = [tuple(term for term in key if term is not None) for key in keys]
+        rows = [(Literal(n), *(term for term in key if term is not None)) for n, key in enumerate(keys)]
         text = query.bind(**{query.params[0]: rows}, limit=self._limit)
         found = self._kg.store.select(text, dataset).rows
         if len(found) >= self._limit and len(keys) > 1:
@@ -104,7 +104,12 @@ class TripleLookup:
             yield from self._select(shape, keys[half:], dataset)
             return
         self.truncated = self.truncated or len(found) >= self._limit
-        for s, p, o in found:
+        for n, *terms in found:
+            # Virtuoso gives some numbers that were asked for in another datatype.
+            s, p, o = (
+                given if asked is None else asked
+                for asked, given in zip(keys[int(str(n))], terms, strict=True)
+            )
             if s is not None and p is not None and o is not None:
                 yield s, p, o
 

@@ -254,9 +254,12 @@ def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[
     found: dict[Triple, tuple[str, bool]] = {}
     for graph, inferred in layers:
         if left:
-            asked = queries.get("completion/holds").bind(s_p_o=[tuple(t) for t in left], limit=len(left))
-            for row in kg.store.select(asked, Dataset((graph,), kg.dataset().named)).rows:
-                triple = Triple(*row)  # type: ignore[arg-type]  # all are bound
+            rows = list(left)
+            numbered = [(Literal(n), *triple) for n, triple in enumerate(rows)]
+            asked = queries.get("completion/holds").bind(n_s_p_o=numbered, limit=len(left))
+            # By number, because Virtuoso gives some numbers in another datatype than was asked for.
+            for number, *_ in kg.store.select(asked, Dataset((graph,), kg.dataset().named)).rows:
+                triple = rows[int(str(number))]
                 if triple in left:
                     found[triple] = (graph, inferred)
                     del left[triple]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from rdflib import Literal, URIRef
-from rdflib.namespace import OWL, RDF, RDFS
+from rdflib.namespace import OWL, RDF, RDFS, XSD
 
 import mrag
 from mrag.cel.learners.registry import learner
@@ -157,3 +157,24 @@ def test_learning_reads_the_whole_graph(kg: mrag.KnowledgeGraph) -> None:
         for name in ("tdl", "search"):
             learnt = [learner(name, graph, seconds=60, top=1).fit(problem)[0] for graph in (kg, other)]
             assert learnt[0].expression == learnt[1].expression and learnt[0].quality == 1.0
+
+
+def test_an_answer_is_computed_and_cited_beside_long_texts_and_decimals(kg: mrag.KnowledgeGraph) -> None:
+    triples: list[Triple] = []
+    for i in range(40):
+        thing = URIRef(f"urn:x{i}")
+        triples += [
+            Triple(thing, RDF.type, URIRef("urn:Tower")),
+            Triple(thing, RDFS.label, Literal(f"Tower of {'Babel Pisa Sagres Torun'.split()[i % 4]} {i}")),
+            Triple(thing, URIRef("urn:height"), Literal(f"{100 + i}", datatype=URIRef(str(XSD.decimal)))),
+            Triple(thing, URIRef("urn:note"), Literal("it stands and stands " * (200 + i))),
+            Triple(thing, URIRef("urn:code"), Literal("ab" * 1500 + str(i))),
+        ]
+    with mrag.connect() as other:
+        for graph in (kg, other):
+            graph.insert(triples)
+        for question in ("What is the height of Tower of Pisa 1?", "Which towers have height 105?"):
+            here, there = (mrag.ask(graph, question, model="none", how="plan") for graph in (kg, other))
+            assert (here.way, here.text) == (there.way, there.text)
+            assert here.way == "plan" and here.citations, here.text
+            assert [c.text for c in here.citations] == [c.text for c in there.citations]

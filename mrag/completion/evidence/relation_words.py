@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Final
 
-from rdflib import URIRef
+from rdflib import Literal, URIRef
 
 from mrag.completion.evidence.passages import Passage
 from mrag.completion.evidence.sayings import further
@@ -314,9 +314,9 @@ def _linked(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, 
     """Return which relations the graph has between entities, in their direction."""
     both = sorted(pairs | {(b, a) for a, b in pairs})
     query = queries.get("completion/predicates")
-    rows = [(URIRef(a), URIRef(b)) for a, b in both]
+    rows = [(Literal(n), URIRef(a), URIRef(b)) for n, (a, b) in enumerate(both)]
     found: dict[tuple[str, str], set[str]] = {}
     for text in query.batches(query.params[0], rows, limit=1_000_000):
-        for s, p, o in kg.select(text):
+        for _, s, p, o in kg.select(text):
             found.setdefault((str(s), str(o)), set()).add(str(p))
     return found

@@ -190,7 +190,7 @@ class _Counting:
 
     def _sample(self, name: str, use: PropertyUsage, size: int) -> list[str]:
         text = queries.get(f"planning/{name}-sample").bind(property=[use.iri], sample=size)
-        return [str(value) for (value,) in self.kg.select(text)]
+        return list(dict.fromkeys(str(value) for (value,) in self.kg.select(text)))
 
     def _scale_ranges(self) -> None:
         for p in self.large:
