@@ -110,7 +110,9 @@ def _without_languages(part: CompValue) -> Iterator[object]:
     if part.name == "Builtin_isIRI":
         yield part.arg
     if part.name == "Extend":
-        told = isinstance(part.expr, CompValue) and part.expr.name in _PLAIN_TEXTS
+        # The beginning of a plain text is one.
+        told_by = part.expr.arg if getattr(part.expr, "name", "") == "Builtin_SUBSTR" else part.expr
+        told = isinstance(told_by, CompValue) and told_by.name in _PLAIN_TEXTS
         if told or str(part.expr).startswith("__agg"):
             yield part.var
     for row in part.get("res") or () if part.name == "values" else ():
