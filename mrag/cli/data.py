@@ -275,6 +275,8 @@ def index(
                 f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s. "
                 f"Analyser: {made.analyser}."
             )
+            if made.fusion is not None:
+                show(f"Fusion: {made.fusion}.")
 
 
 def loading(graph: KnowledgeGraph) -> Callable[[], str]:

@@ -159,11 +159,25 @@ class Bm25Index:
         return Bm25Index(self.params, self.rows.without(ids), self.postings)
 
     @cached_property
-    def _norms(self) -> npt.NDArray[np.float64]:
-        lengths = np.concatenate([p.lengths for p in self.postings])
-        mean = int(lengths[self.rows.live].sum(dtype=np.int64)) / self.rows.count
-        relative = lengths / mean if mean else np.zeros(len(lengths))
+    def _lengths(self) -> npt.NDArray[np.int32]:
+        return np.concatenate([p.lengths for p in self.postings])
+
+    @cached_property
+    def _mean_length(self) -> float:
+        return int(self._lengths[self.rows.live].sum(dtype=np.int64)) / self.rows.count
+
+    def _norm(self, lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+        relative = lengths / self._mean_length if self._mean_length else np.zeros(len(lengths))
         return self.params.k1 * (1 - self.params.b + self.params.b * relative)
+
+    @cached_property
+    def _norms(self) -> npt.NDArray[np.float64]:
+        return self._norm(self._lengths)
+
+    def _idf(self, df: int) -> float:
+        if self.params.idf == "plain":
+            return math.log(self.rows.count / df)
+        return math.log(1 + (self.rows.count - df + 0.5) / (df + 0.5))
 
     def _column(
         self, rows: npt.NDArray[np.int64], impacts: npt.NDArray[np.float64]
@@ -189,12 +203,7 @@ class Bm25Index:
             row, count = row[live], count[live]
         impacts = np.empty(0)
         if len(row):
-            df = len(row)
-            if self.params.idf == "plain":
-                idf = math.log(self.rows.count / df)
-            else:
-                idf = math.log(1 + (self.rows.count - df + 0.5) / (df + 0.5))
-            exact = idf * count / (count + self._norms[row])
+            exact = self._idf(len(row)) * count / (count + self._norms[row])
             impacts = (np.rint(exact * _GRAIN) / _GRAIN).astype(np.float32).astype(np.float64)
         # Emptied rather than trimmed: a term comes back for the price of one pass over its postings.
         whole = self._column(row, impacts) if len(row) * _FREQUENT > self.rows.total else None
@@ -205,7 +214,8 @@ class Bm25Index:
         self._cache[name] = term = _Term(row, impacts, whole)
         return term
 
-    def _meant(self, text: str) -> list[str]:
+    def words(self, text: str) -> list[str]:
+        """Return the words of a query that count: its function words only if it has no others."""
         tokens = self.params.analysis.tokens(text)
         if not self.params.stop_words:
             return tokens
@@ -215,7 +225,7 @@ class Bm25Index:
     def _query(self, text: str) -> Mapping[str, int]:
         terms = self.params.analysis.terms
         counts: dict[str, int] = {}
-        for token in self._meant(text):
+        for token in self.words(text):
             for term in terms(token):
                 counts[term] = counts.get(term, 0) + 1
         return counts
@@ -254,6 +264,33 @@ class Bm25Index:
         found = contenders(scores, k)
         found = found[scores[found] > 0]
         return self.rows.order(found, scores[found], k)
+
+    def scores(self, text: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return the scores of some rows for a query, those that `search` would give."""
+        sums = np.zeros(len(rows))
+        for name, times in (self._query(text) if len(rows) else {}).items():
+            term = self._term(name)
+            if len(term.rows):
+                at = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
+                sums += np.where(term.rows[at] == rows, term.impacts[at] * times, 0)
+        return sums.astype(np.float32)
+
+    def score_of(self, text: str, document: str) -> float:
+        """Return the score for a query of a document that is not there, by the statistics of those that are.
+
+        Example:
+            >>> index = Bm25Index.of([("ex:1", "a red leather shoe"), ("ex:2", "a blue coat")])
+            >>> round(index.score_of("red shoes", "a red leather shoe"), 3)
+            0.595
+        """
+        analysis = self.params.analysis
+        terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
+        [norm] = self._norm(np.array([len(terms)], np.int32))
+        parts = []
+        for name, times in self._query(text).items():
+            if (count := terms.count(name)) and (df := len(self._term(name).rows)):
+                parts.append(times * self._idf(df) * count / (count + float(norm)))
+        return math.fsum(parts)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
         """Return what each term of a query adds to the score of a document.
@@ -296,7 +333,7 @@ class Bm25Index:
         """
         found: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
-        for token in self._meant(text):
+        for token in self.words(text):
             for name, word in self.params.analysis.shown(token):
                 shown.setdefault(name, word)
         for name, word in shown.items() if self.rows.count else ():

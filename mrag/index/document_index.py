@@ -15,6 +15,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedders import Embedder
+from mrag.index.known_items import FusionWeight, learnt
 from mrag.index.segments.changes import SyncReport, compared
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, search
@@ -197,38 +198,42 @@ class DocumentIndex:
         *,
         mode: Mode = "hybrid",
         allowed: Collection[str] | None = None,
-        weights: tuple[float, float] = (1.0, 1.0),
+        weight: float = 0.5,
     ) -> list[Match]:
         """Find the documents nearest to a text.
 
         Args:
             text: What is sought, in words.
             k: How many documents at most, 1 or more.
-            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: reciprocal rank fusion of the
-                best max(100, 10 k) of each. In an index without vectors, `hybrid` has one ranker.
+            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the scores of the best
+                max(100, 10 k) of each, added. In an index without vectors, `hybrid` is `bm25`.
             allowed: IDs of the documents that may be found; all if left out.
-            weights: Of `hybrid`, the weight of BM25 and of the vectors.
+            weight: Of `hybrid`, the share of the vectors, between 0 and 1.
 
         Returns:
             Matches, best first, ties by ID. The same documents and query give the same list.
 
         Raises:
-            ConfigError: If k or the mode cannot be used, or vectors are asked for that the index has
-                not or for which it was opened without model.
+            ConfigError: If k, the mode or the weight cannot be used, or vectors are asked for that the
+                index has not or for which it was opened without model.
             IndexMismatch: If the model gives vectors of another dimension.
             ModelError: If the model fails.
         """
         state = self._state
-        if k < 1 or mode not in get_args(Mode):
-            hint = "k is 1 or more; mode is hybrid, bm25 or dense."
+        if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
+            hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
             raise ConfigError(f"Cannot search with k={k} and mode={mode!r}.", hint=hint)
         vector = None
         if mode == "dense" or (mode == "hybrid" and state.manifest.embedder is not None):
             vector = self._model.query_vector(state, text)
-        return search(state, text, vector, k, mode=mode, allowed=allowed, weights=weights)
+        return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
+
+    def learnt_weight(self) -> FusionWeight:
+        """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
+        return learnt(self._state, self._model)
 
     def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Return what each term of a query adds to the BM25 score of a document; see `Bm25Index.explain`."""
+        """Return what each term adds to the BM25 score of a document; see `Bm25Index.explain`."""
         return self._state.bm25.explain(text, str(doc_id))
 
     def sync(

@@ -17,6 +17,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.index.bm25 import Bm25Params
+from mrag.index.known_items import FusionWeight
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM
 from mrag.stores.base import Limits, SelectResult
@@ -100,6 +101,7 @@ class IndexInfo:
         stale: Whether the graph, or the definition's queries, have changed since.
         definition: What it is made of; None where a server keeps it.
         analyser: How its words are stemmed; empty where a server keeps it.
+        fusion: How words and vectors are fused; None where there are no vectors, or a server does it.
     """
 
     name: str
@@ -109,6 +111,7 @@ class IndexInfo:
     stale: bool
     definition: Definition | None
     analyser: str = ""
+    fusion: FusionWeight | None = None
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:

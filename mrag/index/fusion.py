@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: one ranking out of several, from ranks alone."""
+"""One ranking out of several: by their scores where these are known for every item, else by ranks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Final, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from mrag.errors import ConfigError
 
-__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion"]
+__all__ = ["RRF_K", "candidates", "convex_combination", "reciprocal_rank_fusion"]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -29,12 +32,44 @@ def candidates(k: int) -> int:
     return max(100, 10 * k)
 
 
+def convex_combination(
+    words: npt.NDArray[np.float32], cosines: npt.NDArray[np.float32], base: float, dense: float
+) -> npt.NDArray[np.float64]:
+    """Fuse two scores of the same documents: each as a share of its best, from what says nothing upwards.
+
+    Of BM25 nothing is 0; of cosines it is their mean over all documents, which differs from model to model
+    (convex combination, Bruch, Gai and Ingber, 2023, An Analysis of Fusion Functions for Hybrid Retrieval,
+    ACM TOIS 42(1); there the lower end is the least score that is possible). Where one of the two finds
+    nothing, the other counts alone.
+
+    Args:
+        words: BM25 scores, 0 or more.
+        cosines: Cosines of the same documents with the query.
+        base: The mean cosine of the query with documents.
+        dense: Share of the cosines, between 0 and 1.
+
+    Returns:
+        Scores from 0 to 1; 1 is best in both.
+
+    Example:
+        >>> words, cosines = np.array([4, 2, 0], np.float32), np.array([0.5, 0.1, 0.9], np.float32)
+        >>> convex_combination(words, cosines, 0.1, 0.5).round(3).tolist()
+        [0.75, 0.25, 0.5]
+    """
+    most = float(words.max(initial=0))
+    best = float(cosines.max(initial=-1))
+    least = base if best > base else float(cosines.min(initial=-1))
+    near = np.clip((cosines.astype(np.float64) - least) / ((best - least) or 1.0), 0, None)
+    if not most:
+        return near
+    return (1 - dense) * (words.astype(np.float64) / most) + dense * near
+
+
 def reciprocal_rank_fusion(
     rankings: Sequence[Sequence[T]],
     *,
     weights: Sequence[float] | None = None,
     k: int = RRF_K,
-    normalise: bool = False,
 ) -> list[tuple[T, float]]:
     """Fuse rankings: each gives its item at rank r the score `weight / (k + r)`, counted from 1.
 
@@ -45,8 +80,6 @@ def reciprocal_rank_fusion(
         rankings: Lists of items, best first. An item that a list repeats counts where it is best.
         weights: One number per ranking, 0 or more; all 1 if left out.
         k: The constant of the formula, above -1.
-        normalise: Divide by what an item that is first in every ranking gets, so that scores lie
-            between 0 and 1.
 
     Returns:
         Every item with its score, best first, ties in the order of the items' text. The order of
@@ -57,9 +90,9 @@ def reciprocal_rank_fusion(
             is -1 or less.
 
     Example:
-        >>> fused = reciprocal_rank_fusion([["a", "b"], ["b", "c"]], normalise=True)
-        >>> [(item, round(score, 3)) for item, score in fused]
-        [('b', 0.992), ('a', 0.5), ('c', 0.492)]
+        >>> fused = reciprocal_rank_fusion([["a", "b"], ["b", "c"]])
+        >>> [(item, round(score, 4)) for item, score in fused]
+        [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
     """
     shares = [1.0] * len(rankings) if weights is None else list(weights)
     if len(shares) != len(rankings) or not all(math.isfinite(w) and w >= 0 for w in shares):
@@ -74,6 +107,5 @@ def reciprocal_rank_fusion(
         for rank, item in enumerate(dict.fromkeys(ranking), 1):
             parts.setdefault(item, []).append(share / (k + rank))
     # fsum rounds once, so the sum is the same in whatever order the rankings come.
-    top = math.fsum(share / (k + 1) for share in shares) if normalise else 1.0
-    scores = {item: math.fsum(part) / top if top else 0.0 for item, part in parts.items()}
+    scores = {item: math.fsum(part) for item, part in parts.items()}
     return sorted(scores.items(), key=lambda entry: (-entry[1], str(entry[0])))

@@ -11,8 +11,9 @@ import hashlib
 import logging
 import re
 import shutil
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, IndexInfo, documents, why_empty
 from mrag.index.embedders import Embedder, embedder
+from mrag.index.known_items import FusionWeight
 from mrag.index.searches import INSTANCE, as_triples, searches
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
 from mrag.index.server_similarity import build as build_on_server
@@ -53,6 +55,11 @@ class SimilarityIndex:
         self.name = name
         self.files = files
 
+    @property
+    def weight(self) -> FusionWeight:
+        """How words and vectors are fused."""
+        return FusionWeight.from_json(self.files.extra.get("fusion"))
+
     def search(
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
     ) -> list[Match]:
@@ -61,12 +68,12 @@ class SimilarityIndex:
         Args:
             text: The words to search for.
             k: Most hits.
-            mode: `hybrid` fuses BM25 and dense vectors; without vectors it is BM25.
+            mode: `hybrid` fuses BM25 and dense vectors by `weight`; without vectors it is BM25.
             allowed: IRIs of the only documents to consider; all when None.
         """
         if mode != "bm25" and self.files.embedder_name is None:
             mode = "bm25"
-        return self.files.search(text, k, mode=mode, allowed=allowed)
+        return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.dense)
 
     def search_document(self, iri: str, k: int) -> list[Match]:
         """Return the documents most similar to the document of an entity, itself left out.
@@ -160,7 +167,7 @@ class SimilarityIndexes:
                 hint = "Use minilm or another model."
                 raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
-        chosen, knobs = embedder(model), definition.bm25
+        started, chosen, knobs = time.perf_counter(), embedder(model), definition.bm25
         if not (texts := list(documents(self.kg, definition))):
             raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
         extra = {
@@ -171,9 +178,15 @@ class SimilarityIndexes:
             "model": model if isinstance(model, str) else "",
         }
         files = self._files(name, chosen, knobs)
+        before = FusionWeight.from_json(files.extra.get("fusion"))
         report = files.sync(texts, extra=extra, on_progress=on_progress)
+        if chosen is not None:
+            changed = before.changed + report.added + report.changed + report.deleted
+            weight = replace(before, changed=changed)
+            weight = files.learnt_weight() if weight.due else weight
+            files.delete((), extra={**extra, "fusion": weight.to_json()})
         self._open[name] = SimilarityIndex(name, files)
-        return report
+        return replace(report, seconds=time.perf_counter() - started)
 
     def get(
         self,
@@ -237,7 +250,8 @@ class SimilarityIndexes:
             )
         definition = Definition.from_json(extra["definition"])
         told = (len(files), files.embedder_name, int(extra["revision"]), self._stale(files), definition)
-        return IndexInfo(name, *told, files.bm25_params.analyser)
+        fusion = None if files.embedder_name is None else FusionWeight.from_json(extra.get("fusion"))
+        return IndexInfo(name, *told, files.bm25_params.analyser, fusion)
 
     def delete(self, name: str) -> None:
         """Remove an index.
@@ -317,7 +331,7 @@ class SimilarityIndexes:
         try:
             # What is damaged would stay so in all that does not change.
             index = DocumentIndex.open(path, embedder=None, thorough=True)
-            if _kind(index) == wanted:
+            if (index.embedder_name, index.bm25_params) == wanted:
                 return DocumentIndex.open(path, embedder=chosen)
             was = (index.embedder_name, index.bm25_params.analyser)
             logger.info("index %s was built with %s, %s and is built anew", name, *was)
@@ -333,7 +347,3 @@ def home(kg: KnowledgeGraph) -> Path | None:
         return Path(rest + ".mrag") / kg.name / "index" if rest else None
     digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
     return user_data_path("mrag") / digest / kg.name / "index"
-
-
-def _kind(files: DocumentIndex) -> tuple[str | None, Bm25Params]:
-    return files.embedder_name, files.bm25_params

@@ -109,7 +109,7 @@ def test_modes_and_what_matches_tell(wordllama: WordLlamaEmbedder) -> None:
     both = index.search("leather shoes", 5)
     assert both[0].doc_id == "ex:shoe" and both[0].score == 1.0
     assert [m.dense_rank for m in both] == [1, *[m.dense_rank for m in both[1:]]] and len(both) == 5
-    assert index.search("leather footwear", 1, weights=(0, 1))[0].score <= 1
+    assert index.search("leather footwear", 1, weight=1)[0].score <= 1
     assert index.search("", 3) == [] and index.search("", 3, mode="dense") == []
 
 

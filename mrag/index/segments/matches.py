@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mrag.index.fusion import candidates, reciprocal_rank_fusion
-from mrag.index.segments.rows import Ranking, Rows
+from mrag.index.fusion import candidates, convex_combination
+from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
 __all__ = ["Match", "Mode", "search"]
@@ -24,8 +24,8 @@ class Match:
 
     Args:
         doc_id: Its ID.
-        score: Higher is better. Of `hybrid`, fused ranks between 0 and 1, where 1 is first by both
-            rankers; of `bm25`, the BM25 score; of `dense`, the cosine.
+        score: Higher is better. Of `hybrid`, both scores fused, between 0 and 1, where 1 is best by both;
+            of `bm25`, the BM25 score; of `dense`, the cosine.
         bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
         dense_rank: The same by vectors.
         bm25_score: Its BM25 score; None as above.
@@ -50,7 +50,7 @@ def search(
     *,
     mode: Mode,
     allowed: Collection[str] | None,
-    weights: tuple[float, float],
+    weight: float,
 ) -> list[Match]:
     """Rank documents; see `DocumentIndex.search`.
 
@@ -61,34 +61,37 @@ def search(
         k: How many documents at most.
         mode: By what to rank.
         allowed: IDs of the documents that may be found; None for all.
-        weights: Of `hybrid`, the weight of BM25 and of the vectors.
+        weight: Of `hybrid`, the share of the vectors, between 0 and 1.
     """
     mask = None if allowed is None else state.rows.mask(allowed)
     depth = candidates(k) if mode == "hybrid" else k
-    words: dict[str, tuple[int, float]] = {}
-    nearest: dict[str, tuple[int, float]] = {}
-    if mode != "dense":
-        words = _ranked(state.rows, state.bm25.search(text, depth, mask))
+    nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))
+    words = nothing if mode == "dense" else state.bm25.search(text, depth, mask)
     # A text without a known token has no direction, so no document is near to it.
-    if vector is not None and state.rows.count and vector.any():
-        nearest = _ranked(state.rows, state.dense.search(vector, depth, mask))
-    if mode == "hybrid":
-        rankings = [list(words)] if vector is None else [list(words), list(nearest)]
-        fused = reciprocal_rank_fusion(rankings, weights=weights[: len(rankings)], normalise=True)
-        scored = fused[:k]
-    else:
-        scored = [(doc_id, score) for doc_id, (_, score) in (words or nearest).items()]
-    rows = [state.rows.row_of(doc_id) for doc_id, _ in scored]
-    terms = state.bm25.matching(text, np.array(rows, np.int64))
+    known = vector is not None and state.rows.count and vector.any()
+    nearest = state.dense.search(vector, depth, mask) if known and vector is not None else nothing
+    rows, scores = words if len(words[0]) else nearest
+    if mode == "hybrid" and vector is not None and len(nearest[0]):
+        rows = np.union1d(words[0], nearest[0])
+        cosines = state.dense.cosines(vector, rows)
+        fused = convex_combination(state.bm25.scores(text, rows), cosines, state.base(vector), weight)
+        rows, scores = state.rows.order(rows, fused.astype(np.float32), k)
+    elif mode == "hybrid" and len(scores):
+        scores = scores / scores[0]
+    by_words, by_meaning = _ranked(words), _ranked(nearest)
     none = (None, None)
     found = []
-    for (doc_id, score), shared in zip(scored, terms, strict=True):
-        bm25_rank, bm25_score = words.get(doc_id, none)
-        dense_rank, dense_score = nearest.get(doc_id, none)
-        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, shared))
+    for row, score, terms in zip(
+        rows[:k].tolist(), scores[:k].tolist(), state.bm25.matching(text, rows[:k]), strict=True
+    ):
+        bm25_rank, bm25_score = by_words.get(row, none)
+        dense_rank, dense_score = by_meaning.get(row, none)
+        found.append(
+            Match(state.rows.id_of(row), score, bm25_rank, dense_rank, bm25_score, dense_score, terms)
+        )
     return found
 
 
-def _ranked(rows: Rows, ranking: Ranking) -> dict[str, tuple[int, float]]:
+def _ranked(ranking: Ranking) -> dict[int, tuple[int, float]]:
     found = zip(ranking[0].tolist(), ranking[1].tolist(), strict=True)
-    return {rows.id_of(row): (rank, score) for rank, (row, score) in enumerate(found, 1)}
+    return {row: (rank, score) for rank, (row, score) in enumerate(found, 1)}

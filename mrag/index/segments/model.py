@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,14 @@ class IndexModel:
             IndexMismatch: If the vector has other dimensions than the index.
         """
         return fitting(unit(self._of(state).embed_query(text)), state.manifest.dim)
+
+    def embedded(self, state: DocumentState, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Embed texts that do not enter the index, shape (len(texts), dim).
+
+        Raises:
+            ConfigError: If the index has no vectors, or was opened without its model.
+        """
+        return self._of(state).embed_documents(texts)
 
     def vectors(
         self, state: DocumentState, texts: Collection[str], on_progress: Progress, batch: int

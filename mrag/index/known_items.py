@@ -1,0 +1,160 @@
+"""How much vectors count beside words, from questions that an index makes of its own documents.
+
+A known-item question is a sentence of a document, and its answer the document without that sentence
+(Azzopardi, de Rijke and Balog, 2007, Building Simulated Queries for Known-Item Topics, SIGIR). Nobody has to
+judge anything. Such questions share their author's words with their documents, which favours BM25 somewhat;
+so vectors keep their half unless another share is significantly better, as where a model knows nothing of the
+texts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from mrag.index.fusion import candidates, convex_combination
+from mrag.index.local_models import unit
+from mrag.index.segments.model import IndexModel
+from mrag.index.segments.state import DocumentState
+
+__all__ = ["EVEN", "FusionWeight", "learnt"]
+
+EVEN: Final = 0.5
+"""The share of vectors unless something else is shown to be better."""
+_SHARES: Final = tuple(n / 10 for n in range(1, 10))
+_QUESTIONS = 100
+_LEAST = 50
+"""Questions below which nothing is learnt."""
+_SCANNED = 2000
+"""Documents that are looked through for questions."""
+_WORDS = 2
+"""Words that a question has at least."""
+_ERRORS = 2.0
+"""Standard errors of a paired difference above which it counts."""
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True)
+class FusionWeight:
+    """How vectors and words are fused, and what that rests on.
+
+    Attributes:
+        dense: The share of the vectors, between 0 and 1.
+        questions: How many questions it was learnt from; 0 if there were too few.
+        fused: The mean reciprocal rank of the right document with this share.
+        words: The same by words alone.
+        vectors: The same by vectors alone.
+        documents: How many documents the index had then.
+        changed: How many came, went or changed since.
+    """
+
+    dense: float = EVEN
+    questions: int = 0
+    fused: float = 0.0
+    words: float = 0.0
+    vectors: float = 0.0
+    documents: int = 0
+    changed: int = 0
+
+    @property
+    def due(self) -> bool:
+        """Whether a tenth of the documents has changed since, or the index has outgrown having too few."""
+        return self.changed * 10 > self.documents
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any] | None) -> FusionWeight:
+        """Return what `to_json` gave; of nothing, the even shares."""
+        return cls(**kept) if kept is not None else cls()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        shares = f"words {1 - self.dense:.0%}, meaning {self.dense:.0%}"
+        if not self.questions:
+            return f"{shares} (too few texts to learn from)"
+        return (
+            f"{shares}; of {self.questions} questions made from the texts the right one is found with MRR "
+            f"{self.fused:.2f} by both, {self.words:.2f} by words, {self.vectors:.2f} by meaning"
+        )
+
+
+def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
+    """Learn the share of the vectors of an index.
+
+    Args:
+        state: The index.
+        model: Its embedding model.
+
+    Raises:
+        ModelError: If the model fails.
+    """
+    asked = _questions(state)
+    if len(asked) < _LEAST:
+        return FusionWeight(documents=state.rows.count)
+    rests = model.embedded(state, [rest for _, _, rest in asked])
+    shares = (0.0, *_SHARES, 1.0)
+    found = np.array(
+        [_ranks(state, model, shares, *one, rest) for one, rest in zip(asked, rests, strict=True)]
+    )
+    means = found.mean(axis=0)
+    at = _chosen(found[:, 1:-1]) + 1
+    fused, words, vectors = (round(float(means[i]), 4) for i in (at, 0, -1))
+    return FusionWeight(shares[at], len(asked), fused, words, vectors, state.rows.count)
+
+
+def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
+    """Return rows, a sentence of each, and its text without that sentence."""
+    found = []
+    for row in state.sample(_SCANNED):
+        segment, at = state.place(row)
+        parts = [part.strip() for part in _SENTENCE.split(segment.texts[at]) if part.strip()]
+        distinct = list(dict.fromkeys(part.rstrip(".") for part in parts))
+        usable = [part for part in distinct if len(state.bm25.words(part)) >= _WORDS]
+        if len(distinct) < 2 or not usable:
+            continue
+        # Which of the sentences is asked is as good as random, and the same each time.
+        asked = usable[int.from_bytes(segment.digests[at].tobytes()[-4:], "big") % len(usable)]
+        found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
+        if len(found) == _QUESTIONS:
+            break
+    return found
+
+
+def _ranks(
+    state: DocumentState,
+    model: IndexModel,
+    shares: tuple[float, ...],
+    row: int,
+    text: str,
+    rest: str,
+    vector: np.ndarray[Any, np.dtype[np.float32]],
+) -> list[float]:
+    """Return the reciprocal rank of what is left of a document, for each share of the vectors."""
+    query = model.query_vector(state, text)
+    depth = candidates(1)
+    rows = np.union1d(state.bm25.search(text, depth)[0], state.dense.search(query, depth)[0])
+    rows = rows[rows != row]
+    words = np.append(state.bm25.scores(text, rows), np.float32(state.bm25.score_of(text, rest)))
+    cosines = np.append(state.dense.cosines(query, rows), np.float32((query * unit(vector)).sum()))
+    base = state.base(query)
+    ranks = []
+    for share in shares:
+        fused = convex_combination(words, cosines, base, share)
+        rank = 1 + int(np.count_nonzero(fused[:-1] > fused[-1]))
+        ranks.append(1 / rank if rank <= depth else 0.0)
+    return ranks
+
+
+def _chosen(found: np.ndarray[Any, np.dtype[np.float64]]) -> int:
+    """Return the middle column, or the best if the middle is significantly worse."""
+    middle, best = found.shape[1] // 2, int(np.argmax(found.mean(axis=0)))
+    difference = found[:, best] - found[:, middle]
+    error = float(difference.std(ddof=1)) / math.sqrt(len(difference))
+    return best if float(difference.mean()) > _ERRORS * error else middle

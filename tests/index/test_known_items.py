@@ -1,0 +1,126 @@
+"""How much vectors count is learnt from the documents alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdflib import RDFS, Literal, URIRef
+
+import mrag
+from mrag.index.bm25 import Bm25Index
+from mrag.index.document_index import DocumentIndex
+from mrag.index.embedders import Embedder, Vectors, WordLlamaEmbedder
+from mrag.index.known_items import EVEN, FusionWeight
+from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.terms import Triple
+
+from .conftest import Cranfield
+
+
+class RandomVectors:
+    """A model that knows nothing."""
+
+    name = "random"
+    dim = 32
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        vector = np.random.default_rng(seed).normal(size=self.dim)
+        return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+THINGS = "lamp table chair shelf window door carpet mirror candle drawer".split()
+TRAITS = "oak birch brass linen velvet marble copper wicker enamel walnut".split()
+
+
+def documents(count: int) -> list[tuple[str, str]]:
+    return [
+        (
+            f"ex:{n:03}",
+            f"{THINGS[n % 10]} {n}. It is made of {TRAITS[n // 10 % 10]} and number {n} of the house. "
+            f"Stands beside the {THINGS[n * 7 % 10]} of {TRAITS[n * 3 % 10]}, facing {n * 13 % 97}.",
+        )
+        for n in range(count)
+    ]
+
+
+def index_of(model: Embedder, texts: Sequence[tuple[str, str]], parts: int = 1) -> DocumentIndex:
+    index = DocumentIndex.create(None, embedder=model)
+    for part in range(parts):
+        index.add(texts[part::parts])
+    return index
+
+
+def test_a_model_that_knows_nothing_counts_little_and_costs_nothing(cranfield: Cranfield) -> None:
+    index = index_of(RandomVectors(), cranfield.documents)
+    learnt = index.learnt_weight()
+    assert learnt.dense == 0.1 and learnt.words > learnt.vectors and learnt.questions == 100
+
+    def found(weight: float, mode: str = "hybrid") -> float:
+        ranks = []
+        for text, relevant in cranfield.queries:
+            hits = index.search(text, 10, mode=mode, weight=weight)  # type: ignore[arg-type]
+            ranks.append(max((1 / n for n, m in enumerate(hits, 1) if m.doc_id in relevant), default=0.0))
+        return float(np.mean(ranks))
+
+    words = found(EVEN, "bm25")
+    assert found(EVEN) < 0.7 * words < 0.95 * words <= found(learnt.dense)
+
+
+def test_a_model_that_knows_something_keeps_its_half(
+    cranfield: Cranfield, wordllama: WordLlamaEmbedder
+) -> None:
+    learnt = index_of(wordllama, cranfield.documents).learnt_weight()
+    assert learnt.dense == EVEN and learnt.fused > learnt.vectors
+
+
+def test_the_share_rests_on_the_documents_alone() -> None:
+    texts = documents(300)
+    one = index_of(RandomVectors(), texts).learnt_weight()
+    assert one == index_of(RandomVectors(), texts[::-1], parts=4).learnt_weight()
+    assert one == FusionWeight.from_json(one.to_json()) and one.questions == 100
+
+
+def test_few_texts_teach_nothing() -> None:
+    learnt = index_of(RandomVectors(), documents(20)).learnt_weight()
+    assert (learnt.dense, learnt.questions) == (EVEN, 0) and "too few" in str(learnt)
+
+
+def test_a_document_that_is_not_there_is_scored_as_if_it_were() -> None:
+    texts = documents(50)
+    index = Bm25Index.of(texts)
+    for text in ("marble table", "stands beside the lamp", "of the house 7 7"):
+        rows, scores = index.search(text, 50)
+        assert index.scores(text, np.sort(rows)).tolist() == scores[np.argsort(rows)].tolist()
+        for row, score in zip(rows[:5], scores[:5], strict=True):
+            told = index.score_of(text, dict(texts)[index.rows.id_of(int(row))])
+            assert told == pytest.approx(float(score), rel=1e-5)
+
+
+def test_a_graph_learns_its_share_again_when_much_has_changed(tmp_path: Path) -> None:
+    def named(items: Sequence[tuple[str, str]]) -> list[Triple]:
+        return [Triple(URIRef(i), RDFS.comment, Literal(text)) for i, text in items]
+
+    texts = documents(200)
+    with mrag.connect(f"oxigraph:{tmp_path}/db") as kg:
+        kg.insert(named(texts[:100]))
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build(model=RandomVectors())
+        first = indexes.info().fusion
+        assert first is not None and (first.documents, first.changed) == (100, 0)
+        kg.insert(named(texts[100:105]))
+        indexes.build(model=RandomVectors())
+        second = indexes.info().fusion
+        assert second is not None and (second.documents, second.changed) == (100, 5)
+        assert indexes.get(model=RandomVectors()).search("lamp", 3)
+        kg.insert(named(texts[105:]))
+        indexes.build(model=RandomVectors())
+        third = indexes.info().fusion
+        assert third is not None and (third.documents, third.changed) == (200, 0)
