@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.answering import aask, ask, search, stream, verify
     from mrag.retrieval.explanation import explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
+    from mrag.retrieval.registry import known_rankers, ranker
     from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
     from mrag.stores.base import Limits
 
@@ -37,8 +38,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ContextSettings", "FusedRanker", "Hit", "Hits", "KnowledgeGraph", "Limits", "MragError", "Question",
     "Ranker", "SimilarityIndexes", "SimilarityRanker", "Triple", "TripleStoreRetriever", "__version__",
-    "aask", "ask", "connect", "demo", "expand", "explain", "format_docs", "reason", "search", "stream",
-    "verify",
+    "aask", "ask", "connect", "demo", "expand", "explain", "format_docs", "known_rankers", "ranker",
+    "reason", "search", "stream", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -55,6 +56,7 @@ __getattr__, __dir__ = lazy(
         "retrieval.answering": "aask ask search stream verify",
         "retrieval.explanation": "explain",
         "retrieval.rankers": "FusedRanker Hit Hits Question Ranker SimilarityRanker",
+        "retrieval.registry": "known_rankers ranker",
         "retrieval.retriever": "TripleStoreRetriever format_docs",
         "stores.base": "Limits",
     },

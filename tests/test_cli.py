@@ -230,7 +230,7 @@ BAD = {
     "no such store": (["ask", "x", "--store", "mongodb:x"], "No store is of kind"),
     "no ollama": (["ask", "x", "--model", "ollama:llama3.2"], "ollama serve"),
     "no model file": (["ask", "x", "--model", "local:nowhere.gguf"], "nowhere.gguf"),
-    "bad mode": (["search", "x", "--mode", "nothing"], "hybrid, bm25 or dense"),
+    "bad ranker": (["search", "x", "--ranker", "nothing"], "There are: bm25, cel"),
     "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
     "not an answer": (["verify", "broken.ttl"], "Not JSON"),
 }

@@ -226,7 +226,7 @@ def test_unknown_arguments_are_errors() -> None:
         ({"kg": kg, "settings": {"hopps": 2}}, "no argument 'hopps'. Did you mean 'hops'?"),
         ({"kg": "graphdb:http://localhost"}, "kg is a knowledge graph, not str"),
         ({}, "kg is a knowledge graph, not NoneType"),
-        ({"kg": kg, "ranker": "bm25"}, "ranker is a Ranker, not str"),
+        ({"kg": kg, "ranker": 5}, "ranker is a Ranker, not int"),
     ):
         with pytest.raises(ConfigError, match=said.replace("?", r"\?")):
             TripleStoreRetriever(**arguments)

@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
 HOWS = ("auto", "plan", "read", "complete", "images")
 PLANNERS = ("judge", "writer", "tools", "parser")
-MODES = ("hybrid", "bm25", "dense")
+RankerOption = Annotated[
+    str,
+    typer.Option(
+        "--ranker",
+        "-r",
+        metavar="NAME",
+        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr, +cel, +llm:MODEL or "
+        "+cross-encoder:NAME behind it. Images: hybrid, bm25 or dense.",
+    ),
+]
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
 ]
@@ -79,6 +88,7 @@ def ask(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of entities.")] = 10,
+    ranker: RankerOption = "hybrid",
     hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from each entity.")] = 1,
     budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of context.")] = 4000,
     index: IndexOption = "main",
@@ -168,6 +178,7 @@ def ask(
     check_choice("planner", planner or "judge", PLANNERS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
+    from mrag.images.rankers import image_mode
     from mrag.retrieval.rankers import Question
 
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
@@ -181,12 +192,13 @@ def ask(
             say(f"Saved as {saved.name}.")
             reading = 1
         chosen = Settings.from_env(model=model)
-        ranker = _ranker(seen, text, image, media, looks, only) if pictured else None
+        mode = image_mode(ranker) if pictured else "hybrid"
+        ranks = _ranker(seen, text, image, media, looks, only, mode) if pictured else ranker
         talk = seen.conversation(
             model=chosen.model, planner=cast("Planner", planner or chosen.planner),
             k=k, index=index, how=cast("How", how),
             settings=ContextSettings(hops=hops, token_budget=budget),
-            texts=texts or None, media=media if pictured else None, ranker=ranker,
+            texts=texts or None, media=media if pictured else None, ranker=ranks,
         )  # fmt: skip
         if follow:
             for number, given in enumerate(follow_ups(talk, asked)):
@@ -204,7 +216,7 @@ def search(
     store: StoreOption = None,
     kg: KgOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
-    mode: Annotated[str, typer.Option(help="hybrid, bm25 or dense.")] = "hybrid",
+    ranker: RankerOption = "hybrid",
     index: IndexOption = "main",
     lang: KeptLanguageOption = None,
     image: ImageOption = None,
@@ -217,22 +229,23 @@ def search(
     """List the entities most similar to a text.
 
     \b
-    Example:
+    Examples:
       mrag search "triple store with reasoning" -k 5
+      mrag search "triple store with reasoning" --ranker bm25+mmr
     """
     if image is not None or media is not None:
-        _find(text, store, kg, image, media, looks, only, k, lang, mode, as_json=as_json)
+        _find(text, store, kg, image, media, looks, only, k, lang, ranker, as_json=as_json)
         return
     _require(text, "TEXT")
-    check_choice("mode", mode, MODES)
     from mrag.context.display import Display
     from mrag.index.freshness import freshen
-    from mrag.retrieval.rankers import Question, SimilarityRanker
+    from mrag.retrieval.rankers import Question
+    from mrag.retrieval.registry import ranker as named
 
     with opened(store, kg, lang, graph=graph, index=index) as seen:
         if (old := freshen(seen, index)) is not None:
             say(old, style="yellow")
-        hits = SimilarityRanker(seen, index, cast("Mode", mode)).rank(Question(text), k)
+        hits = named(ranker, seen, index=index).rank(Question(text), k)
         display = Display(seen)
         display.prepare([hit.iri for hit in hits])
         if as_json:
@@ -260,15 +273,16 @@ def _find(
     only: str | None,
     k: int,
     lang: str | None,
-    mode: str,
+    ranker: str,
     *,
     as_json: bool,
 ) -> None:
     """Find images of the graph."""
     from mrag.images.graph import file_names, files_of, names_of
+    from mrag.images.rankers import image_mode
     from mrag.retrieval.rankers import Question
 
-    check_choice("mode", mode, MODES)
+    mode = image_mode(ranker)
     folder = _folder(media)
     with opened(store, kg, lang, index="main") as graph:
         hits = _ranker(graph, text, image, folder, looks, only, mode).rank(Question(text, image), k)
@@ -300,7 +314,7 @@ def _ranker(
     media: Path | None,
     looks: str | None,
     only: str | None,
-    mode: str = "hybrid",
+    mode: Mode = "hybrid",
 ) -> Ranker:
     """Return what ranks the images of the graph for a question."""
     from mrag.config import Settings
@@ -309,7 +323,7 @@ def _ranker(
     return image_ranker(
         graph,
         media,
-        mode=cast("Mode", mode if text else "bm25"),
+        mode=mode if text else "bm25",
         text=Settings.from_env().embedder,
         looks=looks or ("none" if image is None else "conse"),
         allowed=None if only is None else _allowed(graph, only),

@@ -37,17 +37,26 @@ class System:
     about: str = ""
 
 
-def ranker_system(name: str, ranker: Ranker, about: str = "") -> System:
+def ranker_system(
+    name: str, ranker: Ranker, about: str = "", allowed: Collection[str] | None = None
+) -> System:
     """Make a system of a ranker.
 
     Args:
         name: What to call it.
         ranker: The ranker; its order counts, and its scores where they agree with it.
         about: As for `System`.
+        allowed: IRIs of the only entities that count; all if left out.
     """
+    only = None if allowed is None else frozenset(allowed)
 
     def search(text: str, k: int) -> Sequence[Scored]:
-        hits = ranker.rank(Question(text), k)
+        depth = k if only is None else 2 * k
+        hits = ranker.rank(Question(text), depth)
+        while only is not None and len(hits) == depth and sum(hit.iri in only for hit in hits) < k:
+            depth *= 2
+            hits = ranker.rank(Question(text), depth)
+        hits = [hit for hit in hits if only is None or hit.iri in only][:k]
         scored = tuple(Scored(hit.iri, hit.score) for hit in hits)
         return scored if scored == ordered(scored) else by_rank(hit.iri for hit in hits)
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from mrag.generation.result import Answer
     from mrag.graph.kg import KnowledgeGraph
     from mrag.graph.landing import UpdateReport
-    from mrag.index.document_index import Mode, SyncReport
+    from mrag.index.document_index import SyncReport
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs
-    from mrag.retrieval.rankers import Hits, Question
+    from mrag.retrieval.rankers import Hits, Question, Ranker
     from mrag.retrieval.routing import How
 
 
@@ -63,10 +63,10 @@ class Shortcuts:
         return cast("Closure", _public("mrag.reasoning.run", "reason")(self, **options))
 
     def search(
-        self, question: str | Question, k: int = 10, *, index: str = "main", mode: Mode = "hybrid"
+        self, question: str | Question, k: int = 10, *, index: str = "main", ranker: str | Ranker = "hybrid"
     ) -> Hits:
-        """Find entities by a similarity index; see `mrag.search`."""
-        found = _public("mrag.retrieval", "search")(self, question, k, index=index, mode=mode)
+        """Find entities by a ranker; see `mrag.search`."""
+        found = _public("mrag.retrieval", "search")(self, question, k, index=index, ranker=ranker)
         return cast("Hits", found)
 
     def ask(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -26,6 +26,19 @@ from mrag.index.similarity import SimilarityIndex, home
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker
 
 logger = logging.getLogger(__name__)
+
+
+def image_mode(name: str) -> Mode:
+    """Return the name of a ranker as one that ranks images by the sentences about them.
+
+    Raises:
+        ConfigError: If images are not ranked so.
+    """
+    if name not in get_args(Mode):
+        raise ConfigError(
+            f"Images are not ranked by {name!r}.", hint=f"There are: {', '.join(get_args(Mode))}."
+        )
+    return cast(Mode, name)
 
 
 class ImageTextRanker:

@@ -7,11 +7,12 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from mrag.errors import ConfigError, IndexError_
+from mrag.errors import IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
 from mrag.index.embedders import Embedder
@@ -22,6 +23,7 @@ from mrag.index.segments.matches import Match, Mode, search
 from mrag.index.segments.model import IndexModel
 from mrag.index.segments.pending import Progress
 from mrag.index.segments.rows import Mask
+from mrag.index.segments.segment import digest
 from mrag.index.segments.state import DocumentState, as_json
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
@@ -174,10 +176,7 @@ class DocumentIndex:
         return segment.texts[at]
 
     def refresh(self) -> bool:
-        """Take over what another process has committed.
-
-        Returns:
-            Whether there was something.
+        """Take over what another process has committed, and return whether there was something.
 
         Raises:
             MissingIndex, IndexMismatch, DamagedIndex: As `open` does.
@@ -219,14 +218,16 @@ class DocumentIndex:
             IndexMismatch: If the model gives vectors of another dimension.
             ModelError: If the model fails.
         """
-        state = self._state
-        if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
-            hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
-            raise ConfigError(f"Cannot search with k={k} and mode={mode!r}.", hint=hint)
-        vector = None
+        state, vector = self._state, None
         if mode == "dense" or (mode == "hybrid" and state.manifest.embedder is not None):
             vector = self._model.query_vector(state, text)
         return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
+
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+        keys = {doc_id: digest(self.text_of(doc_id)) for doc_id in ids if doc_id in self}
+        found = self._state.known_vectors(set(keys.values()))
+        return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
 
     def learnt_weight(self) -> FusionWeight:
         """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
@@ -283,14 +284,7 @@ class DocumentIndex:
         return self._update(documents, False, extra, on_progress, batch)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents; unknown IDs are passed over.
-
-        Args:
-            ids: Their IDs.
-            extra: JSON to keep with the index; None keeps what is there.
-
-        Returns:
-            How many there were.
+        """Delete documents, and return how many there were; `extra` is as for `sync`.
 
         Raises:
             IndexError_: If another writer is at work or the folder cannot be written.

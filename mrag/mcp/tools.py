@@ -101,7 +101,7 @@ class Tool:
 def search(desk: ToolContext, asked: given.SearchArguments) -> Result:
     """Rank entities by a similarity index."""
     desk.open_index()
-    ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.mode)
+    ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.ranker)
     hits = ranker.rank(Question(asked.text), asked.k)
     display = Display(desk.kg)
     display.prepare([hit.iri for hit in hits])

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs, explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
+    from mrag.retrieval.registry import RankerInfo, RankerRequest, known_rankers, ranker
+    from mrag.retrieval.reranking import CrossEncoderRanker, ListwiseRanker, MmrRanker
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever, format_docs, to_content_blocks
 
 __all__ = [
-    "Conversation", "FusedRanker", "Hit", "Hits", "Question", "Ranker", "Retrieval", "SimilarityRanker",
-    "TripleProofs", "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "retrieve", "search",
-    "stream", "to_content_blocks", "verify",
+    "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "ListwiseRanker", "MmrRanker",
+    "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval", "SimilarityRanker", "TripleProofs",
+    "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
+    "search", "stream", "to_content_blocks", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -26,6 +29,8 @@ __getattr__, __dir__ = lazy(
         "conversation": "Conversation",
         "explanation": "TripleProofs explain",
         "rankers": "FusedRanker Hit Hits Question Ranker SimilarityRanker",
+        "registry": "RankerInfo RankerRequest known_rankers ranker",
+        "reranking": "CrossEncoderRanker ListwiseRanker MmrRanker",
         "retriever": "Retrieval TripleStoreRetriever format_docs to_content_blocks",
     },
 )

@@ -16,12 +16,12 @@ from mrag.errors import MissingIndex
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS, status_of
-from mrag.index.document_index import Mode
 from mrag.index.freshness import freshen
 from mrag.planning.neural.choosing import Planner
 from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
-from mrag.retrieval.rankers import Hits, Question, Ranker, SimilarityRanker
+from mrag.retrieval.rankers import Hits, Question, Ranker
+from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, How, Texts, routed
 from mrag.stores.base import Dataset
 
@@ -57,7 +57,7 @@ def ask(
     reading: int = 1,
     texts: Texts | None = None,
     media: str | Path | None = None,
-    ranker: Ranker | None = None,
+    ranker: str | Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
     planner: Planner = "judge",
 ) -> Answer:
@@ -84,7 +84,8 @@ def ask(
         texts: Texts that may have what the graph lacks: files or folders, or a `Completer` of your own.
             Files and folders are only read: nothing enters the graph.
         media: Folder of the files of the graph's images. If it is given, images are the answer.
-        ranker: What ranks images, in place of the usual one for `media`.
+        ranker: What ranks: entities where an answer is read, images where these are the answer. A name of
+            `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own.
         follows: The answer before, or its JSON form, that the question may go on from: "and in Italy?".
             `KnowledgeGraph.conversation` keeps it.
         planner: How a model helps to compute where the parser is not certain: `judge` chooses among its
@@ -124,7 +125,9 @@ def ask(
     from mrag.generation.models.resolve import resolve
 
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
+    found = retrieve(
+        kg, question, k=k, index=index, settings=settings, retriever=retriever, ranker=ranker, why=why
+    )
     return _noted(kg, replace(answer(found.question.text, found.context, resolve(model)), why=why), old)
 
 
@@ -141,7 +144,7 @@ def stream(
     reading: int = 1,
     texts: Texts | None = None,
     media: str | Path | None = None,
-    ranker: Ranker | None = None,
+    ranker: str | Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
     planner: Planner = "judge",
 ) -> Iterator[str | Answer]:
@@ -167,7 +170,9 @@ def stream(
     from mrag.generation.models.resolve import resolve
 
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(kg, question, k=k, index=index, settings=settings, retriever=retriever, why=why)
+    found = retrieve(
+        kg, question, k=k, index=index, settings=settings, retriever=retriever, ranker=ranker, why=why
+    )
     for part in stream_answer(found.question.text, found.context, resolve(model)):
         yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
 
@@ -185,7 +190,7 @@ async def aask(
     reading: int = 1,
     texts: Texts | None = None,
     media: str | Path | None = None,
-    ranker: Ranker | None = None,
+    ranker: str | Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
     planner: Planner = "judge",
 ) -> Answer:
@@ -202,8 +207,7 @@ def search(
     k: int = 10,
     *,
     index: str = "main",
-    mode: Mode = "hybrid",
-    ranker: Ranker | None = None,
+    ranker: str | Ranker = "hybrid",
 ) -> Hits:
     """Return the entities that a question is about, best first, with their labels.
 
@@ -212,11 +216,11 @@ def search(
         question: Words, or a question with an image.
         k: Maximum number of hits.
         index: Name of the similarity index.
-        mode: `hybrid` fuses BM25 and dense vectors; `bm25` and `dense` are one of them.
-        ranker: A ranker of your own, in place of `index` and `mode`.
+        ranker: A name of `mrag.known_rankers()`, such as `bm25` or `hybrid+mmr`, or a ranker of your own.
 
     Raises:
         MissingIndex: If the knowledge graph has no such index.
+        ConfigError: If there is no such ranker.
 
     Example:
         >>> import mrag
@@ -225,9 +229,9 @@ def search(
         ('Stardog',)
     """
     asked = question if isinstance(question, Question) else Question(question)
-    if ranker is None and (old := freshen(kg, index, write=kg.keeps_counts)) is not None:
+    if isinstance(ranker, str) and (old := freshen(kg, index, write=kg.keeps_counts)) is not None:
         logger.warning("%s", old)
-    hits = (ranker or SimilarityRanker(kg, index, mode)).rank(asked, k)
+    hits = named(ranker, kg, index=index).rank(asked, k)
     display = Display(kg)
     return Hits(hits, [display.entity(hit.iri) for hit in hits])
 
@@ -240,6 +244,7 @@ def retrieve(
     index: str = "main",
     settings: ContextSettings | None = None,
     retriever: TripleStoreRetriever | None = None,
+    ranker: str | Ranker | None = None,
     why: str = "",
 ) -> Retrieval:
     """Return the hits and the context that `ask` answers from.
@@ -251,6 +256,7 @@ def retrieve(
         index: As for `ask`.
         settings: As for `ask`.
         retriever: As for `ask`.
+        ranker: As for `ask`.
         why: Why nothing was computed, for the error.
 
     Raises:
@@ -262,7 +268,10 @@ def retrieve(
     if isinstance(question, Retrieval):
         return question
     if retriever is None:
-        retriever = TripleStoreRetriever(kg=kg, index=index, settings=settings or ContextSettings())
+        ranks = None if ranker is None else named(ranker, kg, index=index)
+        retriever = TripleStoreRetriever(
+            kg=kg, index=index, ranker=ranks, settings=settings or ContextSettings()
+        )
     try:
         return retriever.retrieve(question, k)
     except MissingIndex as error:

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -60,7 +61,7 @@ class TripleStoreRetriever(BaseRetriever):
         kg: The knowledge graph.
         index: Name of its similarity index.
         k: Maximum number of documents.
-        ranker: What ranks; the similarity index by default.
+        ranker: What ranks, a ranker or a name of `mrag.known_rankers()`; the similarity index by default.
         settings: The knobs of the context; a dictionary of them does, too.
 
     Raises:
@@ -85,7 +86,7 @@ class TripleStoreRetriever(BaseRetriever):
     kg: KnowledgeGraph = Field(exclude=True, repr=False)
     index: str = "main"
     k: int = Field(default=10, ge=1)
-    ranker: Ranker | None = Field(default=None, exclude=True, repr=False)
+    ranker: str | Ranker | None = Field(default=None, exclude=True, repr=False)
     settings: ContextSettings = ContextSettings()
 
     def __init__(self, **values: Any) -> None:
@@ -96,7 +97,7 @@ class TripleStoreRetriever(BaseRetriever):
                 hint="Open one by mrag.connect(URL).",
             )
         ranker = values.get("ranker")
-        if ranker is not None and not isinstance(ranker, Ranker):
+        if ranker is not None and not isinstance(ranker, str | Ranker):
             raise ConfigError(f"ranker is a Ranker, not {type(ranker).__name__}: it has no method rank.")
         settings = values.get("settings")
         if isinstance(settings, Mapping):
@@ -147,6 +148,10 @@ class TripleStoreRetriever(BaseRetriever):
         )
 
     def _ranker(self) -> Ranker:
+        if isinstance(self.ranker, str):
+            # The names are those of rooms above this one.
+            made = import_module("mrag.retrieval.registry").ranker(self.ranker, self.kg, index=self.index)
+            return cast(Ranker, made)
         return self.ranker or SimilarityRanker(self.kg, self.index)
 
 

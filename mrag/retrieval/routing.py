@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.completion.chain import Completer
-    from mrag.index.document_index import Mode
     from mrag.retrieval.retriever import Retrieval
 
 logger = logging.getLogger(__name__)
@@ -52,7 +51,7 @@ def routed(
     k: int | None = None,
     texts: Texts | None = None,
     media: str | Path | None = None,
-    ranker: Ranker | None = None,
+    ranker: str | Ranker | None = None,
     follows: Answer | Mapping[str, Any] | None = None,
     planner: Planner = "judge",
 ) -> tuple[Answer | None, str]:
@@ -90,12 +89,10 @@ def routed(
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""
-    pictured = _pictured(kg, asked, media, ranker) if how == "auto" else ""
+    pictured = _pictured(kg, asked, media) if how == "auto" else ""
     given, why = None, ""
     # What is asked of images may have to be computed: "Which images show no hat?"
-    if how == "plan" or (
-        how == "auto" and (not pictured or (media is None and ranker is None and _computes(asked.text)))
-    ):
+    if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
             return given, why
@@ -173,9 +170,9 @@ def _computes(text: str) -> bool:
     return any(cue.kind in _COMPUTING for cue in cues(words))
 
 
-def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None, ranker: Ranker | None) -> str:
+def _pictured(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> str:
     """Return why images are the answer to a question, "" if they are not."""
-    if media is not None or ranker is not None:
+    if media is not None:
         return "the folder of the images is given"
     from mrag.images.wanted import wanted
 
@@ -194,20 +191,20 @@ def _with_images(
     model: str | BaseChatModel | None,
     k: int | None,
     media: str | Path | None,
-    ranker: Ranker | None,
+    ranker: str | Ranker | None,
 ) -> Answer:
     from mrag.config import Settings
     from mrag.images.answer import ask_pictures
-    from mrag.images.rankers import image_ranker
+    from mrag.images.rankers import image_mode, image_ranker
 
-    if asked.image is not None and media is None and ranker is None:
+    if asked.image is not None and media is None and (ranker is None or isinstance(ranker, str)):
         raise ConfigError(
             "The folder of the images is missing.",
             hint="Name it, to compare its pictures with that of the question.",
         )
-    if ranker is None:
+    if ranker is None or isinstance(ranker, str):
         looks = "none" if asked.image is None else "conse"
-        mode: Mode = "hybrid" if asked.text.strip() else "bm25"
+        mode = image_mode(ranker or "hybrid") if asked.text.strip() else "bm25"
         ranker = image_ranker(kg, media, mode=mode, text=Settings.from_env().embedder, looks=looks)
     return ask_pictures(kg, asked, ranker, folder=media, model=model, k=5 if k is None else k)
 

@@ -89,7 +89,8 @@ CASES: dict[str, list[list[str]]] = {
     "search": [
         ["gizmo", "--store", "{store}"],
         ["coat", "--store", "{store}", "--media", "{photos}"],
-        ["gizmo", "--store", "{store}", "--mode", TEXT],
+        ["gizmo", "--store", "{store}", "--ranker", TEXT],
+        ["gizmo", "--store", "{store}", "--ranker", "bm25+mmr"],
     ],
     "query": [
         [SELECT, "--store", "{store}"],

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from mrag.cli.evaluation.questions import questions
+from mrag.cli.evaluation.ranked import file_name, named_iri, ranked
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -23,11 +24,7 @@ from mrag.cli.shared.output import progress, say, show_json, show_lines
 if TYPE_CHECKING:
     from mrag.evaluation.collections import Collection
     from mrag.evaluation.report import Evaluation
-    from mrag.evaluation.running import System
     from mrag.evaluation.runs import FirstRanks, Run
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.index.document_index import DocumentIndex
-    from mrag.index.embedders import Embedder
 
 
 class _RankersByDefault(TyperGroup):
@@ -63,7 +60,11 @@ def evaluate(
     split: Annotated[str | None, typer.Option(help="Name of the qrels/NAME.tsv of a BEIR folder.")] = None,
     ranker: Annotated[
         list[str] | None,
-        typer.Option("--ranker", "-r", help="bm25, dense, hybrid or bm25-thesis; repeatable."),
+        typer.Option(
+            "--ranker",
+            "-r",
+            help="bm25, dense, hybrid or bm25-thesis; of a graph any that `mrag search` takes. Repeatable.",
+        ),
     ] = None,
     run: Annotated[list[Path] | None, typer.Option(help="Run file in TREC format; repeatable.")] = None,
     ranks: Annotated[
@@ -135,7 +136,7 @@ def evaluate(
         notes += found.notes
         # With rankings from elsewhere, ours are made only if asked for.
         if ranker or not (run or ranks):
-            systems += _ranked(found, ranker, k, out, embedder, (store, kg, index, lang, cls), notes)
+            systems += ranked(found, ranker, k, out, embedder, (store, kg, index, lang, cls), notes)
         for note in notes:
             say(note, style="yellow")
     elif qrels is not None:
@@ -213,7 +214,7 @@ def benchmark(
 
     settings = Settings.from_env(model=model)
     with opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
-        shape = EntityShape(_iri(graph, link), _iri(graph, kind) or TYPE, _iri(graph, cls))
+        shape = EntityShape(named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls))
         plan = BenchmarkSettings(
             model=settings.model,
             shape=shape,
@@ -233,87 +234,8 @@ def benchmark(
         say(f"{entity}: {error}", style="yellow")
 
 
-def _ranked(
-    collection: Collection,
-    kinds: list[str] | None,
-    k: int,
-    out: Path | None,
-    model: str | None,
-    graph_options: tuple[str | None, str | None, str, str, str | None],
-    notes: list[str],
-) -> list[Run]:
-    """Rank the documents of a collection, or the entities of a graph for its queries."""
-    from mrag.config import Settings
-    from mrag.evaluation.conditions import instances
-    from mrag.evaluation.running import index_system, ranker_system
-    from mrag.index.embedders import embedder
-    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
-    from mrag.retrieval.rankers import SimilarityRanker
-
-    if collection.documents:
-        name = model or Settings.from_env().embedder
-        chosen = embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
-        folder = None if out is None else out / ("index" if chosen is not None else "index-words")
-        files = _opened_index(folder, chosen)
-        with progress("Indexing", unit="documents") as note:
-            files.sync(collection.documents.items(), extra={}, on_progress=note)
-        _note_missing(collection, files, None, notes)
-        wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
-        return _runs([index_system(files, kind) for kind in wanted], collection, k, out)
-    store, kg, index, lang, cls = graph_options
-    with opened(store, kg, lang) as graph:
-        known = SimilarityIndexes.of(graph).get(index)
-        if not isinstance(known, SimilarityIndex):
-            # An index of the server's own: it ranks in its one way.
-            about = f"{graph.store.url} {graph.iri} {graph.revision}"
-            return _runs([ranker_system("server", SimilarityRanker(graph, index), about)], collection, k, out)
-        wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
-        named = _iri(graph, cls)
-        only = None if named is None else instances(graph, named)
-        _note_missing(collection, known.files, only, notes)
-        return _runs([index_system(known.files, kind, only) for kind in wanted], collection, k, out)
-
-
-def _note_missing(
-    collection: Collection, files: DocumentIndex, only: list[str] | None, notes: list[str]
-) -> None:
-    """Note relevant documents that no ranker can find."""
-    relevant = {doc for grades in collection.qrels.values() for doc, grade in grades.items() if grade > 0}
-    missing = relevant - set(files.doc_ids if only is None else {*files.doc_ids} & {*only})
-    if missing:
-        text = f"{len(missing)} of {len(relevant)} relevant documents are not in the index"
-        notes.append(f"{text}, such as {min(missing)}; no ranker can find them.")
-
-
-def _opened_index(folder: Path | None, model: Embedder | None) -> DocumentIndex:
-    """Open the index of an earlier run, so that only new texts are embedded, or make one."""
-    from mrag.errors import IndexError_
-    from mrag.index.document_index import DocumentIndex
-
-    if folder is not None and (folder / "manifest.json").exists():
-        try:
-            return DocumentIndex.open(folder, embedder=model, thorough=True)
-        except IndexError_:
-            say("The index of the earlier run does not match and is rebuilt.", style="yellow")
-    return DocumentIndex.create(folder, embedder=model, replace=True)
-
-
-def _runs(systems: list[System], collection: Collection, k: int, out: Path | None) -> list[Run]:
-    from mrag.evaluation.metrics import judged
-    from mrag.evaluation.running import run_system
-
-    asked = {query: collection.queries[query] for query in judged(collection.qrels)}
-    runs = []
-    for system in systems:
-        kept = None if out is None else out / "journals" / f"{system.name}.jsonl"
-        with progress(f"Ranking by {system.name}", unit="queries") as note:
-            runs.append(run_system(system, asked, k, journal=kept, on_progress=note))
-    return runs
-
-
 def _write(result: Evaluation, runs: list[Any], out: Path) -> None:
     import json
-    import re
 
     from mrag.evaluation.plot import intervals_svg
     from mrag.evaluation.runs import write_run
@@ -321,7 +243,7 @@ def _write(result: Evaluation, runs: list[Any], out: Path) -> None:
 
     (out / "runs").mkdir(parents=True, exist_ok=True)
     for run in runs:
-        write_run(run, out / "runs" / (re.sub(r"[^\w.\-]+", "_", run.name) + ".trec"))
+        write_run(run, out / "runs" / f"{file_name(run.name)}.trec")
     text = json.dumps(result.to_json(), ensure_ascii=False, indent=2)
     saved_text(out / "report.json", text + "\n")
     saved_text(out / "report.md", result.to_markdown())
@@ -341,9 +263,3 @@ def _map(collection: Collection, model: str | None, seed: int, path: Path) -> No
     queries = sorted(collection.queries)
     texts = [collection.queries[query] for query in queries]
     saved_text(path, points_svg(tsne(chosen.embed_documents(texts), seed=seed), texts))
-
-
-def _iri(graph: KnowledgeGraph, text: str | None) -> str | None:
-    from mrag.rdf.terms import iri
-
-    return None if text is None else str(iri(text, graph.prefixes))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from mrag.errors import ConfigError
 from mrag.index.fusion import candidates, convex_combination
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
@@ -62,7 +63,13 @@ def search(
         mode: By what to rank.
         allowed: IDs of the documents that may be found; None for all.
         weight: Of `hybrid`, the share of the vectors, between 0 and 1.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
     """
+    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
+        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
+        raise ConfigError(f"Cannot search with k={k} and mode={mode!r}.", hint=hint)
     mask = None if allowed is None else state.rows.mask(allowed)
     depth = candidates(k) if mode == "hybrid" else k
     nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))

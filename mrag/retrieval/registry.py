@@ -1,0 +1,231 @@
+"""The rankers by name: those of mrag, and those that installed packages add.
+
+A name is one ranker, or several joined by `+`, each with an argument behind a colon where it takes one:
+`bm25`, `hybrid+mmr`, `bm25+cel`, `hybrid+llm:ollama:qwen3`. Rankers that find are fused by reciprocal ranks;
+one that re-ranks works on what stands before it, or on `hybrid` if nothing does.
+
+A package adds rankers by entry points of the group `mrag.rankers`: each names a function that takes a
+`RankerRequest` and returns a `Ranker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import cast
+
+from mrag.errors import ConfigError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.document_index import Mode
+from mrag.index.similarity import home
+from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
+
+__all__ = ["GROUP", "RankerInfo", "RankerRequest", "known_rankers", "ranker"]
+
+GROUP = "mrag.rankers"
+"""The group of entry points by which packages add rankers."""
+
+
+@dataclass(frozen=True)
+class RankerRequest:
+    """What a ranker is made from.
+
+    Attributes:
+        kg: The knowledge graph.
+        index: Name of the similarity index.
+        argument: What stands behind the colon; empty if nothing does.
+        before: What ranks before it, for one that re-ranks; None for the first.
+    """
+
+    kg: KnowledgeGraph
+    index: str = "main"
+    argument: str = ""
+    before: Ranker | None = None
+
+    @property
+    def first(self) -> Ranker:
+        """What a ranker that re-ranks takes its hits from."""
+        return self.before or SimilarityRanker(self.kg, self.index)
+
+
+Maker = Callable[[RankerRequest], Ranker]
+
+
+@dataclass(frozen=True)
+class RankerInfo:
+    """A ranker that has a name.
+
+    Attributes:
+        name: Its name.
+        summary: What it does, in a line.
+        reranks: Whether it orders what another ranker found.
+        make: Makes it.
+    """
+
+    name: str
+    summary: str
+    reranks: bool
+    make: Maker
+
+
+def ranker(name: str | Ranker, kg: KnowledgeGraph, *, index: str = "main") -> Ranker:
+    """Return the ranker of a name.
+
+    Args:
+        name: One of `known_rankers()`, or several joined by `+`; a ranker is returned as it is.
+        kg: The knowledge graph.
+        index: Name of the similarity index, for those that use one.
+
+    Raises:
+        ConfigError: If there is no such ranker, its argument is missing or of no use, or it needs a package
+            that is not installed.
+        MissingIndex: If it needs an index that is not there.
+
+    Example:
+        >>> import mrag
+        >>> from mrag.retrieval.rankers import Question
+        >>> with mrag.demo(model="none") as kg:
+        ...     hits = ranker("bm25+mmr", kg).rank(Question("graph database"), 3)
+        >>> len(hits), hits[0].reasons[-1]
+        (3, 'variety: first')
+    """
+    if not isinstance(name, str):
+        return name
+    known = known_rankers()
+    made: Ranker | None = None
+    for part in name.split("+"):
+        kind, _, argument = part.strip().partition(":")
+        if kind not in known:
+            raise ConfigError(f"There is no ranker {kind!r}.", hint=f"There are: {', '.join(sorted(known))}.")
+        info = known[kind]
+        before = made if info.reranks else None
+        one = info.make(RankerRequest(kg, index, argument, before))
+        made = one if made is None or info.reranks else FusedRanker((made, one))
+    return cast(Ranker, made)
+
+
+@cache
+def known_rankers() -> Mapping[str, RankerInfo]:
+    """Return the rankers by name: those of mrag first, then those of other packages.
+
+    Raises:
+        ConfigError: If a package adds a ranker by a name that is taken.
+
+    Example:
+        >>> known_rankers()["mmr"].reranks, known_rankers()["codes"].summary
+        (True, 'entities by the structure around them, see `mrag codes`')
+    """
+    found = {info.name: info for info in _OWN}
+    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name):
+        if entry.name in found:
+            raise ConfigError(
+                f"The package {entry.dist and entry.dist.name} names a ranker {entry.name!r} too."
+            )
+        found[entry.name] = RankerInfo(entry.name, f"from {entry.value}", True, _Loaded(entry))
+    return found
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The maker of a package, imported when it is first used."""
+
+    entry: metadata.EntryPoint
+
+    def __call__(self, asked: RankerRequest) -> Ranker:
+        made = self.entry.load()(asked)
+        if not isinstance(made, Ranker):
+            raise ConfigError(f"{self.entry.value} does not make a ranker: it has no method rank.")
+        return made
+
+
+def _similar(mode: Mode) -> Maker:
+    return lambda asked: SimilarityRanker(asked.kg, asked.index, mode)
+
+
+def _mmr(asked: RankerRequest) -> Ranker:
+    from mrag.retrieval.reranking import MmrRanker
+
+    try:
+        balance = float(asked.argument or 0.7)
+    except ValueError:
+        raise ConfigError(f"The balance of mmr is a number, not {asked.argument!r}.") from None
+    return MmrRanker(asked.first, asked.kg, asked.index, balance)
+
+
+def _listwise(asked: RankerRequest) -> Ranker:
+    from mrag.generation.models.resolve import resolve
+    from mrag.retrieval.reranking import ListwiseRanker
+
+    model = resolve(asked.argument or None)
+    if model is None:
+        raise ConfigError(
+            "The ranker llm needs a language model.", hint="Name one, such as llm:ollama:qwen3."
+        )
+    return ListwiseRanker(asked.first, asked.kg, model, asked.index)
+
+
+def _cross_encoder(asked: RankerRequest) -> Ranker:
+    from mrag.retrieval.reranking import CrossEncoderRanker
+
+    if not asked.argument:
+        hint = "Such as cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2."
+        raise ConfigError("The ranker cross-encoder needs a model.", hint=hint)
+    try:
+        from langchain_community.cross_encoders import HuggingFaceCrossEncoder
+
+        model = HuggingFaceCrossEncoder(model_name=asked.argument)
+    except ImportError as error:
+        raise ConfigError(
+            "A cross-encoder by name needs langchain-community and sentence-transformers.",
+            hint="pip install langchain-community sentence-transformers, or give CrossEncoderRanker a model.",
+        ) from error
+    return CrossEncoderRanker(asked.first, asked.kg, model, asked.index)
+
+
+def _by_concept(asked: RankerRequest) -> Ranker:
+    from mrag.cel.learners.registry import learner
+    from mrag.cel.rerank import ClassExpressionReranker
+
+    return ClassExpressionReranker(
+        asked.first, asked.kg, learner(asked.argument or "search", asked.kg, seconds=5)
+    )
+
+
+def _codes(asked: RankerRequest) -> Ranker:
+    from mrag.graphcodes.extract.text import TextExtractor
+    from mrag.graphcodes.index.code_index import GraphCodeIndex
+    from mrag.graphcodes.ranker import GraphCodeRanker
+
+    beside = home(asked.kg)
+    if beside is None:
+        raise ConfigError("A graph in memory has no index of graph codes.", hint="Use GraphCodeRanker.")
+    folder: Path = beside.parent / "codes" / (asked.argument or "main")
+    return GraphCodeRanker(asked.kg, GraphCodeIndex(folder, must_exist=True), TextExtractor())
+
+
+def _clues(asked: RankerRequest) -> Ranker:
+    from mrag.generative.index.documents import open_clues
+    from mrag.generative.models.resolve import language_model
+    from mrag.generative.ranker import GenerativeRanker
+
+    if not asked.argument:
+        raise ConfigError("The ranker clues needs a model.", hint="Such as clues:local:model.gguf.")
+    return GenerativeRanker(asked.kg, open_clues(asked.kg), language_model(asked.argument))
+
+
+_OWN = (
+    RankerInfo("hybrid", "words and meaning together (default)", False, _similar("hybrid")),
+    RankerInfo("bm25", "words", False, _similar("bm25")),
+    RankerInfo("dense", "meaning, by vectors", False, _similar("dense")),
+    RankerInfo("codes", "entities by the structure around them, see `mrag codes`", False, _codes),
+    RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
+    RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
+    RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
+    RankerInfo(
+        "cross-encoder", "a model that reads question and text; cross-encoder:NAME", True, _cross_encoder
+    ),
+    RankerInfo("llm", "a chat model that orders the hits; llm:MODEL", True, _listwise),
+)
