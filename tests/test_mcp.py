@@ -207,7 +207,7 @@ def test_search_gives_labels_scores_and_reasons(demo: Session) -> None:
     assert [f["rank"] for f in found] == [1, 2, 3, 4]
     assert [f["score"] for f in found] == sorted((f["score"] for f in found), reverse=True)
     assert all(f["label"] and f["reasons"] and f["iri"].startswith("https://") for f in found)
-    assert "ex:" in demo.text("search", text="triple store", mode="bm25", k=2)
+    assert "ex:" in demo.text("search", text="triple store", ranker="bm25", k=2)
 
 
 def test_context_tells_asserted_from_inferred(demo: Session) -> None:
@@ -430,7 +430,7 @@ HOSTILE: dict[str, tuple[str, dict[str, Any], str]] = {
     "unknown argument": ("search", {"text": "x", "kk": 1}, "kk"),
     "wrong type": ("context", {"entities": "ex:GraphDB"}, "valid list"),
     "many entities": ("context", {"entities": ["ex:a"] * 21}, "at most 20"),
-    "bad mode": ("search", {"text": "x", "mode": "magic"}, "hybrid"),
+    "bad ranker": ("search", {"text": "x", "ranker": "magic"}, "hybrid"),
     "no arguments": ("query", {}, "sparql"),
     "nothing inferred": ("explain", {"subject": "ex:NoSuchThing"}, "no such thing"),
 }

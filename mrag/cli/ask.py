@@ -15,6 +15,7 @@ from mrag.cli.shared.options import (
     JsonOption,
     KeptLanguageOption,
     KgOption,
+    RankerOption,
     StoreOption,
     check_choice,
     opened,
@@ -32,16 +33,6 @@ if TYPE_CHECKING:
 
 HOWS = ("auto", "plan", "read", "complete", "images")
 PLANNERS = ("judge", "writer", "tools", "parser")
-RankerOption = Annotated[
-    str,
-    typer.Option(
-        "--ranker",
-        "-r",
-        metavar="NAME",
-        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr, +cel, +llm:MODEL or "
-        "+cross-encoder:NAME behind it. Images: hybrid, bm25 or dense.",
-    ),
-]
 ImageOption = Annotated[
     Path | None, typer.Option("--image", help="Find images like this picture; needs --media.")
 ]

@@ -14,6 +14,7 @@ from mrag.cli.shared.options import (
     IndexOption,
     KgOption,
     LanguageOption,
+    RankerOption,
     StoreOption,
     opened,
 )
@@ -66,6 +67,7 @@ def serve(
         typer.Option("--separate", help="Keep named graphs out of the default graph, unlike GraphDB."),
     ] = False,
     index: Annotated[str, typer.Option("--index", help="Similarity index for questions.")] = "main",
+    ranker: RankerOption = "hybrid",
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Language model for questions, as for `mrag ask`.")
     ] = None,
@@ -113,6 +115,7 @@ def serve(
         reason=reason,
         union=not separate,
         index=index,
+        ranker=ranker,
         model=Settings.from_env(model=model).model,
         media=media,
         **given,
@@ -175,6 +178,7 @@ def mcp(
     store: StoreOption = None,
     kg: KgOption = None,
     index: IndexOption = "main",
+    ranker: RankerOption = "hybrid",
     timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a call in seconds.")] = 30.0,
     model: Annotated[
         str | None,
@@ -196,7 +200,9 @@ def mcp(
     from mrag.mcp import serve as run
     from mrag.terminal import protocol
 
-    settings = McpSettings(index=index, seconds=timeout, model=Settings.from_env(model=model).model)
+    settings = McpSettings(
+        index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
+    )
     with opened(store, kg, lang) as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
         with protocol():

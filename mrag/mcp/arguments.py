@@ -23,8 +23,9 @@ class SearchArguments(Arguments):
 
     text: Words = Field(description="What to search for, in words.")
     k: int = Field(default=10, ge=1, le=100, description="Maximum number of entities.")
-    ranker: Literal["hybrid", "bm25", "dense"] = Field(
-        default="hybrid", description="By words (bm25), by meaning (dense), or both."
+    ranker: Literal["hybrid", "bm25", "dense"] | None = Field(
+        default=None,
+        description="By words (bm25), by meaning (dense), or both; the server's own if left out.",
     )
 
 

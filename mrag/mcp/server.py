@@ -28,10 +28,11 @@ from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp.catalogue import entries
+from mrag.mcp.context import ToolContext
 from mrag.mcp.prompts import prompts
 from mrag.mcp.results import Result, clip
 from mrag.mcp.settings import McpSettings
-from mrag.mcp.tools import ToolContext, tools
+from mrag.mcp.tools import tools
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ class McpSettings:
 
     Attributes:
         index: Name of the similarity index.
+        ranker: What ranks entities, by a name of `mrag.known_rankers()`.
         seconds: Deadline of a call.
         model: Language model of `ask`, as `mrag.generation.models.resolve.resolve` names them.
         calls: Calls that run at once; further ones wait, and their waiting counts.
@@ -24,6 +25,7 @@ class McpSettings:
     """
 
     index: str = "main"
+    ranker: str = "hybrid"
     seconds: float = 30.0
     model: str | None = None
     calls: int = 4

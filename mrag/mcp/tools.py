@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rdflib import Literal, URIRef
@@ -12,59 +11,16 @@ from rdflib import Literal, URIRef
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.errors import ConfigError
-from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import arguments as given
 from mrag.mcp.catalogue import entries, listing, nearest, parameters_schema, read_term
+from mrag.mcp.context import ToolContext
 from mrag.mcp.results import Result, of_query
-from mrag.mcp.settings import McpSettings
 from mrag.rdf import queries
-from mrag.rdf.terms import SKOLEM, curie, iri
-from mrag.retrieval.rankers import Question, SimilarityRanker
+from mrag.rdf.terms import SKOLEM, curie
+from mrag.retrieval.rankers import Question
 from mrag.stores.base import Limits, SelectResult
 from mrag.untrusted import one_line
-
-_BYTES = 16 << 20
-
-
-@dataclass
-class ToolContext:
-    """What all tools work with.
-
-    Attributes:
-        kg: The knowledge graph.
-        settings: The bounds.
-    """
-
-    kg: KnowledgeGraph
-    settings: McpSettings
-    _model: Any = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def limits(self) -> Limits:
-        """Return the caps of a query."""
-        return Limits(seconds=self.settings.seconds, rows=self.settings.rows, bytes=_BYTES)
-
-    def iri(self, text: str) -> URIRef:
-        """Read an IRI that a model wrote."""
-        return iri(text, self.kg.prefixes)
-
-    def model(self) -> Any:
-        """Return the language model; one that was named is made once."""
-        from mrag.generation.models.resolve import resolve
-
-        if self.settings.model in (None, "auto"):
-            return resolve(self.settings.model) or "none"
-        with self._lock:
-            if self._model is None:
-                self._model = resolve(self.settings.model) or "none"
-        return self._model
-
-    def open_index(self) -> None:
-        """Open the index in one thread, so that two first calls do not load its model twice."""
-        with self._lock:
-            SimilarityIndexes.of(self.kg).get(self.settings.index)
 
 
 @dataclass(frozen=True)
@@ -101,8 +57,7 @@ class Tool:
 def search(desk: ToolContext, asked: given.SearchArguments) -> Result:
     """Rank entities by a similarity index."""
     desk.open_index()
-    ranker = SimilarityRanker(desk.kg, desk.settings.index, asked.ranker)
-    hits = ranker.rank(Question(asked.text), asked.k)
+    hits = desk.ranker(asked.ranker).rank(Question(asked.text), asked.k)
     display = Display(desk.kg)
     display.prepare([hit.iri for hit in hits])
     found = [
@@ -157,7 +112,13 @@ def ask(desk: ToolContext, asked: given.AskArguments) -> Result:
     if found is None:
         desk.open_index()
         found = answer(
-            desk.kg, asked.question, model=desk.model(), k=asked.k, index=desk.settings.index, how="read"
+            desk.kg,
+            asked.question,
+            model=desk.model(),
+            k=asked.k,
+            index=desk.settings.index,
+            how="read",
+            ranker=desk.ranker(),
         )
         found = replace(found, why=why)
         notes = _staleness(desk)

@@ -47,6 +47,7 @@ class ServerSettings:
         queue: Queries that may wait for a worker; more are answered 503.
         model: Language model that words answers, as `mrag.generation.models.resolve` names it.
         index: Name of the similarity index used for questions.
+        ranker: What ranks entities for questions, by a name of `mrag.known_rankers()`.
         union: Whether the default graph of queries holds the triples of named graphs too, as in GraphDB.
         memory: Maximum bytes of memory of a process that answers queries or parses requests; 0 for
             no cap.
@@ -80,6 +81,7 @@ class ServerSettings:
     queue: int = 256
     model: str | None = None
     index: str = "main"
+    ranker: str = "hybrid"
     union: bool = True
     memory: int = 4 << 30
     reason: bool = False

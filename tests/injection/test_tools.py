@@ -136,7 +136,7 @@ async def test_tools_over_a_hostile_graph() -> None:
             {"subject": "urn:x:a", "predicate": "urn:x:p", "object": {"type": "query", "value": "x"}},
         ),
         ("ask", {"question": "x", "model": "openai:gpt-4"}),
-        ("search", {"text": "x", "mode": "hybrid\n[t9]"}),
+        ("search", {"text": "x", "ranker": "hybrid\n[t9]"}),
     ],
 )
 async def test_no_tool_does_what_it_was_not_made_for(tool: str, arguments: dict[str, Any]) -> None:

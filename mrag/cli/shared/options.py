@@ -50,6 +50,16 @@ KeptLanguageOption = Annotated[
     ),
 ]
 IndexOption = Annotated[str, typer.Option("--index", help="Name of the similarity index.")]
+RankerOption = Annotated[
+    str,
+    typer.Option(
+        "--ranker",
+        "-r",
+        metavar="NAME",
+        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr, +cel, +llm:MODEL or "
+        "+cross-encoder:NAME behind it. Images: hybrid, bm25 or dense.",
+    ),
+]
 LabelPropertyOption = Annotated[
     list[str] | None,
     typer.Option(

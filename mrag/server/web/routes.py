@@ -7,6 +7,7 @@ validates it, and never a part of a query. Work runs on threads, so that the eve
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -44,6 +45,7 @@ from mrag.server.web.validation import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mrag.retrieval.rankers import Ranker
     from mrag.retrieval.routing import How
     from mrag.server.settings import ServerSettings
 
@@ -104,6 +106,8 @@ class Api:
         self.readers = Slots(_READERS, settings.queue, "readers")
         self.askers = Slots(_ASKERS, settings.queue, "questions")
         self.provers = Slots(_PROVERS, settings.queue, "proofs")
+        self._ranks: Ranker | None = None
+        self._making = threading.Lock()
 
     def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
         """Return an endpoint that runs a function of the query string on a thread and sends JSON."""
@@ -137,7 +141,7 @@ class Api:
         """Find entities by words; an IRI or CURIE of the graph comes first."""
         from mrag.context.display import Display
         from mrag.rdf.terms import iri
-        from mrag.retrieval.rankers import Question, SimilarityRanker
+        from mrag.retrieval.rankers import Question
 
         check_names(values, "q", "k")
         text, k = text_value(values, "q"), int_value(values, "k", 10, 1, 50)
@@ -150,12 +154,20 @@ class Api:
         except TermError:
             pass  # words, then
         if not hits or self._has_index():
-            ranker = SimilarityRanker(self.kg, self.settings.index)
             found = [
-                h for h in ranker.rank(Question(text), k) if all(h.iri != first["iri"] for first in hits)
+                h for h in self._ranker().rank(Question(text), k) if all(h.iri != f["iri"] for f in hits)
             ]
             hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
         return {"q": text, "hits": ranked(hits[:k])}
+
+    def _ranker(self) -> Ranker:
+        """Return what ranks entities, made when it is first asked for."""
+        from mrag.retrieval.registry import ranker
+
+        with self._making:
+            if self._ranks is None:
+                self._ranks = ranker(self.settings.ranker, self.kg, index=self.settings.index)
+        return self._ranks
 
     def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an entity: its triples in both directions, images, and neighbourhood."""
@@ -253,7 +265,9 @@ class Api:
             given, why = computed(self.kg, question, how, reading, follows)
             if given is not None:
                 return Prepared(given)
-            found = retrieve(self.kg, question, k=k, index=self.settings.index, why=why)
+            found = retrieve(
+                self.kg, question, k=k, index=self.settings.index, ranker=self._ranker(), why=why
+            )
             return Prepared(None, found, resolve(model), why)
 
         ready = await self._run(self.askers, prepare)

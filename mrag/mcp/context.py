@@ -1,0 +1,71 @@
+"""What all tools of the MCP server work with."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from rdflib import URIRef
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.similarity import SimilarityIndexes
+from mrag.mcp.settings import McpSettings
+from mrag.rdf.terms import iri
+from mrag.retrieval.rankers import Ranker
+from mrag.stores.base import Limits
+
+_BYTES = 16 << 20
+"""Bytes that a query's answer may have."""
+
+
+@dataclass
+class ToolContext:
+    """What all tools work with.
+
+    Attributes:
+        kg: The knowledge graph.
+        settings: The bounds.
+    """
+
+    kg: KnowledgeGraph
+    settings: McpSettings
+    _model: Any = None
+    _ranker: Ranker | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def limits(self) -> Limits:
+        """Return the caps of a query."""
+        return Limits(seconds=self.settings.seconds, rows=self.settings.rows, bytes=_BYTES)
+
+    def iri(self, text: str) -> URIRef:
+        """Read an IRI that a model wrote."""
+        return iri(text, self.kg.prefixes)
+
+    def model(self) -> Any:
+        """Return the language model; one that was named is made once."""
+        from mrag.generation.models.resolve import resolve
+
+        if self.settings.model in (None, "auto"):
+            return resolve(self.settings.model) or "none"
+        with self._lock:
+            if self._model is None:
+                self._model = resolve(self.settings.model) or "none"
+        return self._model
+
+    def ranker(self, name: str | None = None) -> Ranker:
+        """Return a ranker; that of the settings is made once."""
+        from mrag.retrieval.registry import ranker
+
+        if name is not None:
+            return ranker(name, self.kg, index=self.settings.index)
+        with self._lock:
+            if self._ranker is None:
+                self._ranker = ranker(self.settings.ranker, self.kg, index=self.settings.index)
+        return self._ranker
+
+    def open_index(self) -> None:
+        """Open the index in one thread, so that two first calls do not load its model twice."""
+        with self._lock:
+            SimilarityIndexes.of(self.kg).get(self.settings.index)
