@@ -243,12 +243,12 @@ def test_the_commands_find_and_answer_with_pictures(
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    found = said("search", "coat", "--mode", "bm25").splitlines()
+    found = said("search", "coat", "--ranker", "bm25").splitlines()
     assert found[0].endswith("/red.png  <http://example.org/image_1>") and "words coat" in found[1]
-    only = said("search", "sleeve", "--mode", "bm25", "--only", "b.rq", "--json")
+    only = said("search", "sleeve", "--ranker", "bm25", "--only", "b.rq", "--json")
     assert [one["label"] for one in json.loads(only)] == ["green.png"]
     images = f"{E}Image"
-    assert len(json.loads(said("search", "sleeve", "--mode", "bm25", "--only", images, "--json"))) == 6
+    assert len(json.loads(said("search", "sleeve", "--ranker", "bm25", "--only", images, "--json"))) == 6
     answer = json.loads(said("ask", "Which images show a coat?", "--model", "none", "--json"))
     assert answer["images"][0]["path"].endswith("red.png")
     done = run("search", "--image", "photos/red.png", cwd=tmp_path)
