@@ -29,6 +29,7 @@ from mrag.graphcodes.algebra import union
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.extract.normaliser import CodeNormaliser
 from mrag.graphcodes.extract.text import PIPELINES, TextExtractor
+from mrag.graphcodes.meaning import CodeMeaning
 
 KINDS = ("swap_obj", "swap_att", "replace_rel")
 
@@ -176,7 +177,10 @@ def by_codes(
         how = METRICS[name]
         return lambda text, change: how.aggregate(how.scores(codes[text], references[change.others]))
 
-    return {name: compared(name) for name in METRICS}
+    meaning = CodeMeaning()
+    systems = {name: compared(name) for name in METRICS}
+    systems["codes, by meaning"] = lambda text, change: meaning.score(codes[text], references[change.others])
+    return systems
 
 
 if __name__ == "__main__":
