@@ -4,8 +4,8 @@
 
 From links of the demo graph and of Star Wars with labels: "Which CLASS PROPERTY OBJECT?"
 asks for the subjects that have the link, "PROPERTY of SUBJECT?" for its objects, at most five of either. A
-question with several answers is right in part: recall among the first five hits. Settings were chosen with the
-seed 5.
+question with several answers is right in part: recall among the first five hits. Settings were chosen with
+the seed 5.
 """
 
 from __future__ import annotations
