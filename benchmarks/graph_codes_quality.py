@@ -3,9 +3,9 @@
     python benchmarks/graph_codes_quality.py [PART …] [--cache FOLDER]
 
 Parts: `captions`: 10,000 captions, each to its own gold scene graph. `scenes`: a region of an image to
-another region of it. `pairs`: SugarCrepe's captions against hard negatives. `clinical`: MedQuAD by disease and kind
-of question. `length`: the time that texts take. `agreement`: edges read exactly, on two halves. `--cache`
-keeps the vectors, which take longest. What is compared is said above each table.
+another region of it. `pairs`: SugarCrepe's captions against hard negatives. `clinical`: MedQuAD by disease
+and kind of question. `length`: the time that texts take. `agreement`: edges read exactly, on two halves.
+`--cache` keeps the vectors, which take longest. What is compared is said above each table.
 """
 
 from __future__ import annotations
