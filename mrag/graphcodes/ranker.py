@@ -154,9 +154,10 @@ class GraphCodeRanker:
     def _matches(self, q: GraphCode, k: int) -> list[CodeMatch]:
         found = self.index.search(q, k if self.meaning is None else max(k, NEAR), self.how)
         if self.how.metric == "structural" and not any(node.id in self._kinds for node in q.nodes):
-            # Who is named is what is looked for: that it has more links does not count against it.
+            # Who is named and has all that is asked is what is looked for: more links are no fault.
             whole = replace(self.how, excess=0.0)
             own = [self._compared(q, node.id, whole) for node in q.nodes if node.id in self.index]
+            own = [match for match in own if match.score >= 1]
             named = {match.id for match in own}
             found = [*own, *(match for match in found if match.id not in named)]
         if self.meaning is not None:
