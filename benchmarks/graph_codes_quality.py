@@ -1,10 +1,11 @@
 """How well graph codes find what is meant, beside BM25 and dense vectors, on the shared data.
 
-    python benchmarks/graph_codes_quality.py [captions] [scenes] [pairs] [clinical] [--cache FOLDER]
+    python benchmarks/graph_codes_quality.py [PART …] [--cache FOLDER]
 
-`captions`: 10,000 captions, each to its own gold scene graph. `scenes`: a region of an image to another
-region of it. `pairs`: SugarCrepe's captions against hard negatives. `clinical`: MedQuAD by disease and kind
-of question. `--cache` keeps the vectors, which take longest. What is compared is said above each table.
+Parts: `captions`: 10,000 captions, each to its own gold scene graph. `scenes`: a region of an image to
+another region of it. `pairs`: SugarCrepe's captions against hard negatives. `clinical`: MedQuAD by disease
+and kind of question. `length`: the time that texts take. `agreement`: edges read exactly, on two halves.
+`--cache` keeps the vectors, which take longest. What is compared is said above each table.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -75,7 +77,8 @@ def agreement(codes: list[GraphCode], gold: list[GraphCode]) -> None:
         theirs = [_of(code, what) for code in gold]
         both = sum(len(a & b) for a, b in zip(mine, theirs, strict=True))
         precision, recall = both / sum(map(len, mine)), both / sum(map(len, theirs))
-        print(f"  {what} read: precision {precision:.3f}, recall {recall:.3f}")
+        both_ways = 2 * precision * recall / (precision + recall)
+        print(f"  {what} read: precision {precision:.3f}, recall {recall:.3f}, F1 {both_ways:.3f}")
 
 
 def _of(code: GraphCode, what: str) -> set[Any]:
@@ -189,9 +192,45 @@ def scenes(dense: Dense) -> None:
     versus(values, "codes + BM25", "BM25")
 
 
+def length(dense: Dense) -> None:
+    """Read texts of 10 to 640 sentences: the time taken grows in proportion."""
+    del dense
+    said = json.loads(shared_data("sugarcrepe/add_obj.json").read_text()).values()
+    sentences = sorted({row["caption"].rstrip(" .") + "." for row in said})
+    reader = TextExtractor()
+    reader.extract(sentences[0])
+    print("\nlength: sentences of captions, joined to one text")
+    for many in (10, 40, 160, 640):
+        text = " ".join(sentences[:many])
+        started = time.process_time()
+        edges = len(reader.extract(text).edges)
+        print(
+            f"  {many:4} sentences, {edges:5,} edges: {time.process_time() - started:6.2f} s of one processor"
+        )
+
+
+def agreements(dense: Dense) -> None:
+    """Print how many edges are read exactly, on two halves of the captions by image."""
+    del dense
+    data = rows("pairs_caption_graph.jsonl.gz")
+    images = sorted({row["image_id"] for row in data})
+    random.Random(17).shuffle(images)
+    tuned = set(images[: len(images) // 2])
+    for name, half in (("looked at", True), ("held out", False)):
+        some = [row for row in data if (row["image_id"] in tuned) is half]
+        print(f"\nagreement: {len(some):,} captions whose errors were {name}")
+        read = extracted([row["caption"] for row in some])
+        gold = [from_scene_triples(row["triples"]) for row in some]
+        print("  as written by the data:")
+        agreement(read, gold)
+        print("  normalised:")
+        agreement([PLAIN(code) for code in read], [PLAIN(code) for code in gold])
+
+
 def main() -> None:
     """Run what is asked for, or all of it."""
     parts = {"captions": captions, "scenes": scenes, "pairs": pairs, "clinical": clinical}
+    parts |= {"length": length, "agreement": agreements}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -47,30 +47,31 @@ def build(
     name: NameOption = "main",
     path: PathOption = None,
     hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from an entity that its code covers.")] = 1,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FOLDER", help="Import the .gc files of a folder instead."),
+    ] = None,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="With --from: repair and report defects of files.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the graph codes of all entities with a text.
 
-    The code of an entity is made from its neighbourhood.
+    The code of an entity is made from its neighbourhood. With --from, codes are read from files instead,
+    and are called as the files are.
 
     \b
     Examples:
       mrag codes build
       mrag codes build --hops 2 --name wide
+      mrag codes build --from ./codes --name imported
     """
     import time
 
-    from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhoods
-    from mrag.index.documents import Definition, documents
-
     with opened(store, kg) as graph:
         start = time.perf_counter()
-        entities = sorted({iri for iri, _ in documents(graph, Definition(languages=graph.languages))})
-        codes = {}
-        with progress("Reading", unit="entities") as note:
-            for iri, code in neighbourhoods(graph, entities, NeighbourhoodSettings(hops=hops)):
-                codes[iri] = code
-                note(len(codes), len(entities))
+        codes = _neighbourhoods(graph, hops) if source is None else _imported(source, mend)
         index = _writable(_folder(graph, name, path))
         gone = index.sync(codes)
         seconds = time.perf_counter() - start
@@ -83,10 +84,29 @@ def build(
             show(f"{len(index):,} codes in the index {name!r} ({parts}), in {seconds:.1f} s.")
 
 
+def _neighbourhoods(graph: KnowledgeGraph, hops: int) -> dict[str, GraphCode]:
+    from mrag.graphcodes.extract.neighbourhood import NeighbourhoodSettings, neighbourhoods
+    from mrag.index.documents import Definition, documents
+
+    entities = sorted({iri for iri, _ in documents(graph, Definition(languages=graph.languages))})
+    codes = {}
+    with progress("Reading", unit="entities") as note:
+        for iri, code in neighbourhoods(graph, entities, NeighbourhoodSettings(hops=hops)):
+            codes[iri] = code
+            note(len(codes), len(entities))
+    return codes
+
+
+def _imported(folder: Path, mend: bool) -> dict[str, GraphCode]:
+    from mrag.graphcodes.interchange import from_folder
+
+    return dict(from_folder(folder, on_mend=(lambda text: say(text, style="yellow")) if mend else None))
+
+
 @app.command()
 def search(
     question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="Text to extract a code from (extra `graphcodes`).")
+        str, typer.Argument(metavar="QUESTION", help="Names of the graph, or a text (extra `graphcodes`).")
     ] = "",
     edge: Annotated[
         list[str] | None,
@@ -104,7 +124,10 @@ def search(
     metric: MetricOption = "structural",
     excess: Annotated[
         float, typer.Option(min=0, help="Structural metric: weight of what only the entity has.")
-    ] = 0.1,
+    ] = 0.01,
+    meaning: Annotated[
+        str, typer.Option(help="Order the best hits by meaning, with the model minilm or wordllama.")
+    ] = "none",
     ontology: Annotated[
         bool, typer.Option(help="Structural metric: let classes match their subclasses and instances.")
     ] = True,
@@ -122,10 +145,13 @@ def search(
     Examples:
       mrag codes search -e GraphDB,"developed by",Ontotext
       mrag codes search --like https://w3id.org/mrag/demo/products#GraphDB
-      mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes
+      mrag codes search "Which database supports Eclipse RDF4J?"
+      mrag codes search "a man rides a red bicycle" --store oxigraph:./scenes --meaning minilm
     """
     from mrag.errors import ConfigError
-    from mrag.graphcodes.linking import Linker
+    from mrag.graphcodes.centre import centred
+    from mrag.graphcodes.code import is_iri
+    from mrag.graphcodes.meaning import CodeMeaning
     from mrag.graphcodes.ranker import GraphCodeRanker
     from mrag.retrieval.rankers import Question
 
@@ -139,25 +165,27 @@ def search(
             from mrag.graphcodes.ontology import Ontology
 
             how = replace(how, ontology=Ontology.of_graph(graph))
-        ranker = GraphCodeRanker(graph, index, _Words(), how)
+        near = CodeMeaning(meaning) if meaning != "none" else None
+        ranker = GraphCodeRanker(graph, index, comparison=how, meaning=near)
         if like is not None:
-            code = index.code(_expanded(graph, like))
+            entity = _expanded(graph, like)
+            code = centred(index.code(entity), entity)
         elif edge or node:
-            code = Linker.of(index, graph).link(_given(graph, edge or [], node or []))
+            code = ranker.linker.link(_given(graph, edge or [], node or []))
         else:
             code = ranker.code(Question(question))
         if not code:
             raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
-        hits = ranker.rank_code(code, k)
-        labels = graph.labels([hit.iri for hit in hits])
+        hits = ranker.rank_like(entity, k) if like is not None else ranker.rank_code(code, k)
+        labels = graph.labels([hit.iri for hit in hits if is_iri(hit.iri)])
         asked = _verbaliser(graph, code).verbalise(code)
         if as_json:
-            found = [hit_json(h, labels[h.iri]) for h in hits]
+            found = [hit_json(h, labels.get(h.iri)) for h in hits]
             show_json({"question": asked, "metric": metric, "hits": found})
             return
         say(f"Asked: {asked}", style="dim")
         for hit in hits:
-            show_hit(hit, labels[hit.iri] or hit.iri)
+            show_hit(hit, labels.get(hit.iri) or hit.iri)
         if not hits:
             say("No entity has anything in common with the question.")
 
@@ -235,15 +263,6 @@ def compare(
             show(f"{metric:16}{s.features:10.3f}{s.relations:11.3f}{s.types:8.3f}")
         for reason in reasons:
             show(reason)
-
-
-class _Words:
-    """Extracts the code of a question; the parser is loaded when it is needed."""
-
-    def extract(self, text: str) -> GraphCode:
-        from mrag.graphcodes.extract.text import TextExtractor
-
-        return TextExtractor().extract(text)
 
 
 @contextmanager

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from mrag.graphcodes.extract.text import TextExtractor
     from mrag.graphcodes.fusion import ScoreFusedRanker
     from mrag.graphcodes.index.code_index import CodeMatch, GraphCodeIndex
-    from mrag.graphcodes.interchange import from_json, to_json
+    from mrag.graphcodes.interchange import from_folder, from_json, to_json
     from mrag.graphcodes.linking import Linker
+    from mrag.graphcodes.meaning import CodeMeaning
     from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted, paper, query_relative, structural
     from mrag.graphcodes.ontology import Ontology
     from mrag.graphcodes.prompt import chain
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from mrag.graphcodes.registry import RelationRegistry
 
 __all__ = [
-    "CodeComparison", "CodeMatch", "CodeNormaliser", "CodeScores", "CodeVerbaliser", "Edge", "GraphCode",
-    "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker", "ModelExtractor", "NeighbourhoodSettings",
-    "Node", "Ontology", "PictureExtractor", "RelationRegistry", "ScoreFusedRanker", "TextExtractor",
-    "Weighted", "chain", "difference", "explain", "from_json", "from_scene_triples", "intersection",
-    "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural", "to_json",
-    "union",
+    "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores", "CodeVerbaliser",
+    "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker",
+    "ModelExtractor", "NeighbourhoodSettings", "Node", "Ontology", "PictureExtractor",
+    "RelationRegistry", "ScoreFusedRanker", "TextExtractor", "Weighted", "chain", "difference",
+    "explain", "from_folder", "from_json", "from_scene_triples", "intersection", "matrix_svg",
+    "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural", "to_json", "union",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -55,8 +56,9 @@ __getattr__, __dir__ = lazy(
         "extract.text": "TextExtractor",
         "fusion": "ScoreFusedRanker",
         "index.code_index": "CodeMatch GraphCodeIndex",
-        "interchange": "from_json to_json",
+        "interchange": "from_folder from_json to_json",
         "linking": "Linker",
+        "meaning": "CodeMeaning",
         "metrics": "CodeScores Lexicographic Weighted paper query_relative structural",
         "ontology": "Ontology",
         "prompt": "chain",

@@ -1,7 +1,8 @@
 """The JSON form in which graph codes are exchanged: `dictionary`, `matrix`, `collectionElements`.
 
 The matrix has the number of a relation type at row i, column j for an edge from node i to node j, and 0 for
-none; its diagonal tells inner nodes (1) from leaves (2). What such a matrix cannot say (names of
+none; its diagonal tells inner nodes (1) from leaves (2), and any other number there is a relation of a node
+to itself. What such a matrix cannot say (names of
 relations, labels, types, weights, self-loops) is written beside it under the key `mrag`, which other
 readers do not look at.
 """
@@ -9,14 +10,15 @@ readers do not look at.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.graphcodes.registry import RelationRegistry
 
-__all__ = ["PUBLIC_RELATIONS", "from_json", "to_json"]
+__all__ = ["PUBLIC_RELATIONS", "from_folder", "from_json", "to_json"]
 
 PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
     "child": 1,
@@ -35,6 +37,7 @@ PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
 """The numbers that public files use."""
 
 _INNER, _LEAF = 1, 2
+_DEEPEST: Final = 32
 
 
 def to_json(code: GraphCode, registry: RelationRegistry) -> dict[str, Any]:
@@ -115,10 +118,90 @@ def from_json(
             data = json.loads(data)
         except ValueError as error:
             raise ConfigError(f"A graph code is written in JSON: {error}.") from error
+        except RecursionError as error:
+            raise ConfigError("The JSON of a graph code is nested too deeply.") from error
+    _check(data)
+    return _read(data, registry, on_mend, 0)
+
+
+def from_folder(
+    folder: Path, *, on_mend: Callable[[str], None] | None = None
+) -> Iterator[tuple[str, GraphCode]]:
+    """Yield the codes of a folder of `.gc` or `.json` files, by the name of the file without its ending.
+
+    Args:
+        folder: The folder, read with those in it, in order of the names of files.
+        on_mend: As of `from_json`; what it is called with begins with the file.
+
+    Raises:
+        ConfigError: If there is no such file, two have one name, or one cannot be read; it names the file.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = '{"dictionary": ["dog", "man"], "matrix": [[1, 14], [0, 2]]}'
+        ...     _ = Path(folder, "one.gc").write_text(written)
+        ...     [(name, code.dictionary) for name, code in from_folder(Path(folder))]
+        [('one', ('dog', 'man'))]
+    """
+    files = sorted(
+        path for ending in ("gc", "json") for path in folder.rglob(f"*.{ending}") if path.is_file()
+    )
+    if not files:
+        raise ConfigError("There are no files .gc or .json in this folder.", file=str(folder))
+    names: set[str] = set()
+    for path in files:
+        if path.stem in names:
+            raise ConfigError(f"Another file of the folder is called {path.stem!r} too.", file=str(path))
+        names.add(path.stem)
+
+        def said(text: str, path: Path = path) -> None:
+            if on_mend is not None:
+                on_mend(f"{path}: {text}")
+
+        try:
+            yield path.stem, from_json(path.read_bytes(), on_mend=said if on_mend is not None else None)
+        except (ConfigError, OSError) as error:
+            hint = error.hint if isinstance(error, ConfigError) else None
+            raise ConfigError(
+                _ascii(getattr(error, "message", str(error))), file=str(path), hint=hint
+            ) from error
+
+
+def _check(data: Any) -> None:
+    """Refuse what no file can hold again: halves of characters, and what is nested too deeply."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        near = _ascii(error.object[max(0, error.start - 12) : error.end + 12])
+        raise ConfigError(f"A graph code has half a character (a lone surrogate) in {near!r}.") from error
+    except (RecursionError, ValueError) as error:
+        raise ConfigError("A graph code is nested too deeply.") from error
+    except TypeError as error:
+        raise ConfigError(f"A graph code is written in JSON: {error}.") from error
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode() if not _whole(text) else text
+
+
+def _whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _read(
+    data: Any, registry: RelationRegistry | None, on_mend: Callable[[str], None] | None, depth: int
+) -> GraphCode:
+    if depth > _DEEPEST:
+        raise ConfigError(f"Codes are parts of codes more than {_DEEPEST} deep.")
     if not isinstance(data, Mapping) or not isinstance(data.get("dictionary"), list):
         raise ConfigError("A graph code has a dictionary and a matrix.")
     try:
-        return _Reader(data, registry, on_mend).code()
+        return _Reader(data, registry, on_mend, depth).code()
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -133,7 +216,9 @@ class _Reader:
         data: Mapping[str, Any],
         registry: RelationRegistry | None,
         on_mend: Callable[[str], None] | None,
+        depth: int,
     ) -> None:
+        self.depth = depth
         self.data = data
         self.given = registry
         self.on_mend = on_mend
@@ -148,7 +233,8 @@ class _Reader:
         edges = [Edge(*key, weight) for key, weight in extra.items()]
         for i, row in enumerate(matrix):
             for j, number in enumerate(row):
-                if number and i != j and words[i] and words[j]:
+                place = i == j and number in (_INNER, _LEAF)
+                if number and not place and words[i] and words[j]:
                     for relation in self._relations(number):
                         if (words[i], relation, words[j]) not in extra:
                             edges.append(Edge(words[i], relation, words[j]))
@@ -159,7 +245,7 @@ class _Reader:
             if word
         ]
         parts = [
-            from_json(part, self.given, on_mend=self.on_mend)
+            _read(part, self.given, self.on_mend, self.depth + 1)
             for part in self.data.get("collectionElements") or ()
         ]
         return GraphCode.of(nodes, edges, parts)

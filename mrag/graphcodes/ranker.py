@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graphcodes.centre import centred
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.comparison import CodeComparison
 from mrag.graphcodes.explanation.matches import explain
 from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
+from mrag.graphcodes.extract.text import TextExtractor
 from mrag.graphcodes.index.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.linking import Linker
+from mrag.graphcodes.meaning import CodeMeaning
+from mrag.graphcodes.metrics import CodeScores
+from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.questions import QuestionCodes
 from mrag.retrieval.rankers import Hit, Question
 
 __all__ = ["GraphCodeRanker"]
+
+EXCESS: Final = 0.01
+"""How much what only an entity has counts against it: questions are short, and neighbourhoods are not."""
+
+NEAR: Final = 500
+"""How many hits are compared more closely, where they are."""
 
 
 @dataclass
@@ -25,10 +38,14 @@ class GraphCodeRanker:
     Args:
         kg: The graph whose entities the documents of the index are; None if there is none.
         index: The codes of the entities, by IRI.
-        extractor: Reads the code of a question.
-        comparison: How codes are compared.
+        extractor: Reads the code of a question that names nothing of the graph; `TextExtractor`, of the extra
+            `graphcodes`, if left out.
+        comparison: How codes are compared; if left out by the structural metric, with the ontology of the
+            graph, and with little weight on what the question does not ask for.
         verbaliser: How codes are put in words in the reasons.
-        link: Whether words of the question that are labels in the index stand for what they label.
+        link: Whether words of the question that are names in the graph, or labels in the index, stand for
+            what they name.
+        meaning: Orders the best hits by meaning, see `CodeMeaning`; by structure alone if left out.
 
     Raises:
         ConfigError: When a question has no text.
@@ -45,10 +62,18 @@ class GraphCodeRanker:
 
     kg: KnowledgeGraph | None
     index: GraphCodeIndex
-    extractor: Extractor
-    comparison: CodeComparison = field(default_factory=CodeComparison)
+    extractor: Extractor | None = None
+    comparison: CodeComparison | None = None
     verbaliser: CodeVerbaliser = field(default_factory=CodeVerbaliser)
     link: bool = True
+    meaning: CodeMeaning | None = None
+
+    @cached_property
+    def how(self) -> CodeComparison:
+        """How codes are compared."""
+        if self.comparison is not None:
+            return self.comparison
+        return CodeComparison(excess=EXCESS, ontology=Ontology.of_graph(self.kg) if self.kg else None)
 
     @cached_property
     def linker(self) -> Linker:
@@ -63,7 +88,21 @@ class GraphCodeRanker:
         """
         if not question.text.strip():
             raise ConfigError("Graph codes are read from text.", hint="Give the question in words.")
+        if self.kg is not None and self.link:
+            named = QuestionCodes(self.kg, self.index, self.how.ontology).read(question.text)
+            if any(node.id in self._known for node in named.nodes):
+                return named
+        if self.extractor is None:
+            self.extractor = TextExtractor()
         return self.linker.link(self.extractor.extract(question.text))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(node.id for node, _ in self.index.nodes())
+
+    @cached_property
+    def _kinds(self) -> frozenset[str]:
+        return frozenset(kind for node, _ in self.index.nodes() for kind in node.types)
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
@@ -71,19 +110,81 @@ class GraphCodeRanker:
 
     def rank_code(self, q: GraphCode, k: int) -> list[Hit]:
         """Return at most `k` hits for a code, such as that of another image, best first."""
-        matches = self.index.search(q, k, self.comparison)
-        parts = [self.index.part(match.id, q, self.comparison)[0] for match in matches]
+        matches = self._matches(q, k)
+        parts = [self.index.part(match.id, q, self.how)[0] for match in matches]
         verbaliser = self.verbaliser if self.kg is None else self.verbaliser.with_names(self.kg, [q, *parts])
         return [
             Hit(match.id, match.score, rank, self._reasons(q, part, verbaliser))
             for rank, (match, part) in enumerate(zip(matches, parts, strict=True), start=1)
         ]
 
+    def rank_like(self, entity: str, k: int) -> list[Hit]:
+        """Return at most `k` hits for the entities most like one of the index, best first.
+
+        Entities are compared as they are seen from themselves, see `centred`: those that have the same links
+        to the same things are alike. The best `NEAR` that share a node with the entity are compared.
+
+        Args:
+            entity: Its IRI.
+            k: How many at most.
+
+        Raises:
+            IndexError_: If the entity is not in the index.
+        """
+        code = self.index.code(entity)
+        asked = centred(code, entity)
+        nodes = GraphCode.of([node.id for node in code.nodes if node.id != entity] or [entity])
+        found = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
+        ids = sorted({entity, *(match.id for match in found)})
+        others = {doc: centred(self.index.code(doc), doc) for doc in ids}
+        keys = {doc: self.how.aggregate(self._scores(asked, other)) for doc, other in others.items()}
+        ranked = sorted(keys, key=lambda doc: (_falling(keys[doc]), doc))[:k]
+        verbaliser = self.verbaliser
+        if self.kg is not None:
+            verbaliser = verbaliser.with_names(self.kg, [asked, *(others[doc] for doc in ranked)])
+        return [
+            Hit(doc, _first(keys[doc]), rank, self._reasons(asked, others[doc], verbaliser))
+            for rank, doc in enumerate(ranked, start=1)
+        ]
+
     def matches(self, question: Question, k: int) -> list[CodeMatch]:
         """Return at most `k` matches with the three values of the metric."""
-        return self.index.search(self.code(question), k, self.comparison)
+        return self._matches(self.code(question), k)
+
+    def _matches(self, q: GraphCode, k: int) -> list[CodeMatch]:
+        found = self.index.search(q, k if self.meaning is None else max(k, NEAR), self.how)
+        if self.how.metric == "structural" and not any(node.id in self._kinds for node in q.nodes):
+            # Who is named and has all that is asked is what is looked for: more links are no fault.
+            whole = replace(self.how, excess=0.0)
+            own = [self._compared(q, node.id, whole) for node in q.nodes if node.id in self.index]
+            own = [match for match in own if match.score >= 1]
+            named = {match.id for match in own}
+            found = [*own, *(match for match in found if match.id not in named)]
+        if self.meaning is not None:
+            found = [self._meant(q, match, self.meaning) for match in found]
+        order = self.how.aggregate if self.meaning is None else self.meaning.aggregate
+        return sorted(found, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
+
+    def _compared(self, q: GraphCode, doc: str, how: CodeComparison) -> CodeMatch:
+        scores = self.index.compare(q, doc, how)
+        return CodeMatch(doc, _first(how.aggregate(scores)), scores)
+
+    def _meant(self, q: GraphCode, match: CodeMatch, meaning: CodeMeaning) -> CodeMatch:
+        scores = meaning.scores(q, self.index.code(match.id))
+        return CodeMatch(match.id, _first(meaning.aggregate(scores)), scores)
+
+    def _scores(self, q: GraphCode, d: GraphCode) -> CodeScores:
+        return self.how.scores(q, d, self.index.registry)
 
     def _reasons(self, q: GraphCode, part: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
         labels = {node.id: node.label for node in part.nodes if node.label}
         named = replace(verbaliser, names={**verbaliser.names, **labels})
-        return explain(q, part, self.comparison).reasons(q, named)
+        return explain(q, part, self.how).reasons(q, named)
+
+
+def _first(key: float | tuple[float, ...]) -> float:
+    return key if isinstance(key, float) else key[0]
+
+
+def _falling(key: float | tuple[float, ...]) -> tuple[float, ...]:
+    return (-key,) if isinstance(key, float) else tuple(-value for value in key)

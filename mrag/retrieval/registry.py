@@ -195,7 +195,6 @@ def _by_concept(asked: RankerRequest) -> Ranker:
 
 
 def _codes(asked: RankerRequest) -> Ranker:
-    from mrag.graphcodes.extract.text import TextExtractor
     from mrag.graphcodes.index.code_index import GraphCodeIndex
     from mrag.graphcodes.ranker import GraphCodeRanker
 
@@ -203,7 +202,7 @@ def _codes(asked: RankerRequest) -> Ranker:
     if beside is None:
         raise ConfigError("A graph in memory has no index of graph codes.", hint="Use GraphCodeRanker.")
     folder: Path = beside.parent / "codes" / (asked.argument or "main")
-    return GraphCodeRanker(asked.kg, GraphCodeIndex(folder, must_exist=True), TextExtractor())
+    return GraphCodeRanker(asked.kg, GraphCodeIndex(folder, must_exist=True))
 
 
 def _clues(asked: RankerRequest) -> Ranker:

@@ -56,7 +56,7 @@ PRINTED = {
     ),
     "07_graph_codes": (
         "1. GraphDB: 1.000",
-        "2. Eclipse RDF4J",
+        "2. Stardog",
         "man → ride → horse",
         "The other way round: cat chase dog.",
         "both: [('ex:2', 2.0)",

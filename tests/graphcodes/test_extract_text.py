@@ -191,3 +191,12 @@ def test_a_changed_pipeline_is_refused(tmp_path: Path) -> None:
     (copy / "__init__.py").write_text("load = print\n")
     with pytest.raises(ConfigError, match="is not the one that is known"):
         _checked(copy)
+
+
+def test_a_compound_that_is_no_kind_of_its_last_word_stays_whole() -> None:
+    plain = CodeNormaliser()
+    assert edges(plain(from_scene_triples([["big hot dogs", "on", "plate"]]))) == {
+        ("hot dog", "is", "big"),
+        ("hot dog", "on", "plate"),
+    }
+    assert plain(GraphCode.of(["sea lions"])).dictionary == ("sea lion",)

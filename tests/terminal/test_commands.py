@@ -176,11 +176,16 @@ CASES: dict[str, list[list[str]]] = {
         ["sparql:{server}", "--write"],
         ["--store", "{store}", "--kg", TEXT],
     ],
-    "codes build": [["--store", "{store}", "--path", "{codes}"], ["--store", "{store}", "--name", TEXT]],
+    "codes build": [
+        ["--store", "{store}", "--path", "{codes}"],
+        ["--store", "{store}", "--name", TEXT],
+        ["--from", TEXT, "--mend", "--store", "{store}", "--path", "{codes}"],
+    ],
     "codes search": [
         ["--like", "urn:x:a1", "--store", "{store}", "--path", "{codes}"],
         ["-n", TEXT, "--store", "{store}", "--path", "{codes}"],
         ["-e", TEXT, "--store", "{store}", "--path", "{codes}"],
+        ["-n", "b", "--meaning", TEXT, "--store", "{store}", "--path", "{codes}"],
     ],
     "codes show": [
         ["urn:x:a1", "--store", "{store}", "--path", "{codes}"],

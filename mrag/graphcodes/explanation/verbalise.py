@@ -13,11 +13,15 @@ from mrag.graphcodes.code import Edge, GraphCode, is_iri
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDF
 from mrag.text.names import name_parts
 
 __all__ = ["DEFAULT_TEMPLATES", "CodeVerbaliser", "readable"]
 
-DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {"is": "{source} is {target}"}
+DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
+    "is": "{source} is {target}",
+    RDF + "type": "{source} is a {target}",
+}
 """Templates by relation; all others are said as source, relation, target."""
 
 _PLAIN: Final = "{source} {relation} {target}"

@@ -42,6 +42,8 @@ class _Clauses(Nouns):
 
     def verb(self, at: int) -> None:
         s, word = self.s, self.s[at]
+        if self.negated(at):
+            return
         subjects = self.subjects(at)
         lemma = lexicon.LEMMAS.get(word.lemma, word.lemma)
         if lemma == "be":
@@ -55,6 +57,12 @@ class _Clauses(Nouns):
         said = self._objects(at, words, subjects, objects)
         passive = self._passive(at, lemma)
         for prep in self.leading(at) + s.children(at, "agent"):
+            back = self.pointing_back(prep)
+            for subject in subjects:
+                if back is None:
+                    break
+                self.relation(subject, f"{words} {lexicon.preposition(s[prep].text)}", "verb", back)
+                said = True
             for where, other in self.places(prep):
                 said |= self._placed_by(lemma, words, where, other, subjects, objects, passive)
         if word.dep == "relcl" and not objects and s[word.head].noun:
@@ -145,7 +153,7 @@ class _Clauses(Nouns):
                 for prep in s.children(child, "prep"):
                     for words, other in self.places(prep, s[child].text):
                         self.relation(subject, words, "preposition", other)
-            for child in s.children(at, "attr"):
+            for child in s.children(at, "attr") if not s.children(at, "expl") else ():
                 if self.meant(child) != subject and s[child].noun:
                     self.attribute(subject, s[child].text)
                 elif s[child].tag.startswith(("JJ", "CD")):

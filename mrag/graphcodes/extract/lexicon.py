@@ -90,6 +90,33 @@ WEARERS: Final = frozenset(
 )
 """Who wears clothes."""
 
+ANIMATE: Final = (WEARERS - frozenset("pitcher doll teddy crowd couple individual".split())) | frozenset(
+    "animal animals bear bears bird birds bull bulls calf calves camel cat cats chicken chickens child cow "
+    "cows crow deer dogs donkey duck ducks eagle elephant elephants fish fox frog giraffe giraffes goat "
+    "goats goose geese gull gulls hen horse horses human kitten lamb lambs lion lions monkey monkeys owl "
+    "ox panda parrot penguin person pig pigeon pigeons pony puppy rabbit ram rooster seagull seagulls seal "
+    "shark sheep squirrel swan tiger tigers turkey turtle wolf zebra zebras bride groom crew family father "
+    "mother student students teacher farmer driver pilot cyclist runner runners pedestrians dancer".split()
+)
+"""What acts by itself: it walks, looks and holds, and the hat on it does not."""
+
+ONE_OR_MANY: Final = frozenset("sheep deer fish people police cattle geese men women children".split())
+"""Nouns that take a verb in the plural without an ending of their own."""
+
+COMPOUNDS: Final = frozenset(
+    ["hot dog", "french fry", "french toast", "high chair", "high heel", "hot tub", "hot plate", "hard hat",
+     "hard drive", "soft drink", "sweet potato", "blue jay", "blue cheese", "green bean", "green house",
+     "white board", "black board", "black bird", "grand piano", "high school",
+     "remote control", "big wheel", "first base", "second base", "third base", "home plate", "guinea pig",
+     "wild card", "common room", "great dane", "german shepherd", "golden retriever", "yellow jacket"]
+)  # fmt: skip
+"""Adjectives with nouns that together are a name, in the singular."""
+
+NO_KIND_OF: Final = frozenset(
+    "hot dog|sea lion|sea horse|guinea pig|prairie dog|blue jay|high chair|yellow jacket|hot plate".split("|")
+)
+"""Compounds that are not of the kind that their last word names: a hot dog is no dog."""
+
 NOUNS_IN_ING: Final = frozenset(
     "building painting railing ceiling clothing lettering writing frosting siding fencing string ring "
     "wing awning topping icing bedding flooring paneling landscaping crossing opening wiring roofing "

@@ -82,7 +82,9 @@ class CodeNormaliser:
             words = [singular(word) for word in words]
         if not self.compounds or len(words) < 2:
             return " ".join(words) + tail, []
-        return words[-1] + tail, words[:-1]
+        # A hot dog is no dog.
+        whole = 2 if f"{words[-2]} {singular(words[-1])}" in lexicon.NO_KIND_OF else 1
+        return " ".join(words[-whole:]) + tail, words[:-whole]
 
     def _qualities(self, name: str) -> list[str]:
         if "/" in name:

@@ -30,7 +30,7 @@ class Nouns(Things):
                 self._prepositions(head, prep, at)
 
     def _prepositions(self, head: int, prep: int, at: int) -> None:
-        back = self._pointing_back(prep)
+        back = self.pointing_back(prep)
         if back is not None:
             self.relation(at, lexicon.preposition(self.s[prep].text), "preposition", back)
             return
@@ -77,12 +77,13 @@ class Nouns(Things):
 
     # -- what points back --------------------------------------------------------------------------
 
-    def _pointing_back(self, prep: int) -> int | None:
-        """Return the table for `on it` in `table with figurines on it`."""
+    def pointing_back(self, prep: int) -> int | None:
+        """Return the table for `on it` in `table with figurines on it`, or `with a cat sitting on it`."""
         s = self.s
         if not any(s[c].tag == "PRP" and s[c].text in _BACK for c in s.children(prep, "pobj")):
             return None
-        return self._holder(s[prep].head)
+        at = s[prep].head
+        return self._holder(s[at].head if s[at].verb and s[at].dep == "acl" else at)
 
     def _holder(self, at: int) -> int | None:
         """Return the thing that has a noun, or comes with it."""
@@ -100,7 +101,11 @@ class Nouns(Things):
 
     def turned(self, at: int) -> bool:
         """Return whether a noun's own preposition says where it is on the thing that has it."""
-        return any(self._pointing_back(p) is not None for p in self.s.children(at, "prep"))
+        s = self.s
+        here = [at, *s.children(at, "acl")]
+        here += s.children(s[at].head, "acl") if s[at].dep == "conj" else []
+        here += [a for c in s.children(at, "conj") for a in s.children(c, "acl")]
+        return any(self.pointing_back(p) is not None for h in here for p in s.children(h, "prep"))
 
     # -- modifiers ---------------------------------------------------------------------------------
 

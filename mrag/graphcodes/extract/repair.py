@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graphcodes.extract import lexicon
+from mrag.graphcodes.extract.agreement import FormDictionary, retagged
 from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
+from mrag.graphcodes.extract.phrases import phrased
 
 _LOOSE: Final = frozenset(("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos"))
 _NO_NOUNS: Final = frozenset("same other another each left right".split())
@@ -23,11 +25,12 @@ _ADVERBS: Final = frozenset(
 )
 
 
-def mend(words: list[ParsedWord]) -> ParsedSentence:
-    """Return the sentence with the rules applied."""
-    words = _colours(_nouns(_stands(_hyphens(words))))
+def mend(words: list[ParsedWord], forms: FormDictionary | None = None) -> ParsedSentence:
+    """Return the sentence with the rules applied; those that need a dictionary of English, with one."""
+    forms = forms or FormDictionary()
+    words = _colours(_nouns(_stands(retagged(_hyphens(words), forms))))
     words = _beside(_first_noun(_heads(_lists(_having(words)))))
-    words = _participles(words)
+    words = phrased(_participles(words), forms)
     return ParsedSentence(_after_with(_subjects(words)))
 
 
@@ -118,6 +121,7 @@ def _lists(words: list[ParsedWord]) -> list[ParsedWord]:
         while end < len(words) and (
             words[end].text in ("and", ",", "&")
             or words[end].tag[:2] == "JJ"
+            or (words[end].tag == "DT" and words[end - 1].text == "and")
             or words[end].text in lexicon.COLOURS
             or (words[end].tag in ("VBN", "VBD") and end + 1 < len(words) and words[end + 1].noun)
         ):
@@ -179,6 +183,8 @@ def _heads(words: list[ParsedWord]) -> list[ParsedWord]:
             continue
         if before.head != at or before.dep != "nsubj" or word.lemma in ("be", "have", "do"):
             continue
+        if _agrees(words, at):
+            continue
         kinds = {w.dep for i, w in enumerate(words) if w.head == at and i > at} - {"punct"}
         nominal = word.lemma in lexicon.NOUNS_LIKE_VERBS
         if not kinds or (nominal and kinds <= {"prep", "xcomp", "advcl", "advmod", "acl"}):
@@ -190,6 +196,18 @@ def _heads(words: list[ParsedWord]) -> list[ParsedWord]:
                 elif w.head == at - 1 and w.dep in ("det", "amod", "nummod", "poss"):
                     words[i] = replace(w, head=at)
     return words
+
+
+def _agrees(words: list[ParsedWord], at: int) -> bool:
+    """Return whether number makes a verb of a word: `cows stand`, `a girl stops`, not `the horses head`."""
+    word, before = words[at], words[at - 1]
+    if word.text in lexicon.PARTS or word.text in lexicon.BODY or word.text in lexicon.CLOTHES:
+        return False
+    if word.tag == "VBZ":
+        return before.tag == "NN" and any(
+            w.text in ("a", "an") for w in words[:at] if w.head == at - 1 and w.dep == "det"
+        )
+    return before.text in lexicon.ANIMATE and before.tag == "NNS"
 
 
 def _beside(words: list[ParsedWord]) -> list[ParsedWord]:

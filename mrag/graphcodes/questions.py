@@ -1,0 +1,210 @@
+"""Questions over a knowledge graph as codes: the names in them, by longest match, and how they connect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Final
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.graphcodes.code import Edge, GraphCode, Node
+from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.ontology import Ontology
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.lexicon import lexicon_of
+from mrag.planning.schema import PropertyInfo
+from mrag.text.tokens import tokens
+
+__all__ = ["QuestionCodes"]
+
+_CLEAR: Final = 0.7
+_SURE: Final = 0.9
+_MOST: Final = 8
+_BOTH: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A thing or a class that a question names, or the unknown that it asks for."""
+
+    id: str
+    label: str
+    classes: tuple[str, ...]
+    place: int
+
+    @property
+    def kind(self) -> bool:
+        """Return whether any thing of a class is meant."""
+        return not self.label or self.id in self.classes
+
+
+@dataclass(frozen=True)
+class QuestionCodes:
+    """Reads the codes of questions by the names that `mrag ask` knows of a graph, without a parser.
+
+    Every word counts in the longest name that it is part of: `Eclipse RDF4J` is one thing. A property that
+    the question names is an edge between the two names that its subjects and objects allow, the nearest
+    first; where one of them is not named, the class that most of them have stands for it.
+
+    Args:
+        kg: The knowledge graph.
+        index: The codes that are searched: what the named entities have tells what is asked for.
+        ontology: Subclasses of the graph.
+
+    Example:
+        >>> import mrag
+        >>> kg = mrag.demo(model="none")
+        >>> code = QuestionCodes(kg).read("Which database supports Eclipse RDF4J?")
+        >>> [node.label for node in code.nodes]
+        ['database', 'Eclipse RDF4J']
+        >>> asked = QuestionCodes(kg).read("Who develops GraphDB?")
+        >>> [edge.relation.rpartition("#")[2] for edge in asked.edges]
+        ['developedBy']
+        >>> kg.close()
+    """
+
+    kg: KnowledgeGraph
+    index: GraphCodeIndex | None = None
+    ontology: Ontology | None = None
+
+    def read(self, question: str) -> GraphCode:
+        """Return the code of a question; an empty one if it names nothing of the graph."""
+        lexicon = lexicon_of(self.kg, None)
+        chosen = _longest(lexicon.match(tokens(question), question))
+        ends: list[_End] = []
+        for mention in chosen:
+            best = self._best(mention)
+            if best.kind == "entity" or (best.kind == "class" and best.score >= _SURE):
+                classes = best.classes if best.kind == "entity" else self._family(best.term)
+                ends.append(_End(best.term, best.name, classes, mention.start))
+        properties = [m for m in chosen if m.candidates[0].kind == "property"]
+        # `award of Munich`: a class that is called as a property is one, where there is no other.
+        properties = properties or [m for m in chosen if _also_property(m)]
+        near = self._near(ends)
+        edges = [self._edge(mention, ends[:_MOST], near) for mention in properties]
+        return GraphCode.of([Node(end.id, end.label) for end in ends], [edge for edge in edges if edge])
+
+    def _best(self, mention: NameMention) -> Candidate:
+        """Return the best candidate; of equals of one kind what is searched, or the class of most things."""
+        first = mention.candidates[0]
+        classes = lexicon_of(self.kg, None).schema.classes
+
+        def order(candidate: Candidate) -> tuple[bool, int]:
+            here = self.index is not None and candidate.term in self.index
+            members = classes[candidate.term].count if candidate.term in classes else 0
+            return (candidate.kind == "entity" and not here, -members)
+
+        equal = [c for c in mention.candidates if (c.kind, c.score) == (first.kind, first.score)]
+        return min(equal, key=order)
+
+    def _family(self, cls: str) -> tuple[str, ...]:
+        broader = self.ontology.broader.get(cls, frozenset()) if self.ontology else frozenset()
+        narrower = self.ontology.narrower.get(cls, frozenset()) if self.ontology else frozenset()
+        return (cls, *sorted(broader | narrower))
+
+    def _near(self, ends: Sequence[_End]) -> list[GraphCode]:
+        index = self.index
+        return [index.code(end.id) for end in ends if end.id in index] if index is not None else []
+
+    def _edge(self, mention: NameMention, ends: Sequence[_End], near: Sequence[GraphCode]) -> Edge | None:
+        """Return the edge that a property most likely is, of all that its candidates allow."""
+        schema = lexicon_of(self.kg, None).schema
+        found: list[tuple[float, str, str, str]] = []
+        clear = mention.candidates[0].score
+        for candidate in mention.candidates:
+            info = schema.properties.get(candidate.term)
+            if candidate.kind != "property" or info is None or candidate.score < clear - 0.1:
+                continue
+            pairs = [(a, b) for a, b in permutations(ends, 2) if _allowed(near, a, info, b)]
+            # A class that is named is what is asked for; else the unknown is of the usual class.
+            for end in [] if len(ends) > 1 and any(end.kind for end in ends) else ends:
+                others = _others(near, candidate.term, end.id)
+                subject, other = others[0] or _usual(info.domains), others[1] or _usual(info.ranges)
+                pairs += [(_End(subject, "", (), end.place), end)] if subject else []
+                pairs += [(end, _End(other, "", (), end.place))] if other else []
+            for one, two in pairs:
+                fit = _fit(one, info.domains) + _fit(two, info.ranges) + _order(candidate, one, two)
+                fit += _seen(near, one, candidate.term, two)
+                far = max(abs(one.place - mention.start), abs(two.place - mention.start))
+                found.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
+        found = [row for row in found if row[1] != row[3]]
+        return Edge(*min(found)[1:]) if found else None
+
+
+def _also_property(mention: NameMention) -> bool:
+    best = mention.candidates[0]
+    return best.kind == "class" and any(
+        c.kind == "property" and c.score == best.score for c in mention.candidates
+    )
+
+
+def _others(near: Sequence[GraphCode], relation: str, entity: str) -> tuple[str, str]:
+    """Return the usual classes of the subjects and of the objects that an entity really has of a relation."""
+    found: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for code in near:
+        for edge in code.edges:
+            if edge.relation == relation and edge.target == entity:
+                found[0].update(code.by_id[edge.source].types)
+            if edge.relation == relation and edge.source == entity:
+                found[1].update(code.by_id[edge.target].types)
+    return _usual(found[0]), _usual(found[1])
+
+
+def _seen(near: Sequence[GraphCode], one: _End, relation: str, two: _End) -> float:
+    """Return whether the codes of the named ends have such an edge."""
+    if not one.kind and not two.kind:
+        key = (one.id, relation, two.id)
+        return 0.5 if any(e.key == key for code in near for e in code.edges) else 0.0
+
+    def meant(end: _End, code: GraphCode, node_id: str) -> bool:
+        kinds = code.by_id[node_id].types
+        return end.id == node_id or (end.kind and (not end.label or any(c in kinds for c in end.classes)))
+
+    found = any(
+        e.relation == relation and meant(one, code, e.source) and meant(two, code, e.target)
+        for code in near
+        for e in code.edges
+    )
+    return 0.5 if found else -0.5
+
+
+def _longest(mentions: Sequence[NameMention]) -> list[NameMention]:
+    """Return the mentions that are clear, none inside another: sure ones by length, the others by score."""
+
+    def order(mention: NameMention) -> tuple[int, float, int]:
+        score = mention.candidates[0].score
+        return (-(mention.end - mention.start) if score >= _SURE else 0, -score, mention.start)
+
+    taken: set[int] = set()
+    chosen = []
+    for mention in sorted((m for m in mentions if m.candidates[0].score >= _CLEAR), key=order):
+        span = set(range(mention.start, mention.end))
+        if not span & taken:
+            taken |= span
+            chosen.append(mention)
+    return sorted(chosen, key=lambda mention: mention.start)
+
+
+def _usual(classes: Mapping[str, int]) -> str:
+    return min(classes, key=lambda cls: (-classes[cls], cls), default="")
+
+
+def _fit(end: _End, classes: Mapping[str, int]) -> float:
+    """Return how well an end fits the subjects or the objects of a property; the unknown fits less."""
+    if not end.label:
+        return 0.4
+    return 1.0 if not classes or any(cls in classes for cls in end.classes) else 0.0
+
+
+def _allowed(near: Sequence[GraphCode], one: _End, info: PropertyInfo, two: _End) -> bool:
+    fit = _fit(one, info.domains) + _fit(two, info.ranges)
+    return fit >= _BOTH or _seen(near, one, info.iri, two) > 0
+
+
+def _order(candidate: Candidate, one: _End, two: _End) -> float:
+    """Prefer the order of the question where both ends are named."""
+    if not one.label or not two.label:
+        return 0.0
+    return 0.1 if (one.place < two.place) is not candidate.inverse else 0.0

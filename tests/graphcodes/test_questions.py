@@ -1,0 +1,169 @@
+"""Questions over a knowledge graph as codes, the ranker's defaults, likeness of entities, and meaning."""
+
+import pytest
+
+from mrag.errors import ConfigError, IndexError_
+from mrag.graph.connection import demo
+from mrag.graphcodes.centre import ITSELF, centred
+from mrag.graphcodes.code import GraphCode, Node
+from mrag.graphcodes.extract.neighbourhood import neighbourhoods
+from mrag.graphcodes.index.code_index import GraphCodeIndex
+from mrag.graphcodes.meaning import CodeMeaning
+from mrag.graphcodes.metrics import Lexicographic
+from mrag.graphcodes.ontology import Ontology
+from mrag.graphcodes.questions import QuestionCodes
+from mrag.graphcodes.ranker import GraphCodeRanker
+from mrag.index.documents import Definition, documents
+from mrag.retrieval.rankers import Question
+
+BASE = "https://w3id.org/mrag/demo/products#"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    with demo(model="none") as kg:
+        yield kg
+
+
+@pytest.fixture(scope="module")
+def index(graph):
+    made = GraphCodeIndex()
+    entities = sorted({iri for iri, _ in documents(graph, Definition(languages=graph.languages))})
+    made.put(dict(neighbourhoods(graph, entities)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def ranker(graph, index):
+    return GraphCodeRanker(graph, index)
+
+
+def local(iris):
+    return [iri.removeprefix(BASE) for iri in iris]
+
+
+def names(code):
+    return local(code.dictionary), [tuple(local(edge.key)) for edge in code.edges]
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "edges"),
+    [
+        ("Which database supports Eclipse RDF4J?", ["Database", "RDF4J"], []),
+        ("Apache Jena Fuseki and GraphDB", ["Fuseki", "GraphDB"], []),
+        (
+            "Which graph database is developed by Ontotext?",
+            ["GraphDatabase", "Ontotext"],
+            [("GraphDatabase", "developedBy", "Ontotext")],
+        ),
+        ("a dog bites a man", [], []),
+        ("", [], []),
+    ],
+)
+def test_names_are_found_by_longest_match(graph, index, text, nodes, edges):
+    reader = QuestionCodes(graph, index, Ontology.of_graph(graph))
+    assert names(reader.read(text)) == (nodes, edges)
+
+
+def test_the_unknown_is_of_the_class_that_the_answer_has(ranker):
+    code = ranker.code(Question("Who develops GraphDB?"))
+    assert names(code)[1] == [("Company", "develops", "GraphDB")]
+    assert BASE + "Ontotext" in [hit.iri for hit in ranker.rank(Question("Who develops GraphDB?"), 5)]
+
+
+def test_by_default_an_answer_is_among_the_first(ranker):
+    for text, wanted in [
+        ("Which graph database is developed by Ontotext?", "GraphDB"),
+        ("licence of Eclipse RDF4J", "RDF4J"),
+        ("Where is TopQuadrant located?", "Raleigh"),
+    ]:
+        assert BASE + wanted in [hit.iri for hit in ranker.rank(Question(text), 5)], text
+
+
+def test_the_ends_of_a_triple_come_first(ranker):
+    triple = GraphCode.of([], [(BASE + "GraphDB", BASE + "developedBy", BASE + "Ontotext")])
+    assert local(hit.iri for hit in ranker.rank_code(triple, 2)) == ["GraphDB", "Ontotext"]
+    assert ranker.rank_code(GraphCode.of([BASE + "GraphDB"]), 1)[0].iri == BASE + "GraphDB"
+
+
+def test_questions_that_name_nothing_are_parsed(graph, index):
+    class Dogs:
+        def extract(self, text):
+            return GraphCode.of(["dog"])
+
+    assert GraphCodeRanker(graph, index, Dogs()).code(Question("a dog bites a man")).dictionary == ("dog",)
+
+
+# -- like an entity ----------------------------------------------------------------------------------------
+
+
+def test_links_of_two_entities_to_the_same_things_are_the_same():
+    a = GraphCode.of(
+        [Node("ex:a", "A", frozenset(["ex:T"]))], [("ex:a", "ex:r", "ex:m"), ("ex:n", "ex:r", "ex:a")]
+    )
+    b = GraphCode.of(
+        [Node("ex:b", "B", frozenset(["ex:T"]))], [("ex:b", "ex:r", "ex:m"), ("ex:n", "ex:r", "ex:b")]
+    )
+    assert centred(a, "ex:a") == centred(b, "ex:b")
+    assert centred(a, "ex:a").by_id[ITSELF].label == "it"
+    assert centred(a, "ex:z") == a
+
+
+def test_alike_is_who_has_the_same_links_not_who_is_linked():
+    index = GraphCodeIndex()
+    made = {
+        "ex:a": [("ex:a", "ex:in", "ex:x"), ("ex:a", "ex:by", "ex:m")],
+        "ex:twin": [("ex:twin", "ex:in", "ex:x"), ("ex:twin", "ex:by", "ex:m")],
+        "ex:other": [("ex:other", "ex:out", "ex:x"), ("ex:other", "ex:of", "ex:m")],
+        "ex:m": [("ex:a", "ex:by", "ex:m"), ("ex:twin", "ex:by", "ex:m")],
+    }
+    index.put({doc: GraphCode.of([], edges) for doc, edges in made.items()})
+    hits = GraphCodeRanker(None, index).rank_like("ex:a", 4)
+    assert [(hit.iri, hit.rank) for hit in hits][:3] == [("ex:a", 1), ("ex:twin", 2), ("ex:other", 3)]
+    assert [hit.score for hit in hits[:2]] == [1.0, 1.0]
+    assert any("it by m" in reason for reason in hits[1].reasons)
+    with pytest.raises(IndexError_):
+        GraphCodeRanker(None, index).rank_like("ex:nowhere", 3)
+
+
+def test_triple_stores_are_like_a_triple_store(ranker):
+    assert {"GraphDB", "Stardog"} <= set(local(hit.iri for hit in ranker.rank_like(BASE + "GraphDB", 3)))
+
+
+# -- meaning -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def meaning():
+    return CodeMeaning("minilm")
+
+
+def test_meaning_knows_other_words_and_directions(meaning):
+    q = GraphCode.of([], [("boy", "v:carry", "bag")])
+    same = GraphCode.of([], [("man", "v:hold", "bag")])
+    turned = GraphCode.of([], [("bag", "v:hold", "man")])
+    other = GraphCode.of([], [("car", "v:park on", "street")])
+    assert meaning.score(q, q) == pytest.approx(1.0)
+    assert meaning.score(q, same) > meaning.score(q, turned) > meaning.score(q, other)
+    scores = meaning.scores(q, same)
+    assert 1 >= scores.features >= scores.relations >= scores.types > 0
+
+
+def test_meaning_of_little(meaning):
+    q = GraphCode.of(["dog"])
+    assert meaning.scores(q, GraphCode()) == meaning.scores(GraphCode(), q)
+    assert meaning.scores(q, GraphCode.of(["dog"])).types == pytest.approx(1.0)
+    assert meaning.scores(GraphCode.of([], [("a", "r", "b")]), q).relations == 0.0
+    with pytest.raises(ConfigError, match="embedding model"):
+        CodeMeaning("none")
+
+
+def test_meaning_orders_what_structure_ties():
+    index = GraphCodeIndex()
+    codes = {"ex:b": [("man", "v:hold", "cup")], "ex:a": [("man", "v:park", "cup")]}
+    index.put({doc: GraphCode.of([], edges) for doc, edges in codes.items()})
+    q = GraphCode.of([], [("man", "v:carry", "cup")])
+    assert [h.iri for h in GraphCodeRanker(None, index).rank_code(q, 2)] == ["ex:a", "ex:b"]
+    for aggregate in (CodeMeaning().aggregate, Lexicographic()):
+        near = GraphCodeRanker(None, index, meaning=CodeMeaning("wordllama", aggregate))
+        assert [h.iri for h in near.rank_code(q, 2)] == ["ex:b", "ex:a"]
