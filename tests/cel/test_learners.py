@@ -12,9 +12,10 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
+from mrag.cel.beam.conditions import FeatureSettings
 from mrag.cel.learners.base import FitProgress, FitState, Halt, Learner, LearnerSettings
 from mrag.cel.learners.celoe import Celoe, CeloeSettings
-from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.registry import LEARNERS, learner
 from mrag.cel.learners.search import BeamSearch, SearchSettings
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality

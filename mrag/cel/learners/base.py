@@ -192,6 +192,10 @@ class FitState:
                 self.worst = min(h.quality for h in self._found.values())
         return value
 
+    def settle(self, found: Iterable[Hypothesis]) -> None:
+        """Put hypotheses in place of those found so far, with estimates for example."""
+        self._found = {h.expression: h for h in found}
+
     @property
     def _kept(self) -> int:
         return max(self.settings.top, 20)

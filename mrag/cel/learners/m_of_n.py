@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mrag.cel.beam.conditions import Conditions, FeatureSettings, Places
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.features import Conditions, FeatureSettings, Places, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.item_lists import Family, Orders, Rows, families, folds
 from mrag.cel.semantics.bits import Bits, Numbers, Qualities
 from mrag.cel.syntax.expressions import And, Expression, Or, length

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from mrag.cel.beam.conditions import Conditions, FeatureSettings
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.features import Conditions, FeatureSettings, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.simplify import shortened
 from mrag.cel.syntax.expressions import And, Expression, Not, Or
 from mrag.cel.syntax.normal_form import normal
