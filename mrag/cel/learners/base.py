@@ -28,18 +28,24 @@ Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupte
 time limit, or Ctrl-C."""
 
 
+_FETCH = 0.7
+"""Share of the time limit that reading what the examples reach may take."""
+_SEARCH = 0.92
+"""Share of the time limit after which a search ends, so that its result is put in order within it."""
+
+
 @dataclass(frozen=True)
 class LearnerSettings:
     """Settings that all learners have.
 
     Attributes:
-        seconds: Time limit of a fit; what was found until then is returned.
+        seconds: Time limit of a fit, with the reading of the graph; what was found until then is returned.
         seed: Of random choices.
         top: Most hypotheses returned.
         measure: What is to be maximised.
         steps: How many properties may follow one another in a hypothesis.
-        confirm: Count the best hypothesis by the store as well; if it disagrees, its counts are the ones
-            reported.
+        confirm: Count the best hypothesis by the store as well, if there is time; if it disagrees, its
+            counts are the ones reported.
     """
 
     seconds: float = 5.0
@@ -78,6 +84,7 @@ class FitReport:
     Attributes:
         tested: Hypotheses tested.
         seconds: How long it took, with the queries.
+        fetched: How much of that it took to read what the examples reach.
         stopped: Why it stopped.
         solved: Whether the best hypothesis makes no mistake.
         notes: What a person should know, such as missing inference.
@@ -88,6 +95,7 @@ class FitReport:
     stopped: Stopped
     solved: bool
     notes: tuple[str, ...] = ()
+    fetched: float = 0.0
 
 
 class Halt(Exception):  # no error: it ends a search at its limit
@@ -146,7 +154,8 @@ class FitState:
     @property
     def steps(self) -> int:
         """Return how many properties may follow one another, as far as the world reaches."""
-        return min(self.settings.steps, self.world.steps or self.settings.steps)
+        reached = self.world.steps
+        return self.settings.steps if reached is None else min(self.settings.steps, reached)
 
     def solved(self) -> bool:
         """Return whether the best hypothesis so far makes no mistake."""
@@ -211,7 +220,7 @@ class FitState:
         if self._on_progress is not None and now - self._told >= 0.1:
             self._told = now
             self._on_progress(FitProgress(self.tested, now - self.started, next(iter(self.best()), None)))
-        if now - self.started >= self.settings.seconds:
+        if now - self.started >= _SEARCH * self.settings.seconds:
             raise Halt("time")
 
     def best(self) -> list[Hypothesis]:
@@ -272,8 +281,18 @@ class Learner(ABC):
             LearningProblemError: If an example is no individual of the graph.
         """
         started = time.monotonic()
-        world = World.of(self.kg, problem.examples, steps=self.settings.steps)
-        notes = tuple(missing_inferences(self.kg, world))
+        seconds, steps = self.settings.seconds, self.settings.steps
+
+        def told() -> None:
+            if self.on_progress is not None:
+                self.on_progress(FitProgress(0, time.monotonic() - started, None))
+
+        until = started + _FETCH * seconds
+        world = World.of(self.kg, problem.examples, steps=steps, until=until, on_step=told)
+        fetched = time.monotonic() - started
+        notes = missing_inferences(self.kg, world)
+        if world.steps is not None and world.steps < steps:
+            notes.append(f"Time and the size of the graph allowed only {world.steps} of {steps} steps.")
         for note in notes:
             logger.warning("%s", note)
         fit = FitState(problem, world, self.settings, self.on_progress, started)
@@ -284,9 +303,12 @@ class Learner(ABC):
             stopped = halt.why
         except KeyboardInterrupt:
             stopped = "interrupted"
-        found = self._confirmed(fit.best()[: self.settings.top], problem)
+        found = fit.best()[: self.settings.top]
+        if time.monotonic() - started < seconds:
+            found = self._confirmed(found, problem)
         solved = bool(found) and found[0].solved
-        self.report = FitReport(fit.tested, time.monotonic() - started, stopped, solved, notes)
+        spent = time.monotonic() - started
+        self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
         return found
 
     def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:

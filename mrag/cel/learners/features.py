@@ -42,6 +42,8 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.rdf.terms import RDF, XSD, Term
 
+_CELLS = 30_000_000
+"""Most terms times conditions of a table; of many terms fewer conditions are kept."""
 _TEXTS = (XSD + "string", RDF + "langString")
 _BOOLEAN = XSD + "boolean"
 
@@ -126,6 +128,7 @@ class _Features:
         edges, values = edges_of(self.world, p, rows)
         if not values.size:
             return
+        self.fit.tick(0)
         terms: list[Term] = [self.world.terms[at] for at in values]
         yield self.single(p, edges, terms)
         if self.settings.data:
@@ -148,6 +151,7 @@ class _Features:
                 yield self.counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
     def counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
+        self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
         tables = [counts >= n for n in numbers]
@@ -256,7 +260,8 @@ class _Features:
             )
             order = order[np.minimum(held, width - held)[order] >= least[order]]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
-        kept = order[np.sort(first)[: self.settings.max_conditions]]
+        most = min(self.settings.max_conditions, max(_CELLS // max(width, 1), 100))
+        kept = order[np.sort(first)[:most]]
 
         def recipe(place: int) -> tuple[Recipe, bool]:
             negated, at = divmod(int(kept[place]), size)
