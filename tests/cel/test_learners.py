@@ -211,7 +211,7 @@ def test_missing_inference_is_noticed(kg: KnowledgeGraph) -> None:
     work = learner("search", kg)
     work.fit(problem)
     assert work.report is not None
-    assert "1 instances" in work.report.notes[0] and E + "Parent" in work.report.notes[0]
+    assert "1 instance of" in work.report.notes[0] and E + "Parent" in work.report.notes[0]
     reason(kg)
     assert short(work.fit(problem)[0]) == "Parent"
     assert work.report is not None and work.report.notes == ()
