@@ -16,7 +16,7 @@ from mrag.cel.semantics.bits import Bits, ExampleBits
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.semantics.hierarchy import missing_inferences
 from mrag.cel.semantics.instances import Mask, World
-from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.expressions import Expression, length
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -31,7 +31,10 @@ time limit, or Ctrl-C."""
 _FETCH = 0.7
 """Share of the time limit that reading what the examples reach may take."""
 _SEARCH = 0.92
-"""Share of the time limit after which a search ends, so that its result is put in order within it."""
+"""Share of the time limit after which a search ends."""
+
+_HARDLY = 0.25
+"""A hypothesis that holds not even so much more of the positive examples hardly tells them apart."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class LearnerSettings:
         top: Most hypotheses returned.
         measure: What is to be maximised.
         steps: How many properties may follow one another in a hypothesis.
+        max_length: Longest hypothesis that is kept; None for any.
         confirm: Count the best hypothesis by the store as well, if there is time; if it disagrees, its
             counts are the ones reported.
     """
@@ -54,12 +58,14 @@ class LearnerSettings:
     measure: Measure = "f1"
     steps: int = 2
     confirm: bool = True
+    max_length: int | None = None
 
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
             raise ConfigError(f"No measure {self.measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
-        if self.seconds <= 0 or self.top < 1 or self.steps < 1:
-            raise ConfigError("seconds, top and steps are positive.")
+        longest = 1 if self.max_length is None else self.max_length
+        if self.seconds <= 0 or min(self.top, self.steps, longest) < 1:
+            raise ConfigError("seconds, top, steps and max_length are positive.")
 
 
 @dataclass(frozen=True)
@@ -195,6 +201,9 @@ class FitState:
         value = quality(counts, self.settings.measure)
         if counts.informative and (len(self._found) < self._kept or value >= self.worst):
             shape = expression if shaped else normal(expression)
+            longest = self.settings.max_length
+            if longest is not None and length(shape) > longest:
+                return value
             self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
             if len(self._found) > 2 * self._kept:
                 self._found = {h.expression: h for h in self.best()}
@@ -253,7 +262,8 @@ class Learner(ABC):
         if settings is None:
             settings = self.settings_type()
         elif not isinstance(settings, self.settings_type):
-            common = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
+            given = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
+            common = {name: value for name, value in given.items() if value is not None}
             settings = self.settings_type(**common)
         self.kg = kg
         self.settings = settings
@@ -273,9 +283,8 @@ class Learner(ABC):
             problem: The examples.
 
         Returns:
-            The best hypotheses, best first; shorter ones before longer ones of the same quality. None is
-            returned where nothing separates positive from negative examples. `solved` of the first says
-            whether it makes no mistake, else it is the best partial concept.
+            The best hypotheses, best first; none where nothing separates positive from negative examples.
+            `solved` of the first says whether it makes no mistake, else it is the best partial concept.
 
         Raises:
             LearningProblemError: If an example is no individual of the graph.
@@ -304,9 +313,9 @@ class Learner(ABC):
         except KeyboardInterrupt:
             stopped = "interrupted"
         found = fit.best()[: self.settings.top]
-        if time.monotonic() - started < seconds:
-            found = self._confirmed(found, problem)
+        found = self._confirmed(found, problem) if time.monotonic() - started < seconds else found
         solved = bool(found) and found[0].solved
+        notes += _shortcomings(found, fit)
         spent = time.monotonic() - started
         self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
         return found
@@ -329,3 +338,13 @@ class Learner(ABC):
             if counts.informative
         ]
         return sorted(checked, key=lambda h: h.order)
+
+
+def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
+    """Return what to say where nothing was learnt, or hardly anything."""
+    c = found[0].counts if found else ExampleCounts(0, 0, 1, 1)
+    if c.tp / c.positives - c.fp / c.negatives >= _HARDLY:
+        return []
+    what = "Hardly anything" if found else "Nothing"
+    deep = f"{fit.steps} {'property' if fit.steps == 1 else 'properties'} deep"
+    return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
