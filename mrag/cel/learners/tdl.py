@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mrag.cel.beam.choice import by_chance
 from mrag.cel.beam.conditions import Conditions, FeatureSettings, Table
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.learners.features import features
@@ -30,8 +31,8 @@ class TreeSettings(LearnerSettings):
     """Settings of `TreeLearner`.
 
     Attributes:
-        steps: How many properties may follow one another in a condition at most: there is 1 at first, as in
-            the published program, and more while there are mistakes and time.
+        steps: How many properties may follow one another in a condition at most: there are 2 at first, and
+            more while there are mistakes and time; the published program has 1.
         leaves: Most leaves of the tree, None for any number. Trees of 2, 4, 8… leaves up to it are tried.
         criterion: Of scikit-learn's tree: `entropy`, `gini` or `log_loss`.
         min_samples_leaf: Fewest examples in a leaf.
@@ -83,16 +84,16 @@ class TreeLearner(Learner):
     def search(self, fit: FitState) -> Stopped:
         """Grow trees over conditions that reach ever further, and read each back."""
         tried: Table | None = None
-        for steps in range(1, fit.steps + 1):
+        for steps in range(min(2, fit.steps), fit.steps + 1):
             found = features(fit, self.settings.features, steps)
             same = tried is not None and np.array_equal(tried, found.table)
             if len(found) and not same and self._grown(fit, found):
                 return "solved"
             tried = found.table
-        return "exhausted"
+        return "solved" if fit.solved() else "exhausted"
 
     def _grown(self, fit: FitState, found: Conditions) -> bool:
-        """Grow trees of growing size, and return whether one makes no mistake."""
+        """Grow trees of growing size, and return whether one makes no mistake that chance could avoid."""
         settings = self.settings
         x = found.table.T.astype(np.float32)
         y = np.arange(len(fit.at)) < fit.bits.positives
@@ -107,9 +108,10 @@ class TreeLearner(Learner):
             solved = self._offered(fit, e)
             fit.tick()
             if settings.simplify:
-                solved |= self._offered(fit, shortened(fit, e))
+                e = shortened(fit, e)
+                solved |= self._offered(fit, e)
             if solved:
-                return True
+                return not by_chance(e, fit.count(e), len(found))
         return False
 
     def _offered(self, fit: FitState, e: Expression) -> bool:
