@@ -24,9 +24,10 @@ from common import peak_memory, shared_data
 from rdflib import Graph
 
 import mrag
+from mrag.cel.beam.conditions import FeatureSettings
 from mrag.cel.evaluation.benchmark import folds
 from mrag.cel.learners.base import FitState, LearnerSettings
-from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.registry import learner
 from mrag.cel.learners.search import CombinationSearch, SearchSettings
 from mrag.cel.problem import LearningProblem, quality

@@ -2,6 +2,8 @@
 
 python benchmarks/cel_held_out.py peer FOLDER --ontolearn PYTHON [--problems 20] [--seed 1] [--size 213]
 python benchmarks/cel_held_out.py apparel [--sizes 5 10 20 213] [--problems 20] [--seed 1]
+python benchmarks/cel_held_out.py all [--learners search evolearner celoe] [--seconds 10] [--seeds 1 2 3]
+    [--sets NAME ...] [--json FILE]
 
 `peer` writes the graph of 45,623 images of `cel.py` and its problems to FOLDER, runs learners of mrag and
 then TDL of Ontolearn on them, and prints the differences by problem, with 95 % intervals (Student's t).
@@ -13,6 +15,10 @@ the examples that they were learnt from: the positive ones are the images neares
 embedding of what is written of them, the negative ones are drawn at random from the others. Here as many
 again of each are held out. The images are those of vg_apparel, the embedding is MiniLM's of their captions.
 `cel.py fashion` does the same with made-up images.
+
+`all` runs learners on the published problems, by five folds, and on the problems of `cel_generated.py`, with
+others held out, and prints the mean F1 on what was held out for each set, and the differences to the first
+learner by problem.
 """
 
 from __future__ import annotations
@@ -22,22 +28,27 @@ import json
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cel import Split, export
+from cel_generated import made
 from common import shared_data
 from scipy.stats import t as student
 
 import mrag
+from mrag.cel.evaluation.benchmark import folds
+from mrag.cel.evaluation.files import find_problems, open_knowledge_base
 from mrag.cel.learners.registry import learner
 from mrag.cel.problem import LearningProblem, quality
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.syntax.expressions import Expression, OneOf, Value, walk
+from mrag.cel.syntax.printing import to_dl
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.embedders import embedder
 from mrag.loaders.scene_graph import SceneGraphs
@@ -51,6 +62,13 @@ PEERED: dict[str, tuple[str, dict[str, Any]]] = {
     "search, length 8": ("search", {"max_length": 8}),
     "search": ("search", {}),
     "tdl, 8 leaves": ("tdl", {}),
+}
+PUBLISHED = {
+    "Family": "drill/Family/lp_dl_learner.json",
+    "animals": "smlbench/animals/lp",
+    "lymphography": "smlbench/lymphography/lp",
+    "trains": "dllearner/trains/trains_owl.conf",
+    "forte": "dllearner/forte/uncle_owl_large.conf",
 }
 NEAREST: dict[str, tuple[str, dict[str, Any]]] = {
     "m-of-n": ("m-of-n", {"steps": 2}),
@@ -185,18 +203,90 @@ def nearest(images: Sequence[str], vectors: Any, size: int, problems: int, seed:
     return found
 
 
+def everything(seeds: Sequence[int], sets: Sequence[str]) -> Iterator[tuple[str, KnowledgeGraph, str, Split]]:
+    """Yield each problem with its set and graph: the folds of published ones, then made ones."""
+    for name, path in PUBLISHED.items():
+        if sets and name not in sets:
+            continue
+        for found in find_problems(shared_data("cel_kbs") / path)[0]:
+            with open_knowledge_base(found.ontology) as kg:
+                for title, problem in found.problems.items():
+                    for at, (train, test) in enumerate(folds(problem, 5, 0)):
+                        yield name, kg, f"{title} {at}", Split(train, test)
+    for seed in seeds:
+        for name, kg, splits in made(seed):
+            for title, split in splits.items() if not sets or name in sets else ():
+                name_of = f"{name}, noisy" if title.endswith("noisy") else name
+                yield name_of, kg, f"{title} {seed}", split
+
+
+def compared(
+    learners: Sequence[str], seconds: float, seeds: Sequence[int], sets: Sequence[str], results: Path | None
+) -> None:
+    """Print quality on what was held out, over all problems at hand."""
+    rows: dict[str, list[Row]] = {name: [] for name in learners}
+    for name, kg, title, split in everything(seeds, sets):
+        for kind in learners:
+            work = learner(kind, kg, seconds=seconds)
+            started, clock = time.process_time(), time.perf_counter()
+            found = work.fit(split.train)
+            row: Row = {"set": name, "problem": title, "train": 0.0, "test": 0.0, "length": 0, "names": 0}
+            row |= {"seconds": time.process_time() - started, "clock": time.perf_counter() - clock}
+            if found:
+                e = found[0].expression
+                test = confusion(kg, [e], split.test.positives, split.test.negatives)[0]
+                row |= {"train": found[0].quality, "test": quality(test), "length": found[0].length}
+                row |= {
+                    "names": named(e),
+                    "concept": to_dl(e, name=lambda i: i.replace("#", "/").rpartition("/")[2]),
+                }
+            rows[kind].append(row)
+            print(
+                f"{name}: {title}: {kind}: {row['train']:.3f} {row['test']:.3f} {row['length']} "
+                f"{row['seconds']:.2f} s {row.get('concept', '')}",
+                file=sys.stderr,
+                flush=True,
+            )
+    every = list(dict.fromkeys(r["set"] for r in rows[learners[0]]))
+    print("| set | problems | " + " | ".join(f"{k}: held out | length | s" for k in learners) + " |")
+    print("|---|---|" + "---|---|---|" * len(learners))
+    for name in (*every, "all sets", "all problems"):
+        cells = [name, str(sum(name in (r["set"], "all problems") for r in rows[learners[0]]) or len(every))]
+        for kind in learners:
+            inside = {s: [r for r in rows[kind] if r["set"] == s] for s in every}
+            groups = [inside[name]] if name in inside else list(inside.values())
+            groups = [rows[kind]] if name == "all problems" else groups
+            values = [
+                statistics.mean(statistics.mean(r[k] for r in g) for g in groups)
+                for k in ("test", "length", "seconds")
+            ]
+            cells += [f"{values[0]:.3f}", f"{values[1]:.1f}", f"{values[2]:.2f}"]
+        print(f"| {' | '.join(cells)} |")
+    print()
+    differences(rows, learners[0])
+    if results:
+        results.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Run one of the benchmarks."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("what", choices=("peer", "apparel"))
+    options.add_argument("what", choices=("peer", "apparel", "all"))
     options.add_argument("folder", nargs="?", type=Path)
     options.add_argument("--ontolearn", metavar="PYTHON")
     options.add_argument("--problems", type=int, default=20)
     options.add_argument("--size", type=int, default=213)
     options.add_argument("--sizes", nargs="+", type=int, default=[5, 10, 20, 213])
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--learners", nargs="+", default=["search", "evolearner", "celoe"])
+    options.add_argument("--seconds", type=float, default=10.0)
+    options.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
+    options.add_argument("--sets", nargs="+", default=[])
+    options.add_argument("--json", type=Path)
     args = options.parse_args()
-    if args.what == "apparel":
+    if args.what == "all":
+        compared(args.learners, args.seconds, args.seeds, args.sets, args.json)
+    elif args.what == "apparel":
         apparel(args.sizes, args.problems, args.seed)
     elif args.folder is None or args.ontolearn is None:
         options.error("peer needs a folder and --ontolearn")

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from mrag import html
 from mrag.cel.semantics.sparql import individuals_among
+from mrag.cel.syntax.cost import cost
 from mrag.cel.syntax.expressions import Expression, key, length
 from mrag.cel.syntax.printing import to_dl
 from mrag.errors import ConfigError, LearningProblemError
@@ -225,10 +226,11 @@ class Hypothesis:
         return self.counts.perfect
 
     @property
-    def order(self) -> tuple[float, int, str]:
-        """Return what hypotheses are sorted by: the best, then the shortest, then the text.
+    def order(self) -> tuple[float, float, int, str]:
+        """Return what hypotheses are sorted by: the best, then the one that costs least, then the text.
 
-        The best is that with the highest estimate where there is one, else with the highest quality.
+        The best is that with the highest estimate where there is one, else with the highest quality. What
+        an expression costs is its length, and more where it names individuals (`mrag.cel.syntax.cost`).
         """
         value = self.quality if self.estimate is None else self.estimate
-        return -round(value, 9), self.length, key(self.expression)
+        return -round(value, 9), -round(self.quality, 9), cost(self.expression), key(self.expression)

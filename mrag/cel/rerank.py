@@ -16,8 +16,9 @@ from mrag.cel.learners.base import Learner
 from mrag.cel.problem import Hypothesis, LearningProblem
 from mrag.cel.semantics.counting import instances_among
 from mrag.cel.semantics.sparql import individuals_among
+from mrag.cel.syntax.clauses import Language
 from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.verbalise import Language, sentence
+from mrag.cel.syntax.verbalise import sentence
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question, Ranker

@@ -13,6 +13,7 @@ from mrag.cli.shared.learning import (
     BottomOption,
     FormatOption,
     LearnerOption,
+    MaxLengthOption,
     MeasureOption,
     NegativeOption,
     NegativesOption,
@@ -22,6 +23,7 @@ from mrag.cli.shared.learning import (
     QueryOption,
     RqOption,
     SecondsOption,
+    StepsOption,
     TopOption,
     fitted,
     print_learnt,
@@ -70,6 +72,8 @@ def fit(
     learner: LearnerOption = "search",
     policy: PolicyOption = None,
     seconds: SecondsOption = 5.0,
+    steps: StepsOption = None,
+    max_length: MaxLengthOption = None,
     seed: SeedOption = 0,
     measure: MeasureOption = "f1",
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hypotheses shown.")] = 3,
@@ -99,6 +103,7 @@ def fit(
     Examples:
       mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
       mrag learn fit --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
+      mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
     """
     check_choice("format", format, FORMATS)
     from mrag.cli.shared.concepts import Learnt, keep_as
@@ -106,7 +111,7 @@ def fit(
 
     with opened(store, kg, lang) as graph:
         problem = problem_of(graph, positive, negative, positives, negatives, question, top, bottom, index)
-        found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k)
+        found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k, steps, max_length)
         learnt = Learnt(
             found[0].expression, tuple(found), report, polished(graph, found[0], chat_model(model))
         )
@@ -126,9 +131,7 @@ def rerank(
     concept: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT",
-            help="Use this concept instead of learning one: the name of a kept one, or DL or Manchester "
-            "syntax.",
+            metavar="TEXT", help="Use this concept instead of learning one: a kept one, or DL or Manchester."
         ),
     ] = None,
     positive: PositiveOption = None,
@@ -141,13 +144,13 @@ def rerank(
     learner: LearnerOption = "search",
     policy: PolicyOption = None,
     seconds: SecondsOption = 5.0,
+    steps: StepsOption = None,
+    max_length: MaxLengthOption = None,
     seed: SeedOption = 0,
     measure: MeasureOption = "f1",
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model", "-m", metavar="NAME", help="Chat model that polishes the sentence and orders the hits."
-        ),
+        typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes and orders the hits."),
     ] = None,
     format: FormatOption = "dl",
     store: StoreOption = None,
@@ -177,7 +180,9 @@ def rerank(
             problem = problem_of(
                 graph, positive, negative, positives, negatives, question, top, bottom, index
             )
-            found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, 3)
+            found, report = fitted(
+                graph, problem, learner, policy, seconds, seed, measure, 3, steps, max_length
+            )
             learnt = Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
             ranked = reranked(graph, found[0], problem.positives, question, index, hits, chat)
         if as_json:
@@ -319,12 +324,12 @@ def benchmark(
     data: Annotated[Path, typer.Option("--data", help="Where names are looked up.")] = Path(),
     learner: Annotated[
         str,
-        typer.Option(
-            "--learner", help="search, m-of-n, celoe, tdl, evolearner or drill; several with commas."
-        ),
+        typer.Option("--learner", help="search, m-of-n, celoe, tdl, evolearner, drill; several with commas."),
     ] = "search",
     folds: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 10,
     seconds: SecondsOption = 5.0,
+    steps: StepsOption = None,
+    max_length: MaxLengthOption = None,
     seed: SeedOption = 0,
     measure: MeasureOption = "f1",
     results: Annotated[
@@ -341,4 +346,5 @@ def benchmark(
     """
     from mrag.cli.shared.benchmarks import run_benchmark
 
-    run_benchmark(path, data, learner, seconds, seed, measure, folds, results, as_json=as_json)
+    limits = (seconds, seed, measure, folds, results, steps, max_length)
+    run_benchmark(path, data, learner, *limits, as_json=as_json)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["s_stem", "singular", "without_plural"]
+__all__ = ["is_plural", "s_stem", "singular", "without_plural"]
 
 _VOWEL = re.compile("[aeiouy]")
 _SIBILANT = ("sse", "she", "che", "xe", "zze")
@@ -28,6 +28,10 @@ _ENDS_IN_S: Final = frozenset(
     "tennis canvas gas christmas glasses sunglasses eyeglasses jeans pants scissors shorts series goggles "
     "lens tongs news swiss chaos its this is was has as yes clothes overalls khakis trousers tights "
     "leggings binoculars pajamas bus atlas alias bias".split()
+)
+_PAIRS: Final = frozenset(
+    "glasses sunglasses eyeglasses jeans pants scissors shorts goggles tongs clothes overalls khakis "
+    "trousers tights leggings binoculars pajamas".split()
 )
 _IES: Final = frozenset("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies".split())
 
@@ -82,3 +86,14 @@ def singular(word: str) -> str:
     if word.endswith(("ches", "shes", "xes", "sses", "zzes")):
         return word[:-2]
     return word[:-1]
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether the last word of an English noun is a plural, so that it takes no article.
+
+    Example:
+        >>> [is_plural(noun) for noun in ("blue jeans", "Shoes", "Bus", "dress", "women")]
+        [True, True, False, False, True]
+    """
+    last = noun.rpartition(" ")[2].lower()
+    return last in _PAIRS or singular(last) != last

@@ -234,7 +234,7 @@ def test_a_model_polishes_the_sentence_and_orders_the_hits(
     server = Server(monkeypatch)
     try:
         server.say = lambda messages: (
-            "A summary." if "summar" in str(messages[0]).lower() else "Whatever shows some jacket"
+            "A summary." if "summar" in str(messages[0]).lower() else "Everything that shows a jacket"
         )
         asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker")
         found = json.loads(learn(home, *asked, "--json").stdout)

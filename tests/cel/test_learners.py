@@ -12,9 +12,10 @@ import pytest
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
+from mrag.cel.beam.conditions import FeatureSettings
 from mrag.cel.learners.base import FitProgress, FitState, Halt, Learner, LearnerSettings
 from mrag.cel.learners.celoe import Celoe, CeloeSettings
-from mrag.cel.learners.features import FeatureSettings, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.registry import LEARNERS, learner
 from mrag.cel.learners.search import BeamSearch, SearchSettings
 from mrag.cel.problem import ExampleCounts, Hypothesis, LearningProblem, quality
@@ -210,7 +211,7 @@ def test_missing_inference_is_noticed(kg: KnowledgeGraph) -> None:
     work = learner("search", kg)
     work.fit(problem)
     assert work.report is not None
-    assert "1 instances" in work.report.notes[0] and E + "Parent" in work.report.notes[0]
+    assert "1 instance of" in work.report.notes[0] and E + "Parent" in work.report.notes[0]
     reason(kg)
     assert short(work.fit(problem)[0]) == "Parent"
     assert work.report is not None and work.report.notes == ()

@@ -30,6 +30,7 @@ from mrag.cel.syntax.expressions import (
     Or,
     Property,
     Some,
+    walk,
 )
 from mrag.cel.syntax.expressions import length as symbols
 from mrag.cel.syntax.parsing import from_dl, from_manchester
@@ -114,7 +115,7 @@ def test_a_list_is_no_longer_than_it_may_be(kg: KnowledgeGraph) -> None:
     train, _ = noisy(kg)
     for names in (1, 3):
         found = learner("m-of-n", kg, names=names, parts=1, seconds=60).fit(train)
-        lists = [len(p.members) for h in found for p in (getattr(h.expression, "filler", None),) if p]
+        lists = [len(p.members) for h in found for p in walk(h.expression) if isinstance(p, OneOf)]
         assert all(n <= names for n in lists)
     for wrong in ({"names": 0}, {"folds": 1}, {"ridge": 0.0}, {"parts": 0}, {"needed": 0}):
         with pytest.raises(ConfigError):

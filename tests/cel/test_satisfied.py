@@ -102,7 +102,7 @@ def test_inferred_triples_are_marked(family: KnowledgeGraph) -> None:
     assert shown.splitlines() == [
         "✓ a: A ⊓ (∃ r.B)",
         "  ✓ A",
-        "    a is a A [inferred]",
+        "    a is an A [inferred]",
         "  ✓ ∃ r.B",
         "    ✓ a r b [asserted]: B",
         "      b is a B [asserted]",

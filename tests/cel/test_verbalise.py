@@ -28,6 +28,7 @@ from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.verbalise import Language, names_of, sentence, verbalise
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
+from mrag.text.names import name_parts
 from tests.cel.plain import expressions
 
 E = "http://example.org/"
@@ -85,17 +86,53 @@ def test_english_and_german_sentences(kg: KnowledgeGraph) -> None:
 
 def test_sentences_for_all_kinds() -> None:
     p, a = Property(E + "hasPart"), Named(E + "A")
-    range = DataRange(str(XSD.integer), (("minInclusive", Literal(18)),))
 
     def say(e: Expression) -> str:
-        return verbalise(e, lambda iri: {E + "hasPart": "has part"}.get(iri, iri.rpartition("/")[2]))
+        return verbalise(e, lambda iri: " ".join(name_parts(iri.rpartition("/")[2])))
 
-    assert say(Some(p, a)) == "has part some “A”"  # "a" is a word of the sentence
-    assert say(Some(p, Top())) == "has part something"
-    assert say(Not(Some(p, Top()))) == "has part nothing"
-    assert say(Only(p, Not(a))) == "has part nothing but (is not a “A”)"
-    assert say(AtLeast(2, p, a)) == "has part at least 2 things that (is a “A”)"
-    assert say(AtMost(1, p, Top())) == "has part at most 1 thing"
-    assert say(DataSome(p, range)) == "has part some whole number of at least 18"
-    assert say(Some(Property(p.iri, True), a)) == "is “has part” of some “A”"
-    assert say(Or((And((Named(E + "B"), Named(E + "C"))), Named(E + "D")))) == "is a D or (is a B and is a C)"
+    b, shirt = Named(E + "B"), Named(E + "Shirt")
+    shows, look = Property(E + "shows"), Property(E + "hasLook")
+    striped = And((shirt, Value(look, E + "striped")))
+    for e, text in (
+        (Some(p, a), "has a part that is a “A”"),  # "a" is a word of the sentence
+        (Some(p, Top()), "has a part"),
+        (Not(Some(p, Top())), "has no part"),
+        (Only(p, Not(a)), "has no part that is a “A”"),
+        (Only(p, b), "has no part but one that is a B"),
+        (AtLeast(2, p, b), "has at least 2 parts each of which is a B"),
+        (AtMost(1, p, Top()), "has at most 1 part"),
+        (Some(Property(p.iri, True), b), "is a part of a B"),
+        (Or((And((b, Named(E + "C"))), Named(E + "D"))), "is a D or (is a B and is a C)"),
+        (Some(shows, striped), "shows a Shirt that has the look “striped”"),
+        (Not(Some(shows, striped)), "shows no Shirt that has the look “striped”"),
+        (AtLeast(2, shows, shirt), "shows at least 2 Shirts"),
+        (AtMost(2, shows, Named(E + "Person")), "shows at most 2 People"),
+        (Only(shows, shirt), "shows nothing but Shirts"),
+        (Not(Value(shows, E + "b")), "does not show “b”"),
+        (Some(Property(E + "wears", True), Named(E + "Boy")), "is worn by a Boy"),
+        (Some(Property(E + "wear", True), Top()), "is worn by something"),
+        (Some(Property(E + "developed by", True), b), "develops a B"),
+        (Some(Property(E + "part of", True), b), "has a part that is a B"),
+        (Some(Property(E + "married"), b), "is married to a B"),
+        (Some(Property(E + "hasSibling"), Top()), "has a sibling"),
+        (Or((Named(E + "blue jeans"), Named(E + "Striped"))), "is Striped or is blue jeans"),
+        (And((Named(E + "RDF store"), Named(E + "Ape"))), "is an Ape and is an RDF store"),
+        (And((Some(p, b), Some(shows, shirt))), "has a part that (is a B) and shows a Shirt"),
+    ):
+        assert say(e) == text
+
+
+def test_numbers_in_words() -> None:
+    def said(name: str, value: Literal, facet: str = "minInclusive") -> str:
+        range = DataRange(str(value.datatype), ((facet, value),))  # type: ignore[arg-type]
+        return verbalise(
+            DataSome(Property(E + name), range), lambda iri: " ".join(name_parts(iri.rpartition("/")[2]))
+        )
+
+    assert said("energy", Literal(-1.034), "maxInclusive") == "has an energy of at most -1.034"
+    assert said("weight", Literal(24.5)) == "has a weight of at least 24.5"
+    assert said("hasAge", Literal(18), "minExclusive") == "has an age of more than 18"
+    assert said("points", Literal(9), "maxExclusive") == "has points of less than 9"
+    day = Literal("2024-02-01", datatype=XSD.date)
+    assert said("release date", day, "maxExclusive") == "has a release date before 2024-02-01"
+    assert said("release date", day) == "has a release date not before 2024-02-01"

@@ -262,3 +262,20 @@ def test_a_graph_with_more_terms_than_are_tried_says_so(tmp_path: Path) -> None:
         assert found.changes == (Change(triple(E + "p03", E + "shows", E + "g27"), True),)
         assert found.verified and not found.complete
         assert "not every term" in found.render()
+
+
+def test_what_is_missing_is_named_not_what_is_there(kg: KnowledgeGraph) -> None:
+    facts = [
+        ("photo", "a", "Image"),
+        ("photo", "shows", "thing"),
+        ("thing", "a", "Shirt"),
+        ("thing", "pattern", "plain"),
+    ]
+    kg.insert(
+        Triple(URIRef(E + s), RDF.type if p == "a" else URIRef(E + p), URIRef(E + o)) for s, p, o in facts
+    )
+    shirt = And((Named(E + "Shirt"), Value(Property(E + "pattern"), E + "striped")))
+    wanted = And((Named(E + "Image"), Some(Property(E + "shows"), shirt)))
+    lines = why_not(kg, wanted, E + "photo").render(lambda iri: iri.rpartition("/")[2]).splitlines()
+    assert lines[0] == "photo shows no Shirt that has the pattern “striped”."
+    assert lines[1:] == ["photo would be in the result", "  if it were stated: thing pattern striped"]

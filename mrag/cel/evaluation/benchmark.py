@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from mrag.cel.evaluation.files import ProblemSet, open_knowledge_base
 from mrag.cel.learners.base import Learner, LearnerSettings
@@ -38,6 +39,8 @@ class BenchmarkSetup:
         folds: Folds of the cross-validation; 0 for none.
         seed: Of the learner and of the folds.
         measure: What the learner maximises.
+        steps: How many properties may follow one another; None for the learner's own limit.
+        max_length: Longest concept; None for the learner's own limit.
     """
 
     learner: str = "search"
@@ -45,6 +48,8 @@ class BenchmarkSetup:
     folds: int = 10
     seed: int = 0
     measure: str = "f1"
+    steps: int | None = None
+    max_length: int | None = None
 
     def __post_init__(self) -> None:
         if self.folds < 0 or self.folds == 1:
@@ -237,7 +242,9 @@ def _held_out(
 
 def _learner(kg: KnowledgeGraph, setup: BenchmarkSetup) -> Learner:
     LearnerSettings(measure=setup.measure)  # type: ignore[arg-type]  # refuses an unknown measure
-    return learner(setup.learner, kg, seconds=setup.seconds, seed=setup.seed, measure=setup.measure)
+    limits = {"steps": setup.steps, "max_length": setup.max_length}
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    return learner(setup.learner, kg, seconds=setup.seconds, seed=setup.seed, measure=setup.measure, **given)
 
 
 def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: BenchmarkSetup) -> str:
@@ -245,7 +252,8 @@ def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: Be
     for part in (problem_set.name, name, *problem.positives, "|", *problem.negatives):
         digest.update(part.encode() + b"\0")
     digest.update(problem_set.ontology.read_bytes())
-    digest.update(json.dumps(asdict(setup), sort_keys=True).encode())
+    given = {name: value for name, value in asdict(setup).items() if value is not None}
+    digest.update(json.dumps(given, sort_keys=True).encode())
     return digest.hexdigest()
 
 

@@ -38,6 +38,7 @@ from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
+from mrag.text.grammar import article
 
 Label = Callable[[str], str]
 """Names an IRI for people."""
@@ -166,7 +167,7 @@ def why_satisfied(
         >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
         >>> print(why_satisfied(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
         ✓ photo: ¬Advert ⊓ (∃ shows.Jacket)
-          ✓ ¬Advert: not stated: photo is a Advert
+          ✓ ¬Advert: not stated: photo is an Advert
           ✓ ∃ shows.Jacket
             ✓ photo shows jacket [asserted]: Jacket
               jacket is a Jacket [asserted]
@@ -261,16 +262,14 @@ def _evidence_json(e: SupportingTriple) -> dict[str, Any]:
 
 def in_words(terms: Sequence[Term | None], label: Label) -> str:
     """Write a triple for people."""
-    return " ".join(
-        "anything"
-        if t is None
-        else t.n3()
-        if isinstance(t, Literal)
-        else "is a"
-        if t == TYPE
-        else label(str(t))
-        for t in terms
-    )
+
+    def word(t: Term | None) -> str:
+        return "anything" if t is None else t.n3() if isinstance(t, Literal) else label(str(t))
+
+    if len(terms) == 3 and terms[1] == TYPE:
+        kind = word(terms[2])
+        return f"{word(terms[0])} is {article(kind) if kind[:1].isalpha() else f'a {kind}'}"
+    return " ".join(map(word, terms))
 
 
 def _lines(r: Reason, label: Label, indent: str) -> Iterator[str]:

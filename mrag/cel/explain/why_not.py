@@ -16,11 +16,14 @@ from typing import Any, Literal, TypeAlias
 
 from rdflib import URIRef
 
+from mrag.cel.explain.facts import GraphFacts
 from mrag.cel.explain.hypothetical import holds_with
 from mrag.cel.explain.repair import Change, RepairSearch, TimeUp
 from mrag.cel.explain.satisfied import Label, in_words
-from mrag.cel.syntax.expressions import Expression
-from mrag.cel.syntax.normal_form import normal
+from mrag.cel.syntax.expressions import And, Expression
+from mrag.cel.syntax.normal_form import negation, normal
+from mrag.cel.syntax.printing import to_dl
+from mrag.cel.syntax.verbalise import verbalise
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import curie, iri, ntriples_terms
@@ -43,6 +46,7 @@ class WhyNot:
         at_least: So many changes are needed at least, as far as terms were tried.
         gave_up: What ended the search, None if it came to its end.
         seconds: How long it took.
+        lacking: What holds of the individual instead of the parts of the expression that do not hold.
     """
 
     individual: str
@@ -53,6 +57,7 @@ class WhyNot:
     at_least: int
     gave_up: GaveUp | None
     seconds: float
+    lacking: tuple[Expression, ...] = ()
 
     def render(self, label: Label | None = None) -> str:
         """Write it for people.
@@ -60,15 +65,18 @@ class WhyNot:
         Args:
             label: Names an IRI; CURIEs and whole IRIs by default.
         """
-        name = (label or curie)(self.individual)
+        named = label or curie
+        name = named(self.individual)
+        if self.changes == ():
+            return f"{name} is in the result."
+        lines = [f"{name} {verbalise(e, named)}." for e in self.lacking]
         if self.changes is None:
             why = {"time": "the time was up", "size": "more changes than allowed would be needed", None: ""}
+            last = f"No way in was found for {name}: {why[self.gave_up]} (at least {self.at_least} changes)."
             if self.gave_up is None:
-                return f"{name} cannot be brought in: no change of triples would do."
-            return f"No way in was found for {name}: {why[self.gave_up]} (at least {self.at_least} changes)."
-        if not self.changes:
-            return f"{name} is in the result."
-        lines = [f"{name} would be in the result"]
+                last = f"{name} cannot be brought in: no change of triples would do."
+            return "\n".join(map(inline, [*lines, last]))
+        lines.append(f"{name} would be in the result")
         for change in self.changes:
             start = "if it were stated" if change.add else "if it were not stated"
             note = " (inferred: what it follows from would have to go)" if change.inferred else ""
@@ -91,6 +99,7 @@ class WhyNot:
             "verified": self.verified,
             "complete": self.complete,
             "at_least": self.at_least,
+            "lacking": [to_dl(e) for e in self.lacking],
             "gave_up": self.gave_up,
             "seconds": round(self.seconds, 3),
         }
@@ -132,9 +141,11 @@ def why_not(
         ...                Triple(URIRef("urn:x:photo"), RDF.type, URIRef("urn:x:Advert"))])
         >>> e = And((Some(Property("urn:x:shows"), Named("urn:x:Jacket")), Not(Named("urn:x:Advert"))))
         >>> print(why_not(kg, e, "urn:x:photo").render(lambda i: i.rpartition(":")[2]))
+        photo is an Advert.
+        photo shows no Jacket.
         photo would be in the result
           if it were stated: 1 is a Jacket
-          if it were not stated: photo is a Advert
+          if it were not stated: photo is an Advert
           if it were stated: photo shows 1
         >>> kg.close()
     """
@@ -163,6 +174,9 @@ def why_not(
         added = [c.triple for c in changes if c.add]
         removed = [c.triple for c in changes if not c.add]
         verified = holds_with(kg, shape, str(x), added, removed)
+    facts = GraphFacts(kg)
+    parts = shape.parts if isinstance(shape, And) else (shape,)
+    lacking = tuple(negation(part) for part in parts if not facts.holds(part, x))
     at_least = size if gave_up != "size" else size + 1
     seconds = time.monotonic() - started
-    return WhyNot(str(x), shape, changes, verified, search.complete, at_least, gave_up, seconds)
+    return WhyNot(str(x), shape, changes, verified, search.complete, at_least, gave_up, seconds, lacking)

@@ -16,7 +16,7 @@ from mrag.cel.semantics.bits import Bits, ExampleBits
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.semantics.hierarchy import missing_inferences
 from mrag.cel.semantics.instances import Mask, World
-from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.expressions import Expression, length
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -28,18 +28,28 @@ Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupte
 time limit, or Ctrl-C."""
 
 
+_FETCH = 0.7
+"""Share of the time limit that reading what the examples reach may take."""
+_SEARCH = 0.92
+"""Share of the time limit after which a search ends."""
+
+_HARDLY = 0.25
+"""A hypothesis that holds not even so much more of the positive examples hardly tells them apart."""
+
+
 @dataclass(frozen=True)
 class LearnerSettings:
     """Settings that all learners have.
 
     Attributes:
-        seconds: Time limit of a fit; what was found until then is returned.
+        seconds: Time limit of a fit, with the reading of the graph; what was found until then is returned.
         seed: Of random choices.
         top: Most hypotheses returned.
         measure: What is to be maximised.
         steps: How many properties may follow one another in a hypothesis.
-        confirm: Count the best hypothesis by the store as well; if it disagrees, its counts are the ones
-            reported.
+        max_length: Longest hypothesis that is kept; None for any.
+        confirm: Count the best hypothesis by the store as well, if there is time; if it disagrees, its
+            counts are the ones reported.
     """
 
     seconds: float = 5.0
@@ -48,12 +58,14 @@ class LearnerSettings:
     measure: Measure = "f1"
     steps: int = 2
     confirm: bool = True
+    max_length: int | None = None
 
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
             raise ConfigError(f"No measure {self.measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
-        if self.seconds <= 0 or self.top < 1 or self.steps < 1:
-            raise ConfigError("seconds, top and steps are positive.")
+        longest = 1 if self.max_length is None else self.max_length
+        if self.seconds <= 0 or min(self.top, self.steps, longest) < 1:
+            raise ConfigError("seconds, top, steps and max_length are positive.")
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,7 @@ class FitReport:
     Attributes:
         tested: Hypotheses tested.
         seconds: How long it took, with the queries.
+        fetched: How much of that it took to read what the examples reach.
         stopped: Why it stopped.
         solved: Whether the best hypothesis makes no mistake.
         notes: What a person should know, such as missing inference.
@@ -88,6 +101,7 @@ class FitReport:
     stopped: Stopped
     solved: bool
     notes: tuple[str, ...] = ()
+    fetched: float = 0.0
 
 
 class Halt(Exception):  # no error: it ends a search at its limit
@@ -146,7 +160,8 @@ class FitState:
     @property
     def steps(self) -> int:
         """Return how many properties may follow one another, as far as the world reaches."""
-        return min(self.settings.steps, self.world.steps or self.settings.steps)
+        reached = self.world.steps
+        return self.settings.steps if reached is None else min(self.settings.steps, reached)
 
     def solved(self) -> bool:
         """Return whether the best hypothesis so far makes no mistake."""
@@ -186,11 +201,18 @@ class FitState:
         value = quality(counts, self.settings.measure)
         if counts.informative and (len(self._found) < self._kept or value >= self.worst):
             shape = expression if shaped else normal(expression)
+            longest = self.settings.max_length
+            if longest is not None and length(shape) > longest:
+                return value
             self._found.setdefault(shape, Hypothesis(shape, value, counts, self.settings.measure, estimate))
             if len(self._found) > 2 * self._kept:
                 self._found = {h.expression: h for h in self.best()}
                 self.worst = min(h.quality for h in self._found.values())
         return value
+
+    def settle(self, found: Iterable[Hypothesis]) -> None:
+        """Put hypotheses in place of those found so far, with estimates for example."""
+        self._found = {h.expression: h for h in found}
 
     @property
     def _kept(self) -> int:
@@ -207,7 +229,7 @@ class FitState:
         if self._on_progress is not None and now - self._told >= 0.1:
             self._told = now
             self._on_progress(FitProgress(self.tested, now - self.started, next(iter(self.best()), None)))
-        if now - self.started >= self.settings.seconds:
+        if now - self.started >= _SEARCH * self.settings.seconds:
             raise Halt("time")
 
     def best(self) -> list[Hypothesis]:
@@ -240,7 +262,8 @@ class Learner(ABC):
         if settings is None:
             settings = self.settings_type()
         elif not isinstance(settings, self.settings_type):
-            common = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
+            given = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
+            common = {name: value for name, value in given.items() if value is not None}
             settings = self.settings_type(**common)
         self.kg = kg
         self.settings = settings
@@ -260,16 +283,25 @@ class Learner(ABC):
             problem: The examples.
 
         Returns:
-            The best hypotheses, best first; shorter ones before longer ones of the same quality. None is
-            returned where nothing separates positive from negative examples. `solved` of the first says
-            whether it makes no mistake, else it is the best partial concept.
+            The best hypotheses, best first; none where nothing separates positive from negative examples.
+            `solved` of the first says whether it makes no mistake, else it is the best partial concept.
 
         Raises:
             LearningProblemError: If an example is no individual of the graph.
         """
         started = time.monotonic()
-        world = World.of(self.kg, problem.examples, steps=self.settings.steps)
-        notes = tuple(missing_inferences(self.kg, world))
+        seconds, steps = self.settings.seconds, self.settings.steps
+
+        def told() -> None:
+            if self.on_progress is not None:
+                self.on_progress(FitProgress(0, time.monotonic() - started, None))
+
+        until = started + _FETCH * seconds
+        world = World.of(self.kg, problem.examples, steps=steps, until=until, on_step=told)
+        fetched = time.monotonic() - started
+        notes = missing_inferences(self.kg, world)
+        if world.steps is not None and world.steps < steps:
+            notes.append(f"Time and the size of the graph allowed only {world.steps} of {steps} steps.")
         for note in notes:
             logger.warning("%s", note)
         fit = FitState(problem, world, self.settings, self.on_progress, started)
@@ -280,9 +312,12 @@ class Learner(ABC):
             stopped = halt.why
         except KeyboardInterrupt:
             stopped = "interrupted"
-        found = self._confirmed(fit.best()[: self.settings.top], problem)
+        found = fit.best()[: self.settings.top]
+        found = self._confirmed(found, problem) if time.monotonic() - started < seconds else found
         solved = bool(found) and found[0].solved
-        self.report = FitReport(fit.tested, time.monotonic() - started, stopped, solved, notes)
+        notes += _shortcomings(found, fit)
+        spent = time.monotonic() - started
+        self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
         return found
 
     def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
@@ -303,3 +338,13 @@ class Learner(ABC):
             if counts.informative
         ]
         return sorted(checked, key=lambda h: h.order)
+
+
+def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
+    """Return what to say where nothing was learnt, or hardly anything."""
+    c = found[0].counts if found else ExampleCounts(0, 0, 1, 1)
+    if c.tp / c.positives - c.fp / c.negatives >= _HARDLY:
+        return []
+    what = "Hardly anything" if found else "Nothing"
+    deep = f"{fit.steps} {'property' if fit.steps == 1 else 'properties'} deep"
+    return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]

@@ -8,21 +8,28 @@ hold the same examples the shortest is kept. Expressions are only written out fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
+from mrag.cel.beam.conditions import (
+    PRICES,
+    Both,
+    Conditions,
+    Counted,
+    FeatureSettings,
+    Places,
+    Recipe,
+    Table,
+    unnamed,
+)  # fmt: skip
 from mrag.cel.learners.base import FitState
 from mrag.cel.semantics.bits import Numbers, fingerprints
 from mrag.cel.semantics.instances import World
 from mrag.cel.semantics.values import by_family, spread
+from mrag.cel.syntax.cost import DENIAL
 from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
     DataRange,
     DataSome,
     Expression,
@@ -33,104 +40,12 @@ from mrag.cel.syntax.expressions import (
     Value,
     length,
 )  # fmt: skip
-from mrag.cel.syntax.normal_form import negation, normal
 from mrag.rdf.terms import RDF, XSD, Term
 
-Table: TypeAlias = npt.NDArray[np.bool_]
-"""One row for each condition, one column for each term."""
-
-Places: TypeAlias = npt.NDArray[np.intp]
-
+_CELLS = 30_000_000
+"""Most terms times conditions of a table; of many terms fewer conditions are kept."""
 _TEXTS = (XSD + "string", RDF + "langString")
 _BOOLEAN = XSD + "boolean"
-
-
-@dataclass(frozen=True)
-class FeatureSettings:
-    """Which conditions are worked out.
-
-    Attributes:
-        nominals: Whether single individuals are named, as in `∃ r.{a}`.
-        negation: Whether conditions are negated, which gives `∀ r.C` and `≤ n r.C` too.
-        cardinality: Up to how many values are counted.
-        data: Whether literals are looked at.
-        splits: How many limits a property with numbers or dates gets.
-        pairs: Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`.
-        max_conditions: How many conditions are kept at each step.
-    """
-
-    nominals: bool = True
-    negation: bool = True
-    cardinality: int = 3
-    data: bool = True
-    splits: int = 12
-    pairs: int = 48
-    max_conditions: int = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """At least so many values of a property in a condition of another table."""
-
-    n: int
-    property: Property
-    of: Conditions
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Both:
-    of: Conditions
-    left: int
-    right: int
-
-
-_Recipe: TypeAlias = Expression | _Counted | _Both
-
-
-class Conditions:
-    """Conditions on some terms.
-
-    Attributes:
-        lengths: About how long each is; negation can make it a little longer.
-        table: Which terms each holds.
-    """
-
-    def __init__(
-        self,
-        recipe: Callable[[int], tuple[_Recipe, bool]],
-        lengths: Numbers,
-        table: Table,
-        simple: Table | None = None,
-    ) -> None:
-        self._recipe, self.lengths, self.table = recipe, lengths, table
-        # Which are a class or the negation of one.
-        self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
-        self._written: dict[int, Expression] = {}
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def chosen(self, places: Places) -> Conditions:
-        """Return those at some places."""
-        return Conditions(lambda at: self._recipe(int(places[at])), self.lengths[places], self.table[places])
-
-    def expression(self, at: int) -> Expression:
-        """Return a condition in normal form."""
-        found = self._written.get(at)
-        if found is None:
-            recipe, negated = self._recipe(at)
-            match recipe:
-                case _Counted(n, p, of, place):
-                    found = normal(AtLeast(n, p, of.expression(place)))
-                case _Both(of, left, right):
-                    found = normal(And((of.expression(left), of.expression(right))))
-                case _:
-                    found = recipe
-            if negated:
-                found = negation(found)
-            self._written[at] = found
-        return found
 
 
 def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions:
@@ -168,13 +83,19 @@ def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places
 class _Part:
     """Conditions as they are made, before the same ones are taken out; few are ever asked for."""
 
-    def __init__(self, recipe: Callable[[int], _Recipe], lengths: Numbers, table: Table) -> None:
+    def __init__(
+        self, recipe: Callable[[int], Recipe], lengths: Numbers, table: Table, names: Numbers, costs: Numbers
+    ) -> None:
         self.recipe, self.lengths, self.table = recipe, lengths, table
+        self.names, self.costs = names, costs
 
     @classmethod
-    def written(cls, expressions: Sequence[Expression], table: Table) -> _Part:
+    def written(
+        cls, expressions: Sequence[Expression], table: Table, names: Sequence[tuple[int, int]] = ()
+    ) -> _Part:
         lengths = np.array([length(e) for e in expressions], dtype=np.int64)
-        return cls(expressions.__getitem__, lengths, table)
+        named = np.array(names, dtype=np.int64) if len(names) else unnamed(len(expressions))
+        return cls(expressions.__getitem__, lengths, table, named, lengths + named @ PRICES)
 
 
 class _Features:
@@ -193,7 +114,7 @@ class _Features:
             for p in self.roles:
                 self.fit.tick(0)
                 parts.extend(self.restrictions(p, rows, steps, outermost=outermost))
-        return self.distinct(parts, rows.size)
+        return self.distinct(parts, rows.size, outermost=outermost)
 
     def within(self, rows: Places, steps: int) -> Conditions:
         """Return the conditions on values; other properties may have led to the same ones."""
@@ -207,6 +128,7 @@ class _Features:
         edges, values = edges_of(self.world, p, rows)
         if not values.size:
             return
+        self.fit.tick(0)
         terms: list[Term] = [self.world.terms[at] for at in values]
         yield self.single(p, edges, terms)
         if self.settings.data:
@@ -224,51 +146,73 @@ class _Features:
             yield self.counted(p, edges, some, range(2, self.settings.cardinality + 1))
         if outermost and self.settings.pairs > 1 and len(inner):
             yield self.counted(p, edges, self.pairs(edges, inner), range(1, 2))
+            best = self.telling(edges, inner, ~inner.simple & (inner.lengths <= 4))
+            if best.size and self.settings.cardinality > 1:
+                yield self.counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
     def counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
+        self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
         tables = [counts >= n for n in numbers]
         lengths = [of.lengths + width + (1 if n == 1 else 2) for n in numbers]
+        more = np.concatenate(lengths) - np.tile(of.lengths, len(numbers))
         return _Part(
-            lambda at: _Counted(numbers[at // size], p, of, at % size),
+            lambda at: Counted(numbers[at // size], p, of, at % size),
             np.concatenate(lengths),
             np.vstack(tables),
+            np.tile(of.names, (len(numbers), 1)),
+            np.tile(of.costs, len(numbers)) + more,
         )
 
     def pairs(self, edges: csr_array, of: Conditions) -> Conditions:
         """Join the conditions of each pair of those that tell most, where both hold a value."""
-        held = np.asarray(edges @ of.table.T.astype(np.int32)).T > 0
-        p = self.fit.bits.positives
-        positive, negative = held[:, :p].mean(axis=1), held[:, p:].mean(axis=1)
-        useful = np.flatnonzero((positive > 0) & (of.lengths <= 3))
-        order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
-        best = np.sort(order[: self.settings.pairs])
+        best = self.telling(edges, of, of.lengths <= 3)
         first, second = np.triu_indices(best.size, 1)
         left, right = best[first], best[second]
         joined = of.table[left] & of.table[right]
         new = joined.any(axis=1) & (joined != of.table[left]).any(axis=1)
         new &= (joined != of.table[right]).any(axis=1)
         left, right = left[new], right[new]
-        lengths = of.lengths[left] + of.lengths[right] + 1
-        return Conditions(lambda at: (_Both(of, int(left[at]), int(right[at])), False), lengths, joined[new])
+        lengths, costs = (n[left] + n[right] + 1 for n in (of.lengths, of.costs))
+        return Conditions(
+            lambda at: (Both(of, int(left[at]), int(right[at])), False),
+            lengths,
+            joined[new],
+            of.names[left] + of.names[right],
+            costs,
+        )
+
+    def telling(self, edges: csr_array, of: Conditions, among: Table) -> Places:
+        """Return where those stand of which the examples have values that tell them apart most."""
+        held = np.asarray(edges @ of.table.T.astype(np.int32)).T > 0
+        p = self.fit.bits.positives
+        positive, negative = held[:, :p].mean(axis=1), held[:, p:].mean(axis=1)
+        useful = np.flatnonzero((positive > 0) & among)
+        order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
+        return np.sort(order[: self.settings.pairs])
 
     def single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
         # With many rows a value of one alone does not help to separate the others.
-        many = np.diff(columns.indptr) > (1 if edges.shape[0] > 20 else 0)
+        having = np.diff(columns.indptr)
+        least = self.settings.texts if self.settings.data else edges.shape[0] + 1
+        many = having > (1 if edges.shape[0] > 20 else 0)
         names: list[Expression] = []
         chosen: list[int] = []
+        kinds: list[tuple[int, int]] = []
         for at in map(int, np.flatnonzero(many)):
             term = terms[at]
             if isinstance(term, URIRef) and self.settings.nominals:
                 names.append(Value(p, str(term)))
-                chosen.append(at)
-            elif isinstance(term, Literal) and self.settings.data and _is_text(term):
+            elif isinstance(term, Literal) and having[at] >= least and _is_text(term):
                 names.append(Value(p, term))
-                chosen.append(at)
-        return _Part.written(names, columns[:, chosen].toarray().T > 0)
+            else:
+                continue
+            chosen.append(at)
+            kinds.append((0, 1) if isinstance(term, Literal) else (1, 0))
+        return _Part.written(names, columns[:, chosen].toarray().T > 0, kinds)
 
     def limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
@@ -293,29 +237,45 @@ class _Features:
                     table.append(_having(edges, chosen))
             yield _Part.written(names, np.vstack(table))
 
-    def distinct(self, parts: list[_Part], width: int) -> Conditions:
-        """Add negations and keep the shortest of the conditions that hold the same terms."""
+    def distinct(self, parts: list[_Part], width: int, *, outermost: bool = False) -> Conditions:
+        """Add negations and keep the cheapest of the conditions that hold the same terms."""
         starts = np.cumsum([0, *(part.lengths.size for part in parts)])
         size = int(starts[-1])
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
+        costs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.costs for part in parts)])
+        names = np.vstack([unnamed(0), *(part.names for part in parts)])
         table = np.vstack([np.zeros((0, width), dtype=bool), *(part.table for part in parts)])
         if self.settings.negation:
-            lengths = np.append(lengths, lengths + 1)
-            table = np.vstack([table, ~table])
+            # What denies a restriction holds for whatever has no value, too.
+            denied = np.where(np.arange(size) < (starts[1] if parts else 0), 1, 1 + DENIAL)
+            lengths, costs = np.append(lengths, lengths + 1), np.append(costs, costs + denied)
+            table, names = np.vstack([table, ~table]), np.vstack([names, names])
         held = np.count_nonzero(table, axis=1)
-        order = np.argsort(lengths, kind="stable")
+        order = np.argsort(costs, kind="stable")
         order = order[(held[order] > 0) & (held[order] < width)]
+        if outermost:
+            # What hardly any example has, or hardly any lacks, says nothing of others.
+            least = np.where(
+                names[:, 1] > 0, self.settings.texts, np.where(names[:, 0] > 0, _support(width), 1)
+            )
+            order = order[np.minimum(held, width - held)[order] >= least[order]]
         _, first = np.unique(fingerprints(table[order]), return_index=True)
-        kept = order[np.sort(first)[: self.settings.max_conditions]]
+        most = min(self.settings.max_conditions, max(_CELLS // max(width, 1), 100))
+        kept = order[np.sort(first)[:most]]
 
-        def recipe(place: int) -> tuple[_Recipe, bool]:
+        def recipe(place: int) -> tuple[Recipe, bool]:
             negated, at = divmod(int(kept[place]), size)
             part = int(np.searchsorted(starts, at, side="right")) - 1
             return parts[part].recipe(at - int(starts[part])), bool(negated)
 
         # The first part has the classes.
         simple = kept % max(size, 1) < (starts[1] if len(parts) else 0)
-        return Conditions(recipe, lengths[kept], table[kept], simple)
+        return Conditions(recipe, lengths[kept], table[kept], names[kept], costs[kept], simple)
+
+
+def _support(examples: int) -> int:
+    """Return how many examples at least have an individual that a condition names."""
+    return 1 if examples <= 6 else 2 if examples <= 20 else 3
 
 
 def _having(edges: csr_array, chosen: list[int]) -> Table:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from rdflib import URIRef
 from scipy.sparse import csr_array
 
+from mrag.cel.beam.conditions import Places
 from mrag.cel.learners.base import FitState
-from mrag.cel.learners.features import Places, edges_of
+from mrag.cel.learners.features import edges_of
 from mrag.cel.semantics.instances import World
 from mrag.cel.syntax.expressions import AtLeast, Expression, Named, OneOf, Or, Property, Some, length
 from mrag.cel.syntax.normal_form import normal

@@ -15,16 +15,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mrag.cel.beam.conditions import Conditions, FeatureSettings, Places
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.features import Conditions, FeatureSettings, Places, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.item_lists import Family, Orders, Rows, families, folds
 from mrag.cel.semantics.bits import Bits, Numbers, Qualities
-from mrag.cel.syntax.expressions import And, Expression, Or, length
+from mrag.cel.syntax.expressions import And, Expression, Or
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError
 
 _RUNNERS_UP = 10
 _STARTS = 4
+_FURTHER = 0.02
+"""By so much an estimate has to be better for each further property."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class MOfNSettings(LearnerSettings):
     """Settings of `MOfN`.
 
     Attributes:
-        steps: How many properties may follow one another: with 2 also the values of values are listed.
+        steps: How many properties may follow one another at most: there is 1 at first, and more while there
+            are mistakes and time. With 2 also the values of values are listed.
         max_length: Longest hypothesis, as owlapy counts; a list of individuals counts 1.
         names: Most individuals or classes in a list.
         needed: Most of them that must be there.
@@ -42,7 +46,7 @@ class MOfNSettings(LearnerSettings):
         features: Which plain conditions are tried beside the lists.
     """
 
-    steps: int = 1
+    steps: int = 2
     max_length: int = 8
     names: int = 12
     needed: int = 4
@@ -92,16 +96,16 @@ class MOfN(Learner):
 
     def search(self, fit: FitState) -> Stopped:
         """Choose lists and conditions by cross-validation, and offer them with their estimates."""
-        run = _Run(fit, self.settings)
-        if not len(run.rows):
-            return "exhausted"
-        for choice, estimate in run.chosen():
-            expression = run.written(choice)
-            if length(expression) <= self.settings.max_length:
-                fit.offer(
-                    expression, fit.count(expression), shaped=True, estimate=estimate if run.folds else None
-                )
-        return "solved" if fit.solved() else "exhausted"
+        for steps in range(1, fit.steps + 1):
+            run = _Run(fit, self.settings, steps)
+            for choice, estimate in run.chosen() if len(run.rows) else ():
+                e = run.written(choice)
+                # What reaches further is chosen among more, so that its estimate is a little too high.
+                value = max(0.0, estimate - _FURTHER * (steps - 1)) if run.folds else None
+                fit.offer(e, fit.count(e), shaped=True, estimate=value)
+            if fit.solved():
+                return "solved"
+        return "exhausted"
 
 
 _Column = tuple[int, int, int]
@@ -115,12 +119,12 @@ _Start = tuple[_Choice, Bits, int]
 
 
 class _Run:
-    def __init__(self, fit: FitState, settings: MOfNSettings) -> None:
+    def __init__(self, fit: FitState, settings: MOfNSettings, steps: int) -> None:
         self.fit, self.settings = fit, settings
         bits = fit.bits
         self.labels = np.arange(len(fit.at)) < bits.positives
-        self.families = list(families(fit, fit.steps))
-        self.plain: Conditions = features(fit, settings.features, fit.steps)
+        self.families = list(families(fit, steps))
+        self.plain: Conditions = features(fit, settings.features, steps)
         self.fold, self.folds = folds(bits.positives, bits.negatives, settings.folds, settings.seed)
         self.columns: list[_Column] = [(-1, at, 0) for at in range(len(self.plain))]
         self.lengths: Numbers = self.plain.lengths

@@ -33,6 +33,8 @@ _TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "Named
 _ORDERED = tuple(XSD + n for n in ("decimal", "double", "float", "date", "dateTime"))
 _COMMON = 30
 """Most texts of a property that are looked for as such."""
+_FEWEST = 3
+"""So many terms have a text that is looked for: captions and names of files are of one or two."""
 _FACETS: tuple[Facet, ...] = ("minInclusive", "maxInclusive")
 
 
@@ -134,7 +136,7 @@ class Signature:
             rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
             for limit in _splits(rows, splits, labels):
                 found.extend(DataSome(p, DataRange(kind, ((facet, limit),))) for facet in _FACETS)
-        common = [at for at, having in texts.items() if len(having) > 1]
+        common = [at for at, having in texts.items() if len(having) >= _FEWEST]
         for at in sorted(common, key=lambda at: (-len(texts[at]), at))[:_COMMON]:
             term = self.world.terms[at]
             assert isinstance(term, Literal)

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from mrag.cel.beam.choice import by_chance
+from mrag.cel.beam.conditions import Conditions, FeatureSettings, Table
 from mrag.cel.learners.base import FitProgress, FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.features import Conditions, FeatureSettings, features
+from mrag.cel.learners.features import features
 from mrag.cel.learners.simplify import shortened
 from mrag.cel.syntax.expressions import And, Expression, Not, Or
 from mrag.cel.syntax.normal_form import normal
@@ -29,7 +31,8 @@ class TreeSettings(LearnerSettings):
     """Settings of `TreeLearner`.
 
     Attributes:
-        steps: How many properties may follow one another in a condition; the published program has 1.
+        steps: How many properties may follow one another in a condition at most: there are 2 at first, and
+            more while there are mistakes and time; the published program has 1.
         leaves: Most leaves of the tree, None for any number. Trees of 2, 4, 8… leaves up to it are tried.
         criterion: Of scikit-learn's tree: `entropy`, `gini` or `log_loss`.
         min_samples_leaf: Fewest examples in a leaf.
@@ -37,7 +40,7 @@ class TreeSettings(LearnerSettings):
         features: Which conditions are worked out.
     """
 
-    steps: int = 1
+    steps: int = 3
     leaves: int | None = 8
     criterion: str = "entropy"
     min_samples_leaf: int = 1
@@ -79,11 +82,19 @@ class TreeLearner(Learner):
             raise ConfigError("This learner needs scikit-learn.", hint="pip install 'mrag[cel]'") from error
 
     def search(self, fit: FitState) -> Stopped:
-        """Grow trees of growing size and read each back."""
+        """Grow trees over conditions that reach ever further, and read each back."""
+        tried: Table | None = None
+        for steps in range(min(2, fit.steps), fit.steps + 1):
+            found = features(fit, self.settings.features, steps)
+            same = tried is not None and np.array_equal(tried, found.table)
+            if len(found) and not same and self._grown(fit, found):
+                return "solved"
+            tried = found.table
+        return "solved" if fit.solved() else "exhausted"
+
+    def _grown(self, fit: FitState, found: Conditions) -> bool:
+        """Grow trees of growing size, and return whether one makes no mistake that chance could avoid."""
         settings = self.settings
-        found = features(fit, settings.features, fit.steps)
-        if not len(found):
-            return "exhausted"
         x = found.table.T.astype(np.float32)
         y = np.arange(len(fit.at)) < fit.bits.positives
         for leaves in _sizes(settings.leaves):
@@ -97,10 +108,11 @@ class TreeLearner(Learner):
             solved = self._offered(fit, e)
             fit.tick()
             if settings.simplify:
-                solved |= self._offered(fit, shortened(fit, e))
+                e = shortened(fit, e)
+                solved |= self._offered(fit, e)
             if solved:
-                return "solved"
-        return "exhausted"
+                return not by_chance(e, fit.count(e), len(found))
+        return False
 
     def _offered(self, fit: FitState, e: Expression) -> bool:
         counts = fit.count(e)

@@ -71,6 +71,31 @@ class ExampleBits:
         return tp * self.negatives > fp * self.positives
 
 
+class PartBits(ExampleBits):
+    """Counts in sets of examples as if some of the examples were not there.
+
+    Args:
+        whole: Packs the sets.
+        inside: Which examples are there.
+
+    Example:
+        >>> whole = ExampleBits(2, 3)
+        >>> part = PartBits(whole, np.array([True, False, True, True, False]))
+        >>> part.count(whole.pack(np.ones((1, 5), dtype=bool)))
+        (array([1]), array([2]))
+    """
+
+    def __init__(self, whole: ExampleBits, inside: npt.NDArray[np.bool_]) -> None:
+        self.split, self.words, self.all = whole.split, whole.words, whole.all
+        self._inside = whole.pack(inside[None, :])[0]
+        self.positives = int(inside[: whole.positives].sum())
+        self.negatives = int(inside[whole.positives :].sum())
+
+    def count(self, rows: Bits) -> tuple[Numbers, Numbers]:
+        """Count the positive and the negative examples in each set that are there."""
+        return super().count(rows & self._inside)
+
+
 def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
     # The last axis is short: adding its columns is several times as fast as a sum over it.
     total = ones[..., 0].astype(np.int64)

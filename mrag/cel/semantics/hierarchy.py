@@ -8,6 +8,7 @@ from mrag.cel.semantics.instances import World
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDFS, SKOLEM
+from mrag.text.grammar import counted
 
 Pairs = list[tuple[str, str]]
 
@@ -43,6 +44,7 @@ def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
         return []
     lacking, sub, above = min(missing)
     return [
-        f"Inferred triples are missing: {-lacking} instances of {sub} are not in its superclass {above}. "
+        f"Inferred triples are missing: {counted(-lacking, 'instance')} of {sub} "
+        f"{'is' if lacking == -1 else 'are'} not in its superclass {above}. "
         "Reason over the graph first."
     ]

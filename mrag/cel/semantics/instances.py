@@ -7,6 +7,8 @@ graph changes.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
@@ -16,7 +18,7 @@ import numpy.typing as npt
 from rdflib import Literal, URIRef
 
 from mrag.cel.semantics.sparql import VOCABULARY
-from mrag.cel.semantics.statements import statements
+from mrag.cel.semantics.statements import OutOfTime, statements, stopping_at
 from mrag.cel.semantics.values import by_value, condition, equal, holds
 from mrag.cel.syntax.expressions import (
     COMPARE,
@@ -115,17 +117,28 @@ class World:
         self._kept: dict[Expression, Mask] = {}
 
     @classmethod
-    def whole(cls, kg: KnowledgeGraph) -> World:
-        """Fetch a graph whole, by two queries or one scan; kept until its triples change."""
+    def whole(cls, kg: KnowledgeGraph, check: Callable[[], None] | None = None) -> World:
+        """Fetch a graph whole, by few queries or one scan; kept until its triples change.
+
+        Args:
+            kg: The knowledge graph.
+            check: Called now and then; what it raises ends the reading.
+        """
         found = kg.cache.get("cel-world")
         if not isinstance(found, World):
-            found = cls(*statements(kg))
+            found = cls(*statements(kg, check=check))
             kg.cache["cel-world"] = found
         return found
 
     @classmethod
     def around(
-        cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2, max_individuals: int = 50_000
+        cls,
+        kg: KnowledgeGraph,
+        individuals: Sequence[str],
+        *,
+        steps: int = 2,
+        max_individuals: int = 50_000,
+        check: Callable[[], None] | None = None,
     ) -> World:
         """Fetch what lies so many properties away from some individuals, by few queries.
 
@@ -137,6 +150,8 @@ class World:
             steps: How many properties deep.
             max_individuals: Stop before more individuals than these would have to be followed; `steps` of
                 the world then says how deep it is.
+            check: Called now and then while more than the statements of the given individuals is read;
+                if it raises `OutOfTime`, the world is as deep as it is by then.
         """
         edges: list[tuple[Term, str, Term]] = []
         types: list[tuple[Term, str]] = []
@@ -145,7 +160,14 @@ class World:
         seen = set(at)
         reached = 0
         while True:
-            kinds, found = statements(kg, at, made)
+            try:
+                kinds, found = statements(kg, at, made, check if reached else None)
+            except OutOfTime:
+                # Without the classes of what was reached last, that step is not there.
+                known = {x for x, _ in types} | {URIRef(i) for i in individuals}
+                reached -= 1
+                edges = [e for e in edges if e[0] in known] if reached else []
+                break
             types.extend(kinds)
             new = {str(o) for _, _, o in found if isinstance(o, URIRef)} - seen
             if reached == steps or (reached and len(new) > max_individuals):
@@ -157,11 +179,36 @@ class World:
         return cls(types, edges, steps=reached, inverse=False)
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph, individuals: Sequence[str], *, steps: int = 2) -> World:
-        """Fetch a small graph whole, and of a large one what lies around some individuals."""
-        if kg.profile().triples <= _WHOLE:
-            return cls.whole(kg)
-        return cls.around(kg, individuals, steps=steps)
+    def of(
+        cls,
+        kg: KnowledgeGraph,
+        individuals: Sequence[str],
+        *,
+        steps: int = 2,
+        until: float | None = None,
+        on_step: Callable[[], None] | None = None,
+    ) -> World:
+        """Fetch a small graph whole, and of a large one what lies around some individuals.
+
+        Args:
+            kg: The knowledge graph.
+            individuals: IRIs to start from.
+            steps: How many properties deep.
+            until: When to have done, by `time.monotonic`; a small graph that takes longer is treated as a
+                large one, and of a large one fewer steps are fetched.
+            on_step: Called now and then.
+        """
+        if until is None:
+            until = math.inf
+        now = time.monotonic()
+        # To put the statements in order takes nearly as long again as to read them.
+        share = 0.55 * (until - now)
+        if kg.profile().triples <= _WHOLE and share > kg.cached("cel-too-short", lambda: 0.0):
+            try:
+                return cls.whole(kg, stopping_at(now + share, on_step))
+            except OutOfTime:
+                kg.cache["cel-too-short"] = share
+        return cls.around(kg, individuals, steps=steps, check=stopping_at((now + 2 * until) / 3, on_step))
 
     def extension(self, expression: Expression) -> Mask:
         """Return which terms an expression holds, individuals or not.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import pyoxigraph as ox
@@ -18,12 +19,38 @@ Edges: TypeAlias = list[tuple[Term, str, Term]]
 
 _TYPE = RDF + "type"
 _ROWS = 5_000
+_OFTEN = 1_000
+"""After so many statements it is asked whether to go on."""
 _BATCH = 500
 """Most statements of a batch of properties, if there is more than one, and most properties."""
 
 
+class OutOfTime(Exception):  # no error: a smaller world is made
+    """Ends the reading of statements at its time limit."""
+
+
+def stopping_at(end: float, on_step: Callable[[], None] | None = None) -> Callable[[], None]:
+    """Return what to call now and then, so that it ends the reading at a time.
+
+    Args:
+        end: When, by `time.monotonic`.
+        on_step: Called each time.
+    """
+
+    def check() -> None:
+        if on_step is not None:
+            on_step()
+        if time.monotonic() > end:
+            raise OutOfTime
+
+    return check
+
+
 def statements(
-    kg: KnowledgeGraph, subjects: Sequence[str] | None = None, made: dict[OxTerm, Term] | None = None
+    kg: KnowledgeGraph,
+    subjects: Sequence[str] | None = None,
+    made: dict[OxTerm, Term] | None = None,
+    check: Callable[[], None] | None = None,
 ) -> tuple[Types, Edges]:
     """Read the types and the statements that are not of the schema.
 
@@ -34,23 +61,37 @@ def statements(
         kg: The knowledge graph.
         subjects: IRIs of whose statements to read; None for all.
         made: Terms that were made before, to be used again; those made here are added.
+        check: Called now and then; what it raises ends the reading.
 
     Returns:
         Pairs of a term and a class, and triples.
     """
+    check = check or _unchecked
     if kg.store.capabilities.edges:
-        return _scanned(kg, subjects, {} if made is None else made)
+        return _scanned(kg, subjects, {} if made is None else made, check)
     types: Types = []
     edges: Edges = []
+
+    def read(query: str) -> Iterator[Row]:
+        check()
+        for at, row in enumerate(kg.select(query)):
+            if at % _OFTEN == _OFTEN - 1:
+                check()
+            yield row
+
     if subjects is None:
-        types.extend(_typed(kg.select(queries.get("cel/types").text)))
+        types.extend(_typed(read(queries.get("cel/types").text)))
         for properties in _properties(kg):
-            edges.extend(_linked(kg.select(queries.get("cel/edges").bind(p=properties))))
+            edges.extend(_linked(read(queries.get("cel/edges").bind(p=properties))))
         return types, edges
     for batch in batches(subjects):
-        types.extend(_typed(kg.select(queries.get("cel/types-of").bind(entity=batch))))
-        edges.extend(_linked(kg.select(queries.get("cel/edges-of").bind(entity=batch))))
+        types.extend(_typed(read(queries.get("cel/types-of").bind(entity=batch))))
+        edges.extend(_linked(read(queries.get("cel/edges-of").bind(entity=batch))))
     return types, edges
+
+
+def _unchecked() -> None:
+    """Let the reading go on."""
 
 
 def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
@@ -69,7 +110,7 @@ def _properties(kg: KnowledgeGraph) -> Iterator[list[str]]:
 
 
 def _scanned(
-    kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term]
+    kg: KnowledgeGraph, subjects: Sequence[str] | None, made: dict[OxTerm, Term], check: Callable[[], None]
 ) -> tuple[Types, Edges]:
     types: Types = []
     edges: Edges = []
@@ -80,8 +121,12 @@ def _scanned(
         return new
 
     for graph in kg.dataset().default:
-        for subject in (None,) if subjects is None else subjects:
-            for s, p, o, _ in kg.store.edges(graph, s=subject):
+        for number, subject in enumerate((None,) if subjects is None else subjects):
+            if number % 100 == 0:
+                check()
+            for at, (s, p, o, _) in enumerate(kg.store.edges(graph, s=subject)):
+                if at % _OFTEN == _OFTEN - 1:
+                    check()
                 name = p.value
                 if name == _TYPE:
                     if isinstance(o, ox.NamedNode) and not isinstance(s, ox.Triple):

@@ -17,8 +17,10 @@ from rdflib import Literal
 
 from mrag.cel.problem import Hypothesis
 from mrag.cel.summary import ChatModel, ask_model
+from mrag.cel.syntax.clauses import Language
 from mrag.cel.syntax.expressions import DataOnly, DataSome, Expression, Value, walk
-from mrag.cel.syntax.verbalise import Language, counts_in_words, names_of, verbalise
+from mrag.cel.syntax.roles import surfaces
+from mrag.cel.syntax.verbalise import counts_in_words, names_of, verbalise
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import patterns as sparql
@@ -40,8 +42,8 @@ _NEGATIONS = {
     "umgekehrt".split(),
 }
 _DECIDING = {
-    "en": ["of at least", "of at most", "at least", "at most", "exactly", "above", "below", "only", "or",
-           "one of", "of"],
+    "en": ["of at least", "of at most", "at least", "at most", "exactly", "more than", "less than", "before",
+           "after", "each of which", "only", "or", "one of", "of"],
     "de": ["mindestens", "höchstens", "genau", "ab", "bis", "über", "unter", "nur", "oder", "eines"],
 }  # fmt: skip
 _EXISTS = {"en": ["something"], "de": ["etwas"]}
@@ -243,6 +245,8 @@ def _fixed(names: Sequence[str], language: Language, original: str) -> re.Patter
         words += ["and", "und"]
     if "” of " in original:  # the inverse of a property
         words += ["is", "are", "has", "have"]
+    if language == "en":
+        names = [*names, *(text for name in names for text in surfaces(name) if text in original)]
     escaped = {re.sub(r"([\\“”„])", r"\\\1", name) for name in names}
     texts = sorted({*escaped, *words}, key=lambda text: (-len(text), text))
     found = "|".join(r"\s+".join(map(re.escape, text.split())) for text in texts if text.strip())

@@ -21,6 +21,8 @@ def run_benchmark(
     measure: str,
     folds: int,
     results: Path | None,
+    steps: int | None,
+    max_length: int | None,
     *,
     as_json: bool,
 ) -> None:
@@ -35,6 +37,8 @@ def run_benchmark(
         measure: What is maximised.
         folds: Folds of the cross-validation.
         results: File of results.
+        steps: How many properties may follow one another.
+        max_length: Longest concept.
         as_json: Whether to print JSON.
     """
     sets, unread = find_problems(path, folder)
@@ -42,7 +46,10 @@ def run_benchmark(
         say(f"Not read: {file.path}: {file.reason}", style="yellow")
     if not sets:
         raise LoadError("No learning problem could be read.", file=path)
-    setups = [BenchmarkSetup(name.strip(), seconds, folds, seed, measure) for name in learners.split(",")]
+    setups = [
+        BenchmarkSetup(name.strip(), seconds, folds, seed, measure, steps, max_length)
+        for name in learners.split(",")
+    ]
     found: list[BenchmarkResult] = []
     with progress("Problems", unit="problems") as note:
         for outcome in run(sets, setups, results=results, on_progress=note):

@@ -14,12 +14,13 @@ from mrag.cel.explain.why_not import why_not
 from mrag.cel.learners.base import FitReport
 from mrag.cel.problem import Hypothesis
 from mrag.cel.semantics.sparql import instances_query
+from mrag.cel.syntax.clauses import Language
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.parsing import from_dl, from_manchester
 from mrag.cel.syntax.polish import PolishedSentence
 from mrag.cel.syntax.printing import to_dl, to_manchester
 from mrag.cel.syntax.rdf import to_turtle
-from mrag.cel.syntax.verbalise import Language, sentence
+from mrag.cel.syntax.verbalise import sentence
 from mrag.cli.shared.output import say, show, show_data, show_json
 from mrag.context.display import Display
 from mrag.errors import ConfigError
@@ -162,7 +163,8 @@ class Learnt:
         for h in others:
             put(f"  {h.quality:.3f}  length {h.length:>2}  {_written(graph, h.expression, 'dl')}")
         r = self.report
-        say(f"{r.tested} hypotheses in {r.seconds:.2f} s; ended: {r.stopped}.", style="dim")
+        tested = f"{r.tested:,} {'hypothesis' if r.tested == 1 else 'hypotheses'}"
+        say(f"{tested} in {r.seconds:.2f} s; ended: {r.stopped}.", style="dim")
 
     def _sentence(self, graph: KnowledgeGraph) -> str:
         return _sentence(graph, self.hypotheses[0] if self.hypotheses else self.expression)

@@ -40,7 +40,14 @@ LearnerOption = Annotated[
 PolicyOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="For drill: the policy that `mrag train drill` wrote.")
 ]
-SecondsOption = Annotated[float, typer.Option(min=0.01, help="Time limit of learning.")]
+SecondsOption = Annotated[float, typer.Option(min=0.01, help="Time limit of learning, with reading.")]
+StepsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Properties that may follow one another; by default up to the learner."),
+]
+MaxLengthOption = Annotated[
+    int | None, typer.Option(min=1, help="Symbols of the longest concept; by default up to the learner.")
+]
 MeasureOption = Annotated[
     str, typer.Option(help="Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.")
 ]
@@ -138,6 +145,8 @@ def fitted(
     seed: int,
     measure: str,
     k: int,
+    steps: int | None = None,
+    max_length: int | None = None,
 ) -> tuple[list[Hypothesis], FitReport]:
     """Learn, with a bar, and return the hypotheses, best first, and the report.
 
@@ -147,7 +156,8 @@ def fitted(
     from mrag.cel.learners.registry import learner
     from mrag.errors import LearningProblemError
 
-    trained = {} if policy is None else {"policy": str(policy)}
+    asked = {"policy": None if policy is None else str(policy), "steps": steps, "max_length": max_length}
+    given = {key: value for key, value in asked.items() if value is not None}
     with progress(f"Learning ({name})", unit="seconds") as note:
         made = learner(
             name,
@@ -157,7 +167,7 @@ def fitted(
             seed=seed,
             measure=measure,
             top=k,
-            **trained,
+            **given,
         )
         found = made.fit(problem)
     report = made.report
@@ -167,7 +177,7 @@ def fitted(
     if not found:
         raise LearningProblemError(
             "No concept tells the positive from the negative examples.",
-            hint="Give other examples, or more time with --seconds.",
+            hint="Give other examples, more time with --seconds, or more properties in a row with --steps.",
         )
     return found, report
 

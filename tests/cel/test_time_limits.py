@@ -1,0 +1,81 @@
+"""Time limits hold on large graphs and on servers, and there is always a result."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.cel.learners.base import FitProgress
+from mrag.cel.learners.registry import learner
+from mrag.cel.problem import LearningProblem
+from mrag.cel.semantics.instances import World
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import RDF, XSD
+
+E = "http://example.org/"
+THINGS = 43_000
+"""With seven statements each, some 300,000."""
+
+
+def lines() -> Iterator[str]:
+    rng = random.Random(1)
+    for at in range(THINGS):
+        x = f"<{E}x{at}>"
+        yield f"{x} <{RDF}type> <{E}{rng.choice('ABC')}> .\n"
+        yield f'{x} <{E}label> "thing {at}" .\n'
+        yield f'{x} <{E}size> "{rng.randrange(100)}"^^<{XSD}integer> .\n'
+        for _ in range(4):
+            yield f"{x} <{E}{rng.choice('pqr')}> <{E}x{rng.randrange(THINGS)}> .\n"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    source: Path = tmp_path_factory.mktemp("large") / "graph.nt"
+    source.write_text("".join(lines()), encoding="ascii")
+    with mrag.connect() as kg:
+        kg.load([source])
+        kg.profile()
+        yield kg
+
+
+def problem() -> LearningProblem:
+    chosen = [f"{E}x{at}" for at in random.Random(0).sample(range(THINGS), 300)]
+    return LearningProblem(chosen[:150], chosen[150:])
+
+
+@pytest.mark.parametrize("name", ["search", "m-of-n", "celoe"])
+def test_a_large_graph_is_learnt_from_within_the_limit(large: KnowledgeGraph, name: str) -> None:
+    seen: list[FitProgress] = []
+    work = learner(name, large, seconds=2, on_progress=seen.append)
+    started = time.process_time()
+    found = work.fit(problem())
+    # Of the processor's time, which other work on the machine does not add to.
+    assert time.process_time() - started < 2.2
+    report = work.report
+    assert found and report is not None and 0 < report.fetched < report.seconds
+    assert seen and seen[0].best is None and seen[0].seconds < 2
+
+
+def test_what_was_reached_in_time_is_what_the_store_says(large: KnowledgeGraph) -> None:
+    few = problem().examples[:20]
+    for until in (0.0, time.monotonic() + 0.05, None):
+        world = World.of(large, few, steps=2, until=until)
+        assert all(map(world.is_individual, few))
+    # No time at all: classes, and nothing that stands further away.
+    none = World.of(large, few, steps=2, until=0.0)
+    assert none.steps == 0 and not none.roles
+    one = World.around(large, few, steps=1)
+    whole = World.whole(large)
+    for p, (sources, values) in one.roles.items():
+        wanted = {(one.terms[s], one.terms[v]) for s, v in zip(sources, values, strict=True)}
+        there = {
+            (whole.terms[s], whole.terms[v])
+            for s, v in zip(*whole.roles[p], strict=True)
+            if str(whole.terms[s]) in few
+        }
+        assert wanted == there
