@@ -1,10 +1,10 @@
 """How much vectors count beside words, from questions that an index makes of its own documents.
 
-A known-item question is a sentence of a document, and its answer the document without that sentence
-(Azzopardi, de Rijke and Balog, 2007, Building Simulated Queries for Known-Item Topics, SIGIR). Nobody has to
-judge anything. Such questions share their author's words with their documents, which favours BM25 somewhat;
-so vectors keep their half unless another share is significantly better, as where a model knows nothing of the
-texts.
+A known-item question is a sentence of a document, and its answer the document without that sentence; what has
+a name alone is asked by all of its words but one (Azzopardi, de Rijke and Balog, 2007, Building Simulated
+Queries for Known-Item Topics, SIGIR). Nobody has to judge anything. Such questions share their author's words
+with their documents, which favours BM25 somewhat; so vectors keep their half unless another share is
+significantly better, as where a model knows nothing of the texts.
 """
 
 from __future__ import annotations
@@ -110,18 +110,23 @@ def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
 
 
 def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
-    """Return rows, a sentence of each, and its text without that sentence."""
+    """Return rows, a question of each, and its text without what is asked."""
     found = []
     for row in state.sample(_SCANNED):
         segment, at = state.place(row)
+        # Which part of a text is asked is as good as random, and the same each time.
+        chance = int.from_bytes(segment.digests[at].tobytes()[-4:], "big")
         parts = [part.strip() for part in _SENTENCE.split(segment.texts[at]) if part.strip()]
         distinct = list(dict.fromkeys(part.rstrip(".") for part in parts))
         usable = [part for part in distinct if len(state.bm25.words(part)) >= _WORDS]
-        if len(distinct) < 2 or not usable:
-            continue
-        # Which of the sentences is asked is as good as random, and the same each time.
-        asked = usable[int.from_bytes(segment.digests[at].tobytes()[-4:], "big") % len(usable)]
-        found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
+        if len(distinct) > 1 and usable:
+            asked = usable[chance % len(usable)]
+            found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
+        elif distinct and len(words := distinct[0].split()) > _WORDS:
+            # Of a name alone somebody remembers all but a word.
+            left_out = chance % len(words)
+            asked = " ".join(word for n, word in enumerate(words) if n != left_out)
+            found.append((row, asked, segment.texts[at]))
         if len(found) == _QUESTIONS:
             break
     return found

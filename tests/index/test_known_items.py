@@ -88,6 +88,14 @@ def test_the_share_rests_on_the_documents_alone() -> None:
     assert one == FusionWeight.from_json(one.to_json()) and one.questions == 100
 
 
+def test_names_alone_are_asked_by_most_of_their_words(wordllama: WordLlamaEmbedder) -> None:
+    names = [
+        (f"ex:{n:03}", f"{TRAITS[n // 10 % 10]} {THINGS[n % 10]} of {TRAITS[n % 7]} {n}") for n in range(200)
+    ]
+    assert index_of(RandomVectors(), names).learnt_weight().dense < EVEN
+    assert index_of(wordllama, names).learnt_weight().dense >= 0.3
+
+
 def test_few_texts_teach_nothing() -> None:
     learnt = index_of(RandomVectors(), documents(20)).learnt_weight()
     assert (learnt.dense, learnt.questions) == (EVEN, 0) and "too few" in str(learnt)
