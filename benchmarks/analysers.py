@@ -39,20 +39,12 @@ class Collection:
 
 def main() -> None:
     """Measure the collections that are named; all if none is."""
-    makers = {
-        "cranfield": cranfield,
-        "apparel": apparel,
-        "scenes": scenes,
-        "metaqa": metaqa,
-        "medquad": medquad,
-        "pubmedqa": pubmedqa,
-    }
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("collections", nargs="*", choices=[*makers, []])
+    options.add_argument("collections", nargs="*", choices=[*COLLECTIONS, []])
     options.add_argument("--resamples", type=int, default=10_000)
     args = options.parse_args()
-    for name in args.collections or makers:
-        found = makers[name]()
+    for name in args.collections or COLLECTIONS:
+        found = COLLECTIONS[name]()
         runs = [run_system(system(found, analyser), found.queries, 100) for analyser in NAMES]
         report = evaluate(
             runs,
@@ -148,6 +140,15 @@ def pubmedqa() -> Collection:
         {name: {name: 1} for name in rows},
     )
 
+
+COLLECTIONS = {
+    "cranfield": cranfield,
+    "apparel": apparel,
+    "scenes": scenes,
+    "metaqa": metaqa,
+    "medquad": medquad,
+    "pubmedqa": pubmedqa,
+}
 
 if __name__ == "__main__":
     main()

@@ -18,7 +18,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from analysers import Collection, apparel, cranfield, medquad, metaqa, pubmedqa, scenes
+from analysers import COLLECTIONS, Collection
 
 from mrag.evaluation.report import evaluate
 from mrag.evaluation.running import System, index_system, run_system
@@ -52,24 +52,16 @@ class RandomVectors:
 
 def main() -> None:
     """Measure the collections that are named; all if none is."""
-    makers = {
-        "cranfield": cranfield,
-        "apparel": apparel,
-        "scenes": scenes,
-        "metaqa": metaqa,
-        "medquad": medquad,
-        "pubmedqa": pubmedqa,
-    }
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("collections", nargs="*", choices=[*makers, []])
+    options.add_argument("collections", nargs="*", choices=[*COLLECTIONS, []])
     options.add_argument("--embedder", default="wordllama")
     options.add_argument("--resamples", type=int, default=10_000)
     args = options.parse_args()
     model = RandomVectors() if args.embedder == "random" else embedder(args.embedder)
     if model is None:
         raise SystemExit("Name a model.")
-    for name in args.collections or makers:
-        measure(name, makers[name](), model, Resampling(resamples=args.resamples))
+    for name in args.collections or COLLECTIONS:
+        measure(name, COLLECTIONS[name](), model, Resampling(resamples=args.resamples))
 
 
 def measure(name: str, found: Collection, model: Embedder, knobs: Resampling) -> None:
