@@ -16,6 +16,7 @@ from mrag.generative.decoding.scores import Aggregation, Found, aggregate
 from mrag.generative.index.clue_index import ClueIndex
 from mrag.generative.index.cursor import Restriction
 from mrag.generative.models.resolve import LanguageModel, PictureModel
+from mrag.generative.models.tokens import clue_text
 from mrag.generative.training.data import prompt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question
@@ -113,10 +114,19 @@ class GenerativeRanker:
         reasons = []
         for clue in found.clues[: 3 if self.aggregation == "sum" else 1]:
             probability = math.exp(clue.log_probability)
-            reasons.append(
-                f'clue "{clue.text}" (probability {probability:.1e}) occurs in this document alone'
-            )
+            reasons.append(f'clue "{clue.text}" (probability {probability:.1e}) occurs {self._where(clue)}')
         return reasons
+
+    def _where(self, clue: Clue) -> str:
+        """Return in which documents a clue occurs, of all that there are."""
+        # What makes it unique may be a blank or the end behind it, or that a mask leaves others out.
+        shown = clue.tokens
+        while len(shown) > 1 and clue_text(self.model.tokeniser, shown[:-1]) == clue.text:
+            shown = shown[:-1]
+        every = len(self.index.documents(shown))
+        if every > len(clue.documents):
+            return f"in {every} documents, and tells this one from all others that it could be"
+        return "in this document alone" if every == 1 else f"in {every} documents that read the same"
 
     def _words(self, question: Question) -> tuple[str, Path | None, str]:
         """Return the words, the picture if the model can see it, and what to say of it."""

@@ -23,7 +23,7 @@ from mrag.generative.models.resolve import PictureModel
 from mrag.generative.models.tokens import ByteTokeniser
 from mrag.generative.ranker import GenerativeRanker
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import RDFS, Triple
+from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
 from tests.generative.tiny import TinyBeams, TinyModel
 
@@ -119,6 +119,31 @@ def test_hits_rest_on_clues(demo: KnowledgeGraph, index: ClueIndex) -> None:
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     summed = GenerativeRanker(demo, index, ByteModel(), aggregation="sum").rank(question, 20)
     assert {h.iri for h in summed} == {h.iri for h in ranker.rank(question, 20)}
+
+
+@pytest.mark.parametrize("concept", [None, "ex:Vendor"])
+def test_reasons_say_in_how_many_documents_a_clue_occurs(concept: str | None) -> None:
+    with mrag.connect() as kg:
+        kg.prefixes["ex"] = EX
+        names = {"a": "Red Hill", "b": "Red Hill", "c": "Red", "d": "Red Hill House", "e": "Blue Lake"}
+        for name, label in names.items():
+            kg.insert([Triple(URIRef(EX + name), URIRef(RDFS + "label"), Literal(label))])
+        for name in ("c", "d", "e"):
+            kg.insert([Triple(URIRef(EX + name), URIRef(RDF + "type"), URIRef(EX + "Vendor"))])
+        index = build_clues(kg, ByteTokeniser())
+        texts = dict(clue_texts(kg))
+        ranker = GenerativeRanker(kg, index, ByteModel(), concept=concept)
+        said = set()
+        for asked in ("red", "hill", "lake", "house", "blue"):
+            clues = {iri: c for c in reversed(ranker.clues(Question(asked))) for iri in c.documents}
+            for hit in ranker.rank(Question(asked), 10):
+                where = hit.reasons[0].partition(") occurs ")[2]
+                every = sum(clues[hit.iri].text in f" {text}" for text in texts.values())
+                alone = every == 1
+                assert (where == "in this document alone") is alone, (hit, every)
+                assert alone or where.startswith(f"in {every} documents")
+                said.add(alone)
+        assert True in said
 
 
 def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> None:
