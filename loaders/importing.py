@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders._json import JsonText
 from mrag.loaders._records import OnBad, RecordReport, Records
+from mrag.loaders._scene_files import shape_of
 from mrag.loaders.fashionpedia import Fashionpedia
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scene_graph import SceneGraphs
@@ -100,17 +100,12 @@ def _table(file: str | Path, how: ImportSettings, on_progress: Progress | None) 
 
 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
-    """Return what a file holds: one object with sections is annotations, several records are scene graphs."""
+    """Return what a file holds: an object with categories is annotations, captions and records are scenes."""
     if mapping is not None or is_database(file) or str(file).removesuffix(".gz").lower().endswith(_TABLES):
         return "table"
     if is_metadata(file):
         return "table"
-    with JsonText(file) as text:
-        if text.blank() or text.peek() != "{":
-            return "scenes"
-        for name in text.fields():
-            return "scenes" if name in ("image_id", "doc_id", "region_id", "id") else "fashionpedia"
-    return "fashionpedia"
+    return "fashionpedia" if shape_of(file) == "annotations" else "scenes"
 
 
 def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, None, RecordReport]:

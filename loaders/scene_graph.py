@@ -3,7 +3,8 @@
 Two shapes are read, as an array or with a record to a line. One has the caption of a region with its
 triples: `{"image_id": …, "region_id": …, "caption": …, "triples": [["man", "v:wear", "shirt"], …]}`; the
 relation `is` gives an attribute, `v:` marks a verb and `pv:` one in the passive. The other is that of
-Visual Genome's files (objects, attributes, relationships, regions with phrases, image data).
+Visual Genome's files (objects, attributes, relationships, regions with phrases, image data), in which those
+of GQA and the captions of COCO are read too.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from mrag.loaders._records import (
     text,
     whole,
 )
+from mrag.loaders._scene_files import rows as rows_of
+from mrag.loaders._scene_files import shape_of
 from mrag.rdf.namespaces import OWL, RDFS
 
 BASE = "http://example.org/"
@@ -33,7 +36,11 @@ SCENES = BASE + "scenes#"
 
 _IMAGE_KEYS = ("image_id", "doc_id", "id")
 _BOX_KEYS = (("x", "y", "w", "h"), ("x", "y", "width", "height"))
-_CONTENT = ("triples", "caption", "captions", "objects", "attributes", "relationships", "regions", "width")
+_CONTENT = (
+    "triples", "caption", "captions", "objects", "attributes", "relationships", "regions", "width", "url",
+    "image_url", "coco_url", "file_name",
+)  # fmt: skip
+_URL_KEYS = ("url", "image_url", "coco_url", "flickr_url")
 
 Row = dict[str, Any]
 
@@ -84,7 +91,7 @@ class SceneGraphs(Records):
         rows = 0
         try:
             with JsonText(self.path, self.on_progress) as source:
-                for row in source.records():
+                for row in rows_of(source, shape_of(self.path)):
                     rows += 1
                     yield from self._record(rows, row)
         except BrokenJson as error:
@@ -127,8 +134,10 @@ class SceneGraphs(Records):
         for key, name in (("width", "hasWidth"), ("height", "hasHeight")):
             if whole(row.get(key)) and row[key]:
                 yield f'<{image}> <{BASE}{name}> "{row[key]}"{INTEGER} .\n'
-        if isinstance(row.get("url"), str) and row["url"]:
-            yield f"<{image}> <{BASE}hasOriginalUrl> {text(row['url'])} .\n"
+        for url in [row[key] for key in _URL_KEYS if isinstance(row.get(key), str) and row[key]][:1]:
+            yield f"<{image}> <{BASE}hasOriginalUrl> {text(url)} .\n"
+        if isinstance(row.get("file_name"), str) and row["file_name"].strip():
+            yield f"<{image}> <{BASE}hasFileName> {text(row['file_name'])} .\n"
 
     # -- captions with triples ---------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import pytest
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders._records import schema_lines
+from mrag.loaders.importing import kind_of
 from mrag.loaders.scene_graph import SceneGraphs
 from mrag.reasoning.run import reason
 from tests.conftest import shared_data
@@ -166,3 +167,98 @@ def test_the_real_scenes_are_read_without_a_problem(name: str) -> None:
     for _ in records.lines():
         pass
     assert records.report.problems == {} and records.report.counts["records"] > 5000
+
+
+GQA: dict[str, Any] = {
+    "2407890": {
+        "width": 640,
+        "height": 480,
+        "weather": "sunny",
+        "objects": {
+            "271881": {"name": "chair", "x": 1, "y": 2, "w": 3, "h": 4, "attributes": ["wooden", "brown"],
+                       "relations": [{"name": "to the left of", "object": "271882"}]},
+            "271882": {"name": "table", "x": 5, "y": 6, "w": 7, "h": 8, "attributes": [], "relations": []},
+        },
+    },
+    "12": {"width": 10, "height": 20, "objects": {}},
+}  # fmt: skip
+COCO: dict[str, Any] = {
+    "info": {"year": 2017},
+    "images": [
+        {"id": 9, "file_name": "9.jpg", "width": 5, "height": 4, "coco_url": "http://x.example/9.jpg"},
+        {"id": 10, "file_name": "10.jpg"},
+    ],
+    "licenses": [],
+    "annotations": [
+        {"id": 1, "image_id": 9, "caption": "A dog on a bench."},
+        {"id": 2, "image_id": 9, "caption": "A dog on a bench."},
+        {"id": 3, "image_id": 10, "caption": "Two cats"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ["train_sceneGraphs.json", "train_sceneGraphs.json.gz"])
+def test_the_graphs_of_gqa(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, json.dumps(GQA), name)
+    assert kind_of(path) == "scenes"
+    found = triples(path)
+    chair, table = f"<{B}object_271881>", f"<{B}object_271882>"
+    assert {
+        f"<{B}image_2407890> <{S}hasObject> {chair}",
+        f"{chair} <{S}relation_to_the_left_of> {table}",
+        f"{chair} <{S}hasAttribute> <{B}attribute_wooden>",
+        f'{table} <{S}hasBoundingBox> "5 6 7 8"',
+        f'<{B}image_12> <{B}hasHeight> "20"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    } <= found
+    # The same as Visual Genome would say it.
+    objects = [{**thing, "object_id": int(number)} for number, thing in GQA["2407890"]["objects"].items()]
+    relation = {"predicate": "to the left of", "subject_id": 271881, "object_id": 271882}
+    rows = [
+        {"image_id": 2407890, "width": 640, "height": 480, "objects": objects, "relationships": [relation]},
+        {"image_id": 12, "width": 10, "height": 20},
+    ]
+    assert triples(written(tmp_path, rows)) == found
+
+
+def test_the_captions_of_coco(tmp_path: Path) -> None:
+    path = written(tmp_path, json.dumps(COCO), "captions_train2017.json")
+    assert kind_of(path) == "scenes"
+    found = triples(path)
+    assert {
+        f'<{B}image_9> <{B}hasFileName> "9.jpg"',
+        f'<{B}image_9> <{B}hasOriginalUrl> "http://x.example/9.jpg"',
+        f'<{B}image_9> <{B}hasDescription> "A dog on a bench."',
+        f'<{B}region_9/1> <{S}hasCaption> "A dog on a bench."',
+        f'<{B}region_9/2> <{S}hasCaption> "A dog on a bench."',
+        f"<{B}image_10> <{S}hasRegion> <{B}region_10/3>",
+    } <= found
+    # Whatever the order of the sections.
+    turned = json.dumps(dict(reversed(COCO.items())))
+    assert triples(written(tmp_path, turned, "b.json")) == found
+
+
+@pytest.mark.parametrize(
+    "rows,kind",
+    [
+        ({**COCO, "annotations": [{"id": 1, "image_id": 9, "caption": 5}]}, "wrong value"),
+        ({**COCO, "annotations": [{"id": 1, "caption": "x"}, {"caption": "y"}]}, "missing field"),
+        ({"7": {"objects": {"a": {"name": "cup"}}}}, "missing field"),
+        ({"7": {"objects": {"1": {"name": "cup", "relations": [{"name": "on"}]}}}}, "unknown object"),
+        ({"7": {"objects": {"1": "cup"}}}, "missing field"),
+        ({"7": {"objects": {"1": {"name": "cup", "relations": 5}}}}, "missing field"),
+        ({"7": {"width": 3, "objects": {}}, "8": 5}, "missing field"),
+    ],
+)
+def test_defects_of_gqa_and_coco_are_named(tmp_path: Path, rows: Any, kind: str) -> None:
+    path = written(tmp_path, json.dumps(rows), "a.json")
+    assert kind_of(path) == "scenes"
+    with pytest.raises(LoadError):
+        list(SceneGraphs(path).triples())
+    skipping = SceneGraphs(path, on_bad="skip")
+    list(skipping.triples())
+    assert skipping.report.problems.get(kind), skipping.report.problems
+
+
+def test_addresses_of_images_are_kept(tmp_path: Path) -> None:
+    rows = [{"image_id": 1, "image_url": "http://x.example/1.jpg", "objects": []}]
+    assert f'<{B}image_1> <{B}hasOriginalUrl> "http://x.example/1.jpg"' in triples(written(tmp_path, rows))
