@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.cel.classifier import ConceptClassifier
     from mrag.cel.concepts.export import to_ontology
     from mrag.cel.concepts.filter import ClassFilter
     from mrag.cel.concepts.record import KeptConcept
@@ -76,7 +77,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "BenchmarkResult", "BenchmarkSetup", "Bottom",
-    "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "DataOnly", "DataRange", "DataSome",
+    "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly",
+    "DataRange", "DataSome",
     "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
     "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or", "Policy",
@@ -94,6 +96,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "classifier": "ConceptClassifier",
         "concepts.export": "to_ontology",
         "concepts.filter": "ClassFilter",
         "concepts.record": "KeptConcept",

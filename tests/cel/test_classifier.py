@@ -1,0 +1,109 @@
+"""Concepts as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_checks, get_tags
+
+import mrag
+from mrag.cel import ConceptClassifier, instances_among, to_dl
+from mrag.errors import ConfigError, LearningProblemError
+
+EX = "https://w3id.org/mrag/demo/products#"
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[mrag.KnowledgeGraph]:
+    with mrag.demo(model="none") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data(kg: mrag.KnowledgeGraph) -> tuple[list[str], list[str]]:
+    """Products, and whether they are triple stores."""
+    rows = kg.query("SELECT ?x { ?x a ex:Product }").column("x")  # type: ignore[union-attr]
+    iris = sorted(map(str, rows))
+    stores = {str(x) for x in kg.query("SELECT ?x { ?x a ex:TripleStore }").column("x")}  # type: ignore[union-attr]
+    return iris, ["store" if iri in stores else "other" for iri in iris]
+
+
+def test_what_is_learnt_is_predicted(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
+    X, y = data
+    model = ConceptClassifier(kg, seconds=3).fit(X, y)
+    assert list(model.classes_) == ["other", "store"] and "TripleStore" in to_dl(model.expression_)
+    found = model.predict(np.array(X)[:, None])
+    held = instances_among(kg, model.expression_, X)
+    assert [label == "store" for label in found] == [iri in held for iri in X]
+    assert model.score(X, y) == 1.0 == f1_score(y, found, pos_label="store")
+
+
+def test_model_selection_works(kg: mrag.KnowledgeGraph, data: tuple[list[str], list[str]]) -> None:
+    X, y = np.array(data[0]), np.array(data[1]) == "store"
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = ConceptClassifier(kg, seconds=2)
+    assert cross_val_score(model, X, y, cv=folds, scoring="f1").mean() == 1.0
+    assert (cross_val_predict(model, X, y, cv=folds) == y).all()
+    grid = GridSearchCV(model, {"settings": [{"max_length": 1}, {"max_length": 5}]}, cv=folds).fit(X, y)
+    assert grid.best_score_ == 1.0 and grid.best_estimator_.kg is kg
+    expanded = make_pipeline(FunctionTransformer(lambda x: [EX + name for name in x]), model)
+    names = [iri.removeprefix(EX) for iri in X]
+    assert expanded.fit(names, y).score(names, y) == 1.0
+
+
+def test_it_is_an_estimator(kg: mrag.KnowledgeGraph) -> None:
+    model = ConceptClassifier(kg, "celoe", seconds=1, settings={"max_length": 3})
+    for name in (
+        "check_get_params_invariance",
+        "check_estimator_repr",
+        "check_valid_tag_types",
+    ):
+        # Most of the others give numbers for samples, or copy what a graph is open by.
+        check: Any = getattr(estimator_checks, name)
+        check("ConceptClassifier", model)
+    assert model.set_params(seconds=2).get_params()["seconds"] == 2
+    copy = clone(model)
+    assert copy is not model and copy.kg is kg and copy.get_params() == model.get_params()
+    tags = get_tags(model)
+    assert (
+        tags.estimator_type == "classifier"
+        and tags.input_tags.string
+        and not tags.classifier_tags.multi_class
+    )
+    with pytest.raises(NotFittedError):
+        model.predict([EX + "GraphDB"])
+
+
+@pytest.mark.parametrize(
+    "X,y,says",
+    [
+        ([EX + "GraphDB"], [1], "y has 1"),
+        ([EX + "GraphDB", EX + "MySQL", EX + "Redis"], [0, 1, 2], "y has 3"),
+        ([EX + "GraphDB", EX + "MySQL"], [0], "do not go with"),
+        ([EX + "GraphDB", EX + "GraphDB"], [0, 1], "both a positive and a negative"),
+        ([EX + "GraphDB", EX + "Nowhere"], [0, 1], "Nowhere"),
+        ([[EX + "GraphDB", EX + "MySQL"]], [0], "shape (1, 2)"),
+        ([], [], "shape (0,)"),
+    ],
+)
+def test_what_is_no_problem_is_told(kg: mrag.KnowledgeGraph, X: Any, y: Any, says: str) -> None:
+    with pytest.raises(LearningProblemError) as error:
+        ConceptClassifier(kg).fit(X, y)
+    assert says in str(error.value)
+
+
+def test_wrong_settings_are_told(kg: mrag.KnowledgeGraph) -> None:
+    X, y = [EX + "GraphDB", EX + "MySQL"], [1, 0]
+    with pytest.raises(ConfigError, match="No learner"):
+        ConceptClassifier(kg, "nothing").fit(X, y)
+    with pytest.raises(ConfigError, match="no setting depth"):
+        ConceptClassifier(kg, settings={"depth": 3}).fit(X, y)
