@@ -270,7 +270,9 @@ def keep(
 
 @app.command()
 def concepts(
-    format: FormatOption = "dl",
+    format: Annotated[
+        str, typer.Option(help="Notation of concepts: dl, manchester, turtle or rdfxml.")
+    ] = "dl",
     store: StoreOption = None,
     kg: KgOption = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
@@ -278,14 +280,15 @@ def concepts(
 ) -> None:
     """List the kept concepts.
 
-    In Turtle they form an ontology.
+    In Turtle and RDF/XML they form an ontology.
 
     \b
     Examples:
       mrag learn concepts
       mrag learn concepts --format turtle > concepts.ttl
+      mrag learn concepts --format rdfxml > concepts.owl
     """
-    check_choice("format", format, FORMATS)
+    check_choice("format", format, (*FORMATS, "rdfxml"))
     from mrag.cli.shared.concepts import list_concepts
 
     with opened(store, kg, lang) as graph:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
+from rdflib.compare import isomorphic
 
 from mrag.cel.concepts.definition import definition, safe_part, world_assumption
 from mrag.cel.concepts.export import to_ontology, write_query
@@ -295,6 +296,17 @@ def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph, tmp
         write_query(kept, tmp_path / "no" / "kept.rq")
 
 
+def test_the_export_is_the_same_in_rdf_xml(shop: KnowledgeGraph) -> None:
+    keep_concept(shop, OPEN[2], "red jackets")
+    keep_concept(shop, CLOSED[1], "no skirt")
+    kept = list_concepts(shop)
+    turtle = Graph().parse(data=to_ontology(shop, kept), format="turtle")
+    assert isomorphic(turtle, Graph().parse(data=to_ontology(shop, kept, "rdfxml"), format="xml"))
+    keep_concept(shop, OPEN[2], "bell", comment="rings \x07")
+    with pytest.raises(ConfigError, match="control character"):
+        to_ontology(shop, list_concepts(shop), "rdfxml")
+
+
 def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGraph, tmp_path: Path) -> None:
     owlready2 = pytest.importorskip("owlready2", reason="owlready2 is not installed")
     if shutil.which("java") is None:
@@ -302,7 +314,7 @@ def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGr
     monotone = [OPEN[1], OPEN[2], OPEN[3], OPEN[5]]
     for n, e in enumerate(monotone):
         keep_concept(shop, e, f"c{n}")
-    graph = Graph().parse(data=to_ontology(shop, list_concepts(shop)), format="turtle")
+    graph = Graph().parse(data=to_ontology(shop, list_concepts(shop), "rdfxml"), format="xml")
     for t in photos():
         graph.add(t)
     for name in ("Blazer", "Jacket", "Skirt", "Hat"):

@@ -137,6 +137,7 @@ def test_keeping_listing_using_and_forgetting(home: Path) -> None:
     assert found["quality"] == 1.0 and found["learner"] == "search" and found["world"] == "open"
     assert found["comment"].startswith("Whatever shows")
     Graph().parse(data=learn(home, "concepts", "--format", "turtle").stdout, format="turtle")
+    Graph().parse(data=learn(home, "concepts", "--format", "rdfxml").stdout, format="xml")
     with contextlib.chdir(home):
         call("reason")
         rows = call("query", "SELECT ?x { ?x a <urn:mrag:concept:with-jacket> }").stdout

@@ -1,9 +1,11 @@
-"""Kept concepts as files: Turtle that ontology editors open, and the query as a file of its own."""
+"""Kept concepts as files: an ontology that editors open, and the query as a file of its own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal as Literals
 
 from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
 
@@ -27,12 +29,17 @@ from mrag.cel.syntax.expressions import (
     walk,
 )  # fmt: skip
 from mrag.cel.syntax.rdf import to_graph
+from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.storage.saving import saved_text
 
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
-    """Write kept concepts as an ontology in Turtle, with what OWL 2 DL wants declared.
+
+def to_ontology(
+    kg: KnowledgeGraph, concepts: Iterable[KeptConcept], format: Literals["turtle", "rdfxml"] = "turtle"
+) -> str:
+    """Write kept concepts as an ontology, with what OWL 2 DL wants declared.
 
     The classes, properties and individuals that they speak of are declared, their data is not repeated.
     Asserted members of concepts whose world is closed are in it.
@@ -40,6 +47,10 @@ def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
     Args:
         kg: The knowledge graph that they are kept in.
         concepts: The concepts.
+        format: `turtle`, or `rdfxml` for readers without Turtle, such as owlready2.
+
+    Raises:
+        ConfigError: If a text has a character that XML 1.0 has not.
 
     Source:
         OWL 2 Structural Specification, section 5.8 (declarations).
@@ -72,7 +83,11 @@ def to_ontology(kg: KnowledgeGraph, concepts: Iterable[KeptConcept]) -> str:
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
                 graph.add((URIRef(member), RDF.type, c))
         _annotate(graph, concept)
-    return graph.serialize(format="turtle").strip() + "\n"
+    if format == "rdfxml" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
+        raise ConfigError(
+            "RDF/XML cannot hold a control character.", term=min(bad), hint="Use the format turtle."
+        )
+    return graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
 
 
 def write_query(concept: KeptConcept, path: str | Path) -> None:

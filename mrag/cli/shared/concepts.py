@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from mrag.cel.concepts.export import to_ontology
 from mrag.cel.concepts.record import KeptConcept
@@ -65,12 +65,12 @@ def keep_as(
 
 
 def list_concepts(graph: KnowledgeGraph, format: str, *, as_json: bool) -> None:
-    """Print the kept concepts; as Turtle, the ontology that they make."""
+    """Print the kept concepts; as Turtle or RDF/XML, the ontology that they make."""
     found = kept_concepts(graph)
     if as_json:
         show_json([_kept_json(graph, c) for c in found])
-    elif format == "turtle":
-        show_data(to_ontology(graph, found).rstrip())
+    elif format in ("turtle", "rdfxml"):
+        show_data(to_ontology(graph, found, cast(Any, format)).rstrip())
     else:
         for c in found:
             quality = f", {c.hypothesis.measure} {c.hypothesis.quality:.3f}" if c.hypothesis else ""
