@@ -1,12 +1,10 @@
-"""Words and meaning together: what each finds alone, and both, fused by ranks or by scores.
+"""Words and meaning together: what each finds alone, and both, fused by ranks.
 
     python benchmarks/fusion.py [--embedder wordllama] [cranfield apparel scenes metaqa medquad pubmedqa]
 
-`ranks` is reciprocal rank fusion, `even` adds both scores by halves, `learnt` by the share that the index
-learns from questions made of its own documents, as `mrag index` does. That scores are counted from the mean
-cosine upwards, and by halves at first, was decided with these collections in view and `wordllama`. Of the
-queries of a collection 500 are taken, chosen by a digest of their ID. `random` is a model of random vectors,
-to see what fusion makes of a part that knows nothing.
+`even` fuses both by halves, `learnt` by the share that the index learns from questions made of its own
+documents, as `mrag index` does. Of the queries of a collection 500 are taken, chosen by a digest of their ID.
+`random` is a model of random vectors, to see what fusion makes of a part that knows nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from mrag.evaluation.runs import Scored
 from mrag.evaluation.statistics import Resampling
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedders import Embedder, Vectors, embedder
-from mrag.index.fusion import candidates, reciprocal_rank_fusion
 
 MEASURES = ("nDCG@10", "MRR")
 QUERIES = 500
@@ -72,17 +69,11 @@ def measure(name: str, found: Collection, model: Embedder, knobs: Resampling) ->
     weight = index.learnt_weight()
     print(f"\nLearnt in {time.perf_counter() - started:.1f} s: {weight}.")
 
-    def ranks(text: str, k: int) -> list[Scored]:
-        depth = candidates(k)
-        both = [[m.doc_id for m in index.search(text, depth, mode=mode)] for mode in ("bm25", "dense")]
-        return [Scored(doc, score) for doc, score in reciprocal_rank_fusion(both)[:k]]
-
     def learnt(text: str, k: int) -> list[Scored]:
         return [Scored(m.doc_id, m.score) for m in index.search(text, k, weight=weight.dense)]
 
     systems = [
         *(index_system(index, kind) for kind in ("bm25", "dense")),
-        System("ranks", ranks),
         System("even", index_system(index, "hybrid").search),
         System("learnt", learnt),
     ]

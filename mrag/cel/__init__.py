@@ -4,7 +4,7 @@ Example:
     >>> import mrag.cel as cel
     >>> cat = cel.from_manchester("ex:Cat and (ex:likes some ex:Fish)", {"ex": "urn:ex:"})
     >>> cel.verbalise(cat, lambda iri: iri.rpartition(":")[2])
-    'is a Cat and likes some Fish'
+    'is a Cat and likes a Fish'
 """
 
 from __future__ import annotations

@@ -265,16 +265,6 @@ class Bm25Index:
         found = found[scores[found] > 0]
         return self.rows.order(found, scores[found], k)
 
-    def scores(self, text: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Return the scores of some rows for a query, those that `search` would give."""
-        sums = np.zeros(len(rows))
-        for name, times in (self._query(text) if len(rows) else {}).items():
-            term = self._term(name)
-            if len(term.rows):
-                at = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
-                sums += np.where(term.rows[at] == rows, term.impacts[at] * times, 0)
-        return sums.astype(np.float32)
-
     def score_of(self, text: str, document: str) -> float:
         """Return the score for a query of a document that is not there, by the statistics of those that are.
 

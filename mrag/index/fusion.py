@@ -1,4 +1,4 @@
-"""One ranking out of several: by their scores where these are known for every item, else by ranks."""
+"""Reciprocal rank fusion: one ranking out of several, from ranks alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Final, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from mrag.errors import ConfigError
 
-__all__ = ["RRF_K", "candidates", "convex_combination", "reciprocal_rank_fusion"]
+__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion"]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -30,39 +27,6 @@ def candidates(k: int) -> int:
         (100, 500)
     """
     return max(100, 10 * k)
-
-
-def convex_combination(
-    words: npt.NDArray[np.float32], cosines: npt.NDArray[np.float32], base: float, dense: float
-) -> npt.NDArray[np.float64]:
-    """Fuse two scores of the same documents: each as a share of its best, from what says nothing upwards.
-
-    Of BM25 nothing is 0; of cosines it is their mean over all documents, which differs from model to model
-    (convex combination, Bruch, Gai and Ingber, 2023, An Analysis of Fusion Functions for Hybrid Retrieval,
-    ACM TOIS 42(1); there the lower end is the least score that is possible). Where one of the two finds
-    nothing, the other counts alone.
-
-    Args:
-        words: BM25 scores, 0 or more.
-        cosines: Cosines of the same documents with the query.
-        base: The mean cosine of the query with documents.
-        dense: Share of the cosines, between 0 and 1.
-
-    Returns:
-        Scores from 0 to 1; 1 is best in both.
-
-    Example:
-        >>> words, cosines = np.array([4, 2, 0], np.float32), np.array([0.5, 0.1, 0.9], np.float32)
-        >>> convex_combination(words, cosines, 0.1, 0.5).round(3).tolist()
-        [0.75, 0.25, 0.5]
-    """
-    most = float(words.max(initial=0))
-    best = float(cosines.max(initial=-1))
-    least = base if best > base else float(cosines.min(initial=-1))
-    near = np.clip((cosines.astype(np.float64) - least) / ((best - least) or 1.0), 0, None)
-    if not most:
-        return near
-    return (1 - dense) * (words.astype(np.float64) / most) + dense * near
 
 
 def reciprocal_rank_fusion(

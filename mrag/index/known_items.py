@@ -1,15 +1,14 @@
 """How much vectors count beside words, from questions that an index makes of its own documents.
 
-A known-item question is a sentence of a document, and its answer the document without that sentence; what has
-a name alone is asked by all of its words but one (Azzopardi, de Rijke and Balog, 2007, Building Simulated
-Queries for Known-Item Topics, SIGIR). Nobody has to judge anything. Such questions share their author's words
-with their documents, which favours BM25 somewhat; so vectors keep their half unless another share is
-significantly better, as where a model knows nothing of the texts.
+A known-item question is a sentence of a document, and its answer the document without that sentence
+(Azzopardi, de Rijke and Balog, 2007, Building Simulated Queries for Known-Item Topics, SIGIR). Nobody has to
+judge anything. Vectors count for half, unless they find far less than words, as where a model knows nothing
+of the texts; then for the share that finds most. For more than half they never count, because such questions
+are not what people ask.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,16 +16,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from mrag.index.fusion import candidates, convex_combination
+from mrag.index.fusion import candidates, reciprocal_rank_fusion
 from mrag.index.local_models import unit
 from mrag.index.segments.model import IndexModel
+from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
 __all__ = ["EVEN", "FusionWeight", "learnt"]
 
 EVEN: Final = 0.5
 """The share of vectors unless something else is shown to be better."""
-_SHARES: Final = tuple(n / 10 for n in range(1, 10))
+_SHARES: Final = tuple(n / 10 for n in range(1, 6))
+"""Half at most: questions made of documents do not show where people's questions need vectors more."""
 _QUESTIONS = 100
 _LEAST = 50
 """Questions below which nothing is learnt."""
@@ -34,8 +35,8 @@ _SCANNED = 2000
 """Documents that are looked through for questions."""
 _WORDS = 2
 """Words that a question has at least."""
-_ERRORS = 2.0
-"""Standard errors of a paired difference above which it counts."""
+_FAR = 2.0
+"""How many times better words must find than vectors, for these to count for less than half."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")
 
 
@@ -104,29 +105,26 @@ def learnt(state: DocumentState, model: IndexModel) -> FusionWeight:
         [_ranks(state, model, shares, *one, rest) for one, rest in zip(asked, rests, strict=True)]
     )
     means = found.mean(axis=0)
-    at = _chosen(found[:, 1:-1]) + 1
+    # Of such questions words find more than of people's, so vectors lose their half only by far.
+    fair = means[-1] * _FAR >= means[0]
+    at = shares.index(EVEN) if fair else 1 + int(np.argmax(means[1:-1]))
     fused, words, vectors = (round(float(means[i]), 4) for i in (at, 0, -1))
     return FusionWeight(shares[at], len(asked), fused, words, vectors, state.rows.count)
 
 
 def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
-    """Return rows, a question of each, and its text without what is asked."""
+    """Return rows, a sentence of each, and its text without that sentence."""
     found = []
     for row in state.sample(_SCANNED):
         segment, at = state.place(row)
-        # Which part of a text is asked is as good as random, and the same each time.
-        chance = int.from_bytes(segment.digests[at].tobytes()[-4:], "big")
         parts = [part.strip() for part in _SENTENCE.split(segment.texts[at]) if part.strip()]
         distinct = list(dict.fromkeys(part.rstrip(".") for part in parts))
         usable = [part for part in distinct if len(state.bm25.words(part)) >= _WORDS]
-        if len(distinct) > 1 and usable:
-            asked = usable[chance % len(usable)]
-            found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
-        elif distinct and len(words := distinct[0].split()) > _WORDS:
-            # Of a name alone somebody remembers all but a word.
-            left_out = chance % len(words)
-            asked = " ".join(word for n, word in enumerate(words) if n != left_out)
-            found.append((row, asked, segment.texts[at]))
+        if len(distinct) < 2 or not usable:
+            continue
+        # Which of the sentences is asked is as good as random, and the same each time.
+        asked = usable[int.from_bytes(segment.digests[at].tobytes()[-4:], "big") % len(usable)]
+        found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
         if len(found) == _QUESTIONS:
             break
     return found
@@ -144,22 +142,20 @@ def _ranks(
     """Return the reciprocal rank of what is left of a document, for each share of the vectors."""
     query = model.query_vector(state, text)
     depth = candidates(1)
-    rows = np.union1d(state.bm25.search(text, depth)[0], state.dense.search(query, depth)[0])
-    rows = rows[rows != row]
-    words = np.append(state.bm25.scores(text, rows), np.float32(state.bm25.score_of(text, rest)))
-    cosines = np.append(state.dense.cosines(query, rows), np.float32((query * unit(vector)).sum()))
-    base = state.base(query)
+    own = float((query.astype(np.float64) * unit(vector)).sum())
+    words = _with(state.bm25.search(text, depth + 1), row, state.bm25.score_of(text, rest), depth)
+    nearest = _with(state.dense.search(query, depth + 1), row, own, depth)
     ranks = []
     for share in shares:
-        fused = convex_combination(words, cosines, base, share)
-        rank = 1 + int(np.count_nonzero(fused[:-1] > fused[-1]))
-        ranks.append(1 / rank if rank <= depth else 0.0)
+        fused = dict(reciprocal_rank_fusion((words, nearest), weights=(1 - share, share)))
+        score = fused.get(row, 0.0)
+        ranks.append(1 / (1 + sum(other > score for other in fused.values())) if score else 0.0)
     return ranks
 
 
-def _chosen(found: np.ndarray[Any, np.dtype[np.float64]]) -> int:
-    """Return the middle column, or the best if the middle is significantly worse."""
-    middle, best = found.shape[1] // 2, int(np.argmax(found.mean(axis=0)))
-    difference = found[:, best] - found[:, middle]
-    error = float(difference.std(ddof=1)) / math.sqrt(len(difference))
-    return best if float(difference.mean()) > _ERRORS * error else middle
+def _with(ranking: Ranking, row: int, score: float, depth: int) -> list[int]:
+    """Return the rows of a ranking in which one has another score; what scores nothing is not found."""
+    scored = zip(ranking[1].tolist(), ranking[0].tolist(), strict=True)
+    found = [(value, other) for value, other in scored if other != row] + [(score, row)] * (score > 0)
+    # Of equals the one that is asked for comes last.
+    return [other for _, other in sorted(found, key=lambda f: (-f[0], f[1] == row))][:depth]

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError
-from mrag.index.fusion import candidates, convex_combination, reciprocal_rank_fusion
+from mrag.index.fusion import candidates, reciprocal_rank_fusion
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=5)
 
@@ -57,29 +56,3 @@ def test_bad_k() -> None:
 
 def test_depth() -> None:
     assert [candidates(k) for k in (1, 10, 11)] == [100, 100, 110]
-
-
-SCORES = st.lists(st.tuples(st.floats(0, 30, width=16), st.floats(-1, 1, width=16)), min_size=1, max_size=8)
-
-
-@given(SCORES, st.floats(-1, 1, width=16), st.floats(0, 1, width=16))
-def test_fused_scores_are_shares_of_the_best(
-    both: list[tuple[float, float]], base: float, dense: float
-) -> None:
-    words, cosines = (np.array(part, np.float32) for part in zip(*both, strict=True))
-    fused = convex_combination(words, cosines, base, dense)
-    assert ((fused >= 0) & (fused <= 1 + 1e-6)).all()
-    # How large the scores of words are plays no part.
-    assert np.allclose(convex_combination(words * 7, cosines, base, dense), fused, atol=1e-6)
-    # What is at least as good in both is at least as good.
-    for i, one in enumerate(both):
-        for j, other in enumerate(both):
-            if one[0] >= other[0] and one[1] >= other[1]:
-                assert fused[i] >= fused[j]
-
-
-def test_what_finds_nothing_does_not_count() -> None:
-    cosines = np.array([0.3, 0.9], np.float32)
-    assert convex_combination(np.zeros(2, np.float32), cosines, 0.1, 0.2).tolist() == [pytest.approx(0.25), 1]
-    words = np.array([2, 1], np.float32)
-    assert convex_combination(words, cosines * 0, 0.0, 0.0).tolist() == [1, 0.5]

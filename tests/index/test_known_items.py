@@ -88,14 +88,6 @@ def test_the_share_rests_on_the_documents_alone() -> None:
     assert one == FusionWeight.from_json(one.to_json()) and one.questions == 100
 
 
-def test_names_alone_are_asked_by_most_of_their_words(wordllama: WordLlamaEmbedder) -> None:
-    names = [
-        (f"ex:{n:03}", f"{TRAITS[n // 10 % 10]} {THINGS[n % 10]} of {TRAITS[n % 7]} {n}") for n in range(200)
-    ]
-    assert index_of(RandomVectors(), names).learnt_weight().dense < EVEN
-    assert index_of(wordllama, names).learnt_weight().dense >= 0.3
-
-
 def test_few_texts_teach_nothing() -> None:
     learnt = index_of(RandomVectors(), documents(20)).learnt_weight()
     assert (learnt.dense, learnt.questions) == (EVEN, 0) and "too few" in str(learnt)
@@ -106,7 +98,6 @@ def test_a_document_that_is_not_there_is_scored_as_if_it_were() -> None:
     index = Bm25Index.of(texts)
     for text in ("marble table", "stands beside the lamp", "of the house 7 7"):
         rows, scores = index.search(text, 50)
-        assert index.scores(text, np.sort(rows)).tolist() == scores[np.argsort(rows)].tolist()
         for row, score in zip(rows[:5], scores[:5], strict=True):
             told = index.score_of(text, dict(texts)[index.rows.id_of(int(row))])
             assert told == pytest.approx(float(score), rel=1e-5)

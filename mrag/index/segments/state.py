@@ -22,10 +22,6 @@ from mrag.storage.segments import first_to_merge
 
 __all__ = ["DocumentState", "Vectors", "as_json"]
 
-_SAMPLE = 2000
-"""Documents that the mean cosine of a query is estimated from."""
-_SMOOTHING = 10
-
 Vectors = Mapping[bytes, npt.NDArray[np.float32]]
 """Vector by digest of the text."""
 
@@ -71,17 +67,6 @@ class DocumentState:
         codes = [c for _, c in pairs if c is not None]
         return DenseIndex(self.rows, vectors, codes, self.dense_params)
 
-    @cached_property
-    def _centre(self) -> npt.NDArray[np.float64]:
-        total = np.zeros(self.manifest.dim or 1)
-        chosen = self.sample(_SAMPLE)
-        for row in chosen:
-            segment, at = self.place(row)
-            if segment.vectors is not None:
-                total += segment.vectors[at]
-        # Of a few documents the mean says as much of them as of what all have in common.
-        return total / (len(chosen) + _SMOOTHING)
-
     def sample(self, most: int) -> list[int]:
         """Return rows chosen at random, but the same however the documents came and lie in segments.
 
@@ -94,14 +79,6 @@ class DocumentState:
             few = np.argpartition(keys, most)[:most]
             live, keys = live[few], keys[few]
         return [int(row) for row in live[np.argsort(keys, kind="stable")]]
-
-    def base(self, vector: npt.NDArray[np.float32]) -> float:
-        """Return the mean cosine of a vector with documents, drawn towards 0 where there are few.
-
-        Args:
-            vector: Shape (dim,), of length 1.
-        """
-        return float((self._centre * vector.astype(np.float64)).sum())
 
     @cached_property
     def digests(self) -> npt.NDArray[np.uint8]:
