@@ -10,9 +10,11 @@ import typer
 from mrag.cli.shared import stopping
 from mrag.cli.shared.learning import (
     FORMATS,
+    LIST_FORMATS,
     BottomOption,
     FormatOption,
     LearnerOption,
+    ListFormatOption,
     MaxLengthOption,
     MeasureOption,
     NegativeOption,
@@ -270,9 +272,7 @@ def keep(
 
 @app.command()
 def concepts(
-    format: Annotated[
-        str, typer.Option(help="Notation of concepts: dl, manchester, turtle or rdfxml.")
-    ] = "dl",
+    format: ListFormatOption = "dl",
     store: StoreOption = None,
     kg: KgOption = None,
     lang: LanguageOption = DEFAULT_LANGUAGES,
@@ -285,10 +285,9 @@ def concepts(
     \b
     Examples:
       mrag learn concepts
-      mrag learn concepts --format turtle > concepts.ttl
       mrag learn concepts --format rdfxml > concepts.owl
     """
-    check_choice("format", format, (*FORMATS, "rdfxml"))
+    check_choice("format", format, LIST_FORMATS)
     from mrag.cli.shared.concepts import list_concepts
 
     with opened(store, kg, lang) as graph:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
 FORMATS = ("dl", "manchester", "turtle")
+LIST_FORMATS = (*FORMATS, "rdfxml")
 
 PositiveOption = Annotated[
     list[str] | None,
@@ -52,6 +53,9 @@ MeasureOption = Annotated[
     str, typer.Option(help="Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.")
 ]
 FormatOption = Annotated[str, typer.Option(help="Notation of concepts: dl, manchester or turtle.")]
+ListFormatOption = Annotated[
+    str, typer.Option("--format", help="Notation of concepts: dl, manchester, turtle or rdfxml.")
+]
 QueryOption = Annotated[bool, typer.Option("--query", help="Print only the concept's SPARQL query.")]
 RqOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write that query to a file.")]
 
