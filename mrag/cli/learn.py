@@ -12,6 +12,7 @@ from mrag.cli.shared.learning import (
     FORMATS,
     LIST_FORMATS,
     BottomOption,
+    ConceptArgument,
     FormatOption,
     LearnerOption,
     ListFormatOption,
@@ -50,13 +51,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-ConceptArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."
-    ),
-]
 
 
 @app.command()

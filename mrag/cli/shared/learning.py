@@ -52,6 +52,12 @@ MaxLengthOption = Annotated[
 MeasureOption = Annotated[
     str, typer.Option(help="Quality: f1, accuracy, predictive-accuracy or weighted-accuracy.")
 ]
+ConceptArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax."
+    ),
+]
 FormatOption = Annotated[str, typer.Option(help="Notation of concepts: dl, manchester or turtle.")]
 ListFormatOption = Annotated[
     str, typer.Option("--format", help="Notation of concepts: dl, manchester, turtle or rdfxml.")
