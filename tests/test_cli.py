@@ -231,6 +231,9 @@ BAD = {
     "no ollama": (["ask", "x", "--model", "ollama:llama3.2"], "ollama serve"),
     "no model file": (["ask", "x", "--model", "local:nowhere.gguf"], "nowhere.gguf"),
     "bad ranker": (["search", "x", "--ranker", "nothing"], "There are: bm25, cel"),
+    "bad ranker, computed": (["ask", "How many gadgets?", "--ranker", "nothing"], "There are: bm25, cel"),
+    "bad ranker, served": (["serve", "--ranker", "bm25+nothing"], "There is no ranker 'nothing'"),
+    "bad ranker, mcp": (["mcp", "--ranker", "nothing"], "There is no ranker 'nothing'"),
     "bad engine": (["reason", "--engine", "magic"], "rules or sparq"),
     "not an answer": (["verify", "broken.ttl"], "Not JSON"),
 }

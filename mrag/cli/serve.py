@@ -91,6 +91,7 @@ def serve(
 
     try:
         from mrag.graph.connection import connect
+        from mrag.retrieval.registry import check_ranker
         from mrag.server.remote.processes import serve_in_processes
         from mrag.server.running import address_of, listen
         from mrag.server.running import serve as run
@@ -100,6 +101,7 @@ def serve(
         raise ConfigError(
             f"The module {error.name} is missing.", hint="Install it with: pip install 'mrag[server]'"
         ) from error
+    check_ranker(ranker)
     given: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = ServerSettings(
         host=host,
@@ -198,8 +200,10 @@ def mcp(
     from mrag.config import Settings
     from mrag.mcp import McpSettings
     from mrag.mcp import serve as run
+    from mrag.retrieval.registry import check_ranker
     from mrag.terminal import protocol
 
+    check_ranker(ranker)
     settings = McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )

@@ -200,23 +200,7 @@ class DenseIndex:
             found = self._near(query, k, everything)
         else:
             found = self._similar_bits(query, wanted, everything)
-        return self.rows.order(found, self.cosines(query, found), k)
-
-    def cosines(self, vector: npt.NDArray[np.floating], rows: npt.NDArray[np.int64]) -> Vectors:
-        """Return the cosines of some documents with a vector, summed in binary64.
-
-        Args:
-            vector: Shape (dim,), of length 1.
-            rows: Row numbers in rising order.
-        """
-        exact = vector.astype(np.float64)
-        scores = np.empty(len(rows), np.float32)
-        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
-            first, last = np.searchsorted(rows, (start, end))
-            for at in range(int(first), int(last), _CHUNK):
-                some = slice(at, min(at + _CHUNK, int(last)))
-                scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
-        return scores
+        return self.rows.order(found, self._cosines(query, found), k)
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         scores = np.concatenate([vectors @ query for vectors in self.vectors])
@@ -238,3 +222,13 @@ class DenseIndex:
         # All ties at the border go through, so that the choice cannot depend on the order of rows.
         border = np.searchsorted(np.cumsum(np.bincount(distances)), wanted)
         return np.flatnonzero(distances <= border).astype(np.int64, copy=False)
+
+    def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
+        exact = query.astype(np.float64)
+        scores = np.empty(len(rows), np.float32)
+        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
+            first, last = np.searchsorted(rows, (start, end))
+            for at in range(int(first), int(last), _CHUNK):
+                some = slice(at, min(at + _CHUNK, int(last)))
+                scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
+        return scores

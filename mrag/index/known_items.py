@@ -64,8 +64,8 @@ class FusionWeight:
 
     @property
     def due(self) -> bool:
-        """Whether a tenth of the documents has changed since, or the index has outgrown having too few."""
-        return self.changed * 10 > self.documents
+        """Whether nothing was tried yet, or more than a tenth of the documents has changed since."""
+        return not self.documents or self.changed * 10 > self.documents
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any] | None) -> FusionWeight:

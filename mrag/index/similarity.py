@@ -178,8 +178,9 @@ class SimilarityIndexes:
             "model": model if isinstance(model, str) else "",
         }
         files = self._files(name, chosen, knobs)
-        before = FusionWeight.from_json(files.extra.get("fusion"))
-        report = files.sync(texts, extra=extra, on_progress=on_progress)
+        kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
+        before = FusionWeight.from_json(kept.get("fusion"))
+        report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
             weight = replace(before, changed=changed)

@@ -23,7 +23,7 @@ from mrag.index.document_index import Mode
 from mrag.index.similarity import home
 from mrag.retrieval.rankers import FusedRanker, Ranker, SimilarityRanker
 
-__all__ = ["GROUP", "RankerInfo", "RankerRequest", "known_rankers", "ranker"]
+__all__ = ["GROUP", "RankerInfo", "RankerRequest", "check_ranker", "known_rankers", "ranker"]
 
 GROUP = "mrag.rankers"
 """The group of entry points by which packages add rankers."""
@@ -94,17 +94,31 @@ def ranker(name: str | Ranker, kg: KnowledgeGraph, *, index: str = "main") -> Ra
     """
     if not isinstance(name, str):
         return name
-    known = known_rankers()
     made: Ranker | None = None
-    for part in name.split("+"):
-        kind, _, argument = part.strip().partition(":")
-        if kind not in known:
-            raise ConfigError(f"There is no ranker {kind!r}.", hint=f"There are: {', '.join(sorted(known))}.")
-        info = known[kind]
+    for info, argument in check_ranker(name):
         before = made if info.reranks else None
         one = info.make(RankerRequest(kg, index, argument, before))
         made = one if made is None or info.reranks else FusedRanker((made, one))
     return cast(Ranker, made)
+
+
+def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
+    """Return the rankers that a name joins, each with its argument, without making them.
+
+    Raises:
+        ConfigError: If there is no such ranker.
+
+    Example:
+        >>> [(info.name, argument) for info, argument in check_ranker("bm25+mmr:0.5")]
+        [('bm25', ''), ('mmr', '0.5')]
+    """
+    known, found = known_rankers(), []
+    for part in name.split("+"):
+        kind, _, argument = part.strip().partition(":")
+        if kind not in known:
+            raise ConfigError(f"There is no ranker {kind!r}.", hint=f"There are: {', '.join(sorted(known))}.")
+        found.append((known[kind], argument))
+    return found
 
 
 @cache

@@ -18,6 +18,7 @@ from mrag.planning.following.merging import LastAnswer
 from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, cues
 from mrag.retrieval.rankers import Question, Ranker
+from mrag.retrieval.registry import check_ranker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -71,7 +72,7 @@ def routed(
         planner: As for `mrag.ask`.
 
     Raises:
-        ConfigError: If there is no such way or no such reading, the way lacks what it needs, or the plan to
+        ConfigError: If there is no such way, ranker or reading, the way lacks what it needs, or the plan to
             go on from is malformed.
 
     Example:
@@ -86,6 +87,8 @@ def routed(
     if planner not in get_args(Planner):
         planners = ", ".join(get_args(Planner))
         raise ConfigError(f"There is no planner called {planner!r}.", hint=f"Use {planners}.")
+    if isinstance(ranker, str):
+        check_ranker(ranker)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
         return None, ASKED_FOR if how == "read" else ""

@@ -121,5 +121,12 @@ def test_a_graph_learns_its_share_again_when_much_has_changed(tmp_path: Path) ->
         assert indexes.get(model=RandomVectors()).search("lamp", 3)
         kg.insert(named(texts[105:]))
         indexes.build(model=RandomVectors())
+        # A build that was broken off learns the next time, and one without change writes nothing.
+        files = indexes.get(model=RandomVectors()).files  # type: ignore[union-attr]
+        files.delete((), extra={k: v for k, v in files.extra.items() if k != "fusion"})
+        indexes.build(model=RandomVectors())
         third = indexes.info().fusion
+        generation = indexes.get(model=RandomVectors()).files.generation  # type: ignore[union-attr]
+        indexes.build(model=RandomVectors())
+        assert indexes.get(model=RandomVectors()).files.generation == generation  # type: ignore[union-attr]
         assert third is not None and (third.documents, third.changed) == (200, 0)

@@ -69,7 +69,7 @@ def search(
     """
     if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
         hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
-        raise ConfigError(f"Cannot search with k={k} and mode={mode!r}.", hint=hint)
+        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
     mask = None if allowed is None else state.rows.mask(allowed)
     depth = candidates(k) if mode == "hybrid" else k
     nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))
