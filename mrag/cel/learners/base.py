@@ -16,17 +16,17 @@ from mrag.cel.semantics.bits import Bits, ExampleBits
 from mrag.cel.semantics.counting import confusion
 from mrag.cel.semantics.hierarchy import missing_inferences
 from mrag.cel.semantics.instances import Mask, World
-from mrag.cel.syntax.expressions import Expression, length
+from mrag.cel.syntax.expressions import Expression, Named, length
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.text.grammar import counted
 
 logger = logging.getLogger(__name__)
 
 Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]
 """Why a learner stopped: a hypothesis without mistakes, nothing left to try, its limit of hypotheses, its
 time limit, or Ctrl-C."""
-
 
 _FETCH = 0.7
 """Share of the time limit that reading what the examples reach may take."""
@@ -104,12 +104,11 @@ class FitReport:
     fetched: float = 0.0
 
 
+@dataclass
 class Halt(Exception):  # no error: it ends a search at its limit
     """Ends a search from inside; raised by `FitState`."""
 
-    def __init__(self, why: Stopped) -> None:
-        super().__init__(why)
-        self.why = why
+    why: Stopped
 
 
 class FitState:
@@ -173,8 +172,7 @@ class FitState:
 
     def count(self, expression: Expression) -> ExampleCounts:
         """Count the examples that an expression holds."""
-        held = self.world.extension(expression)[self.at]
-        p = self.bits.positives
+        held, p = self.world.extension(expression)[self.at], self.bits.positives
         return self.counts(held[:p].sum(), held[p:].sum())
 
     def pack(self, masks: Iterable[Mask]) -> Bits:
@@ -210,6 +208,11 @@ class FitState:
                 self.worst = min(h.quality for h in self._found.values())
         return value
 
+    def offer_classes(self) -> None:
+        """Offer the classes alone where a search ended before it had offered anything."""
+        for named in map(Named, () if self._found else self.world.named):
+            self.offer(named, self.count(named))
+
     def settle(self, found: Iterable[Hypothesis]) -> None:
         """Put hypotheses in place of those found so far, with estimates for example."""
         self._found = {h.expression: h for h in found}
@@ -226,7 +229,7 @@ class FitState:
         """
         self.tested += tested
         now = time.monotonic()
-        if self._on_progress is not None and now - self._told >= 0.1:
+        if self._on_progress and now - self._told >= 0.1:
             self._told = now
             self._on_progress(FitProgress(self.tested, now - self.started, next(iter(self.best()), None)))
         if now - self.started >= _SEARCH * self.settings.seconds:
@@ -263,11 +266,8 @@ class Learner(ABC):
             settings = self.settings_type()
         elif not isinstance(settings, self.settings_type):
             given = {f.name: getattr(settings, f.name) for f in fields(LearnerSettings)}
-            common = {name: value for name, value in given.items() if value is not None}
-            settings = self.settings_type(**common)
-        self.kg = kg
-        self.settings = settings
-        self.on_progress = on_progress
+            settings = self.settings_type(**{n: value for n, value in given.items() if value is not None})
+        self.kg, self.settings, self.on_progress = kg, settings, on_progress
         self.report: FitReport | None = None
 
     @abstractmethod
@@ -300,41 +300,42 @@ class Learner(ABC):
         world = World.of(self.kg, problem.examples, steps=steps, until=until, on_step=told)
         fetched = time.monotonic() - started
         notes = missing_inferences(self.kg, world)
-        if world.steps is not None and world.steps < steps:
+        if cut := world.steps is not None and world.steps < steps:
             notes.append(f"Time and the size of the graph allowed only {world.steps} of {steps} steps.")
         for note in notes:
             logger.warning("%s", note)
         fit = FitState(problem, world, self.settings, self.on_progress, started)
-        stopped: Stopped
         try:
-            stopped = self.search(fit)
+            stopped: Stopped = self.search(fit)
         except Halt as halt:
             stopped = halt.why
         except KeyboardInterrupt:
             stopped = "interrupted"
+        stopped = "time" if cut and stopped == "exhausted" else stopped
+        if stopped == "time":
+            fit.offer_classes()
         found = fit.best()[: self.settings.top]
-        found = self._confirmed(found, problem) if time.monotonic() - started < seconds else found
-        solved = bool(found) and found[0].solved
+        if found and self.settings.confirm and time.monotonic() - started < seconds:
+            found = self._confirmed(found, problem)
         notes += _shortcomings(found, fit)
-        spent = time.monotonic() - started
+        solved, spent = any(h.solved for h in found[:1]), time.monotonic() - started
         self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
         return found
 
     def _confirmed(self, found: list[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
         """Count the best hypothesis by the store, which has the last word; if it disagrees, all."""
-        if not self.settings.confirm or not found:
-            return found
 
-        def counted(some: list[Hypothesis]) -> list[ExampleCounts]:
-            expressions = [h.expression for h in some]
-            return confusion(self.kg, expressions, problem.positives, problem.negatives, known=True)
+        def counts_of(some: list[Hypothesis]) -> list[ExampleCounts]:
+            return confusion(
+                self.kg, [h.expression for h in some], problem.positives, problem.negatives, known=True
+            )
 
-        if counted(found[:1]) == [found[0].counts]:
+        if counts_of(found[:1]) == [found[0].counts]:
             return found
         logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
         checked = [
             replace(h, quality=quality(counts, h.measure), counts=counts)
-            for h, counts in zip(found, counted(found), strict=True)
+            for h, counts in zip(found, counts_of(found), strict=True)
             if counts.informative
         ]
         return sorted(checked, key=lambda h: h.order)
@@ -345,6 +346,5 @@ def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
     c = found[0].counts if found else ExampleCounts(0, 0, 1, 1)
     if c.tp / c.positives - c.fp / c.negatives >= _HARDLY:
         return []
-    what = "Hardly anything" if found else "Nothing"
-    deep = f"{fit.steps} {'property' if fit.steps == 1 else 'properties'} deep"
+    what, deep = "Hardly anything" if found else "Nothing", counted(fit.steps, "property") + " deep"
     return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
