@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrag.errors import ConfigError
+from mrag.graph.changes import places
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
 from mrag.rdf import queries
@@ -78,4 +79,4 @@ def delete(kg: KnowledgeGraph) -> None:
             f"The knowledge graph {kg.name!r} is not kept by mrag.", hint="`mrag kgs` lists those that are."
         )
     kg.clear()
-    kg.store.update(queries.get("update/forget").bind(kg=[kg.iri]))
+    kg.store.update(queries.get("update/forget").bind(kg=[kg.iri, *places(kg.iri)]))

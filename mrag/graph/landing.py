@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mrag.errors import QueryRefused
+from mrag.graph.changes import TouchedEntities
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -65,7 +66,9 @@ def land(kg: GraphLayers, change: PlannedUpdate) -> None:
         return
     if record.revision != before.revision + 1:
         raise QueryRefused("The graph has changed meanwhile.", hint="Try the update again.")
-    kg.commit(record, to_data(change.removed, [*change.added, *change.copies]))
+    kept = record.inferred == before.inferred
+    touched = TouchedEntities.of([*change.removed, *change.added]) if kept else None
+    kg.commit(record, to_data(change.removed, [*change.added, *change.copies]), touched=touched)
     for graph in before.contexts:
         if graph not in record.contexts:
             kg.store.clear(graph)  # the engine would go on listing its name

@@ -27,6 +27,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 
 from mrag.errors import ConfigError, QueryTimeout
+from mrag.graph.changes import TouchedEntities, entry
 from mrag.graph.record import Record, Status, joined, parted, read_record, record_update, status_of
 from mrag.rdf import queries
 from mrag.rdf.printing import to_data
@@ -183,19 +184,23 @@ class GraphLayers:
         """Note that the work noted by `begin` has been given up."""
         self.commit(replace(self.record, pending=""))
 
-    def commit(self, after: Record, also: str = "", *, changed: bool = True) -> None:
+    def commit(
+        self, after: Record, also: str = "", *, changed: bool = True, touched: TouchedEntities | None = None
+    ) -> None:
         """Replace the record, and so what is in sight, in one transaction.
 
         Args:
             after: The new record.
             also: An update that belongs to it, without a prologue.
             changed: Whether the triples are others than before.
+            touched: What it touches, if that is known and no inferences are dropped.
         """
         with self.landing:
             if not self.as_found:
-                after = replace(after, kept=True)
-                update = record_update(self.iri, after)
-                self.store.update(f"{update};\n{also}" if also else update)
+                after, before = replace(after, kept=True), self.revision
+                known = touched is not None and before < after.revision
+                kept = entry(self.iri, before, after.revision, touched) if touched and known else ""
+                self.store.update(";\n".join(p for p in (record_update(self.iri, after), also, kept) if p))
             self.written(after, changed=changed)
 
     def written(self, record: Record, *, changed: bool = True) -> None:
@@ -219,10 +224,11 @@ class GraphLayers:
             apart: IRIs of graphs of what follows and contradicts the ontology.
             premises: The named graphs that reasoning read, if they are others than before.
         """
+        touched = None if self.record.inferred or self.record.apart or graphs or apart else TouchedEntities()
         record, revision = self.record.without_inferences(), self.record.revision + 1
         after = replace(record, inferred=tuple(graphs), inferences=count, apart=tuple(apart))
         after = after if premises is None else replace(after, premises=tuple(premises))
-        self.commit(replace(after, revision=revision, reasoned=revision, pending=""))
+        self.commit(replace(after, revision=revision, reasoned=revision, pending=""), touched=touched)
 
     def exchange(self, *, into: str = "", out: str = "") -> None:
         """Put a graph that has been filled in sight, take another out, or both, in one transaction.

@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mrag.errors import LoadError, StoreError
+from mrag.graph.changes import TouchedEntities
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
@@ -26,6 +28,9 @@ _ALL = TriplePattern(var("s"), var("p"), var("o"))
 _EVERYTHING = Construct((_ALL,), Group((_ALL,)))
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
+
+_SMALL_BYTES = 1 << 18
+"""Files up to this size are read again for the entities that they touch."""
 
 
 def load(
@@ -66,7 +71,8 @@ def load(
     paths = [str(s.path) for s in found]
     small = sum(s.size() for s in found) <= _DELTA_BYTES
     prefixes = _prefixes_of(found, "" if replacing else kg.record.prefixes)
-    new = _assert(kg, paths, put, apart=small, prefixes=prefixes, replacing=replacing, named=names)
+    touched = partial(_touched, found)
+    new = _assert(kg, paths, put, touched, apart=small, prefixes=prefixes, replacing=replacing, named=names)
     return LoadReport(
         kg.record.asserted[-1],
         new,
@@ -85,10 +91,12 @@ def insert(kg: GraphLayers, triples: Iterable[Triple]) -> int:
     Raises:
         TermError: If a term is not well formed, or is a blank node.
     """
+    triples = list(triples)
     data = to_ntriples(triples)
     if not data:
         return 0
-    return _assert(kg, ["triples"], lambda graph, _: kg.store.insert(data, graph), apart=True)
+    touched = partial(TouchedEntities.of, triples)
+    return _assert(kg, ["triples"], lambda graph, _: kg.store.insert(data, graph), touched, apart=True)
 
 
 def recover(kg: GraphLayers) -> str:
@@ -157,6 +165,7 @@ def _assert(
     kg: GraphLayers,
     paths: Sequence[str],
     put: Callable[[str, str | None], None],
+    touched: Callable[[], TouchedEntities | None],
     *,
     apart: bool,
     prefixes: str | None = None,
@@ -209,12 +218,18 @@ def _assert(
         with suppress(StoreError):
             recover(kg)
         raise
-    _asserted(kg, before, written, prefixes, replacing=replacing)
+    _asserted(kg, before, written, prefixes, touched, replacing=replacing)
     return kg.record.triples - (0 if replacing else before.triples)
 
 
 def _asserted(
-    kg: GraphLayers, before: Record, written: _Written, prefixes: str, *, replacing: bool = False
+    kg: GraphLayers,
+    before: Record,
+    written: _Written,
+    prefixes: str,
+    touched: Callable[[], TouchedEntities | None] = lambda: None,
+    *,
+    replacing: bool = False,
 ) -> None:
     """Finish what `_assert` began; recovery runs it again, so it may come twice."""
     graph, merged = written.graph, written.merged
@@ -255,8 +270,19 @@ def _asserted(
         # What came to it cannot be told from what it had.
         after = after.without_inferences()
     after = replace(after, contexts=contexts, merged=merged or before.merged)
-    kg.commit(replace(after, triples=kg.counted(after.asserted), pending="", prefixes=prefixes))
+    after = replace(after, triples=kg.counted(after.asserted), pending="", prefixes=prefixes)
+    kg.commit(after, touched=touched() if after.inferred == kg.record.inferred else None)
     learn_prefixes(kg)
+
+
+def _touched(found: Sequence[Source]) -> TouchedEntities | None:
+    """Return what small files touch; None for others, which are not read twice."""
+    if sum(source.size() for source in found) > _SMALL_BYTES:
+        return None
+    try:
+        return TouchedEntities.of(quad for source in found for quad in source.quads())
+    except LoadError:
+        return None  # bad lines were left out of it
 
 
 def _prefixes_of(found: Sequence[Source], before: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mrag.errors import ConfigError
+from mrag.graph.changes import TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record, named_graph
 
@@ -45,7 +46,9 @@ class NarrowedGraph(KnowledgeGraph):
         own = replace(record, asserted=(name,), inferred=(), added=(), contexts=(name,), merged="")
         self.record = replace(own, profile="", premises=(), kept=False, triples=whole.store.count(name))
 
-    def commit(self, after: Record, also: str = "", *, changed: bool = True) -> None:
+    def commit(
+        self, after: Record, also: str = "", *, changed: bool = True, touched: TouchedEntities | None = None
+    ) -> None:
         """Refuse: a part cannot be written for the whole.
 
         Raises:

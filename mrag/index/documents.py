@@ -30,9 +30,9 @@ _NAME_WEIGHT = 4
 On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
 """
 
-_TEXTS = "index/texts"
+TEXTS = "index/texts"
 """The query of a definition that is of all the texts of a graph."""
-_LINKED = "index/linked-labels"
+LINKED = "index/linked-labels"
 
 _OWN = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 """Caps of a query of a person's own, which reads a whole graph."""
@@ -52,7 +52,7 @@ class Definition:
         analyser: How words are stemmed, see `mrag.text.stemming`; `auto` goes by the languages.
     """
 
-    queries: tuple[str, ...] = (_TEXTS, _LINKED)
+    queries: tuple[str, ...] = (TEXTS, LINKED)
     languages: tuple[str, ...] = ("en", "mul", "")
     fallback: bool = True
     length: int = 4000
@@ -136,12 +136,12 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
     texts: dict[str, dict[str, None]] = {}
     names = [*definition.queries, *(("index/other-languages",) if definition.fallback else ())]
     for name in names:
-        # Servers sort text by rules of their own.
+        # Here, because sorting all texts of a graph takes the engine longer than reading them.
         for entity, text in sorted(_rows(kg, name, definition)):
             texts.setdefault(entity, {})[text] = None
     for entity, text in sorted(_own_rows(kg, definition.select)) if definition.select else ():
         texts.setdefault(entity, {})[text] = None
-    if definition.fallback and _TEXTS in definition.queries:
+    if definition.fallback and TEXTS in definition.queries:
         _add_unnamed(kg, texts)
     labels = kg.labels(sorted(texts))
     for entity in sorted(texts):
@@ -153,7 +153,8 @@ def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str,
         yield entity, ". ".join(p.rstrip(".") for p in parts)[: definition.length]
 
 
-def _namespace(iri: str) -> str:
+def namespace(iri: str) -> str:
+    """Return the part of an IRI that it shares with others of its source."""
     return iri[: max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":")) + 1]
 
 
@@ -163,13 +164,14 @@ def _add_unnamed(kg: KnowledgeGraph, texts: dict[str, dict[str, None]]) -> None:
     if not kg.profile().triples:
         return
     things = map(str, kg.select(queries.get("planning/unnamed").bind(property=named)).column("thing"))
-    rows = [(str(s), str(o)) for s, o in kg.select(queries.get("index/unnamed-links").bind(property=named))]
+    found = kg.select(queries.get("index/unnamed-links").bind(property=named))
+    rows = sorted((str(s), str(o)) for s, o in found)
     described = {s for s, _ in rows}
-    spaces = {_namespace(entity) for entity in (*texts, *described)}
+    spaces = {namespace(entity) for entity in (*texts, *described)}
     predicates = set(kg.profile().predicates)
     for thing in things:
         # What is only linked to may be a page or a datatype; the graph's own things share their namespaces.
-        own = thing in described or _namespace(thing) in spaces
+        own = thing in described or namespace(thing) in spaces
         if own and thing not in predicates and is_asked(thing) and iri_words(thing):
             texts.setdefault(thing, {})
     links = [(s, o) for s, o in rows if s in texts and is_asked(o)]
@@ -184,7 +186,7 @@ def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
     why = "Its entities have no texts, and their IRIs are codes rather than words."
     if not kg.profile().triples:
         why = "The graph holds no triples."
-    elif _TEXTS not in definition.queries or not definition.fallback:
+    elif TEXTS not in definition.queries or not definition.fallback:
         why = "The queries it is made of give no texts."
     return f"There is nothing to index. {why}"
 
@@ -196,7 +198,7 @@ def _rows(kg: KnowledgeGraph, name: str, definition: Definition) -> Iterator[tup
         values["language"] = [Literal(tag) for tag in definition.languages]
     if "property" in query.params:
         values["property"] = list(kg.profile().labels)
-    if name == _LINKED and not values["property"]:
+    if name == LINKED and not values["property"]:
         # There is nothing to find, and Virtuoso estimates that looking for it takes minutes.
         return iter(())
     return _texts(kg.select(query.bind(**values)), name)

@@ -8,6 +8,7 @@ from typing import Any
 from mrag.errors import IndexError_, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
+from mrag.index.following import changed_documents
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 logger = logging.getLogger(__name__)
@@ -48,13 +49,14 @@ def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> st
         info = indexes.info(name)
         if not info.stale:
             return None
-        if not write or info.definition is None or kg.record.triples + kg.record.inferences > _TRIPLES:
+        if not write or info.definition is None:
             return old
         index = indexes.get(name, quiet=True)
         if not isinstance(index, SimilarityIndex):
             return old
         model: Any = index.files.extra.get("model") or ("none" if info.embedder is None else None)
-        if model is None or _differing(kg, index, info.definition) > _DOCUMENTS:
+        differing = None if model is None else _differing(kg, index, info.definition)
+        if differing is None or differing > _DOCUMENTS:
             return old
         indexes.build(name, definition=info.definition, model=model)
     except IndexError_:
@@ -65,9 +67,14 @@ def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> st
     return None
 
 
-def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int:
-    """Return how many documents came, went or have another text now."""
+def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int | None:
+    """Return how many documents came, went or have another text now; None if that takes too long to say."""
     files, there, count = index.files, 0, 0
+    changes = changed_documents(kg, definition, files.extra, {*files.doc_ids})
+    if changes is not None:
+        return len(changes.texts) + len(changes.gone)
+    if kg.record.triples + kg.record.inferences > _TRIPLES:
+        return None
     for iri, text in documents(kg, definition):
         known = iri in files
         there += known

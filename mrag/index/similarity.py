@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, IndexInfo, documents, why_empty
 from mrag.index.embedders import Embedder, embedder
+from mrag.index.following import followed, state_of
 from mrag.index.known_items import FusionWeight
 from mrag.index.searches import INSTANCE, as_triples, searches
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
@@ -168,19 +169,16 @@ class SimilarityIndexes:
                 raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         started, chosen, knobs = time.perf_counter(), embedder(model), definition.bm25
-        if not (texts := list(documents(self.kg, definition))):
-            raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
-        extra = {
-            "kg": self.kg.iri,
-            "revision": self.kg.revision,
-            "digest": definition.digest(),
-            "definition": asdict(definition),
-            "model": model if isinstance(model, str) else "",
-        }
-        files = self._files(name, chosen, knobs)
+        extra = {**state_of(self.kg, definition), "model": model if isinstance(model, str) else ""}
+        known, files = self._open.get(name), self._files(name, chosen, knobs)
         kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
-        report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
+        report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
+        if report is None:
+            if not (texts := list(documents(self.kg, definition))):
+                self._open.update({name: known} if known is not None else {})
+                raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
+            report = files.sync(texts, extra={**extra, **kept}, on_progress=on_progress)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
             weight = replace(before, changed=changed)

@@ -34,7 +34,7 @@ LAYERS = {
     MRAG.mergedGraph,
 }
 OBJECT_PROPERTIES = {*LAYERS, MRAG.conclusion, MRAG.premise, MRAG.writesTo}
-DATATYPE_PROPERTIES = {
+DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     MRAG.checks: (MRAG.CompletionRun, MRAG.verbatim),
     MRAG.confidence: (MRAG.CompletedStatement, XSD.decimal),
     MRAG.endOffset: (MRAG.Passage, XSD.integer),
@@ -51,6 +51,7 @@ DATATYPE_PROPERTIES = {
     MRAG.rule: (MRAG.Proof, XSD.string),
     MRAG.runState: (MRAG.CompletionRun, XSD.string),
     MRAG.startOffset: (MRAG.Passage, XSD.integer),
+    MRAG.touched: (None, XSD.string),
     MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.verdict: (MRAG.CompletedStatement, XSD.string),
     MRAG.wording: (MRAG.SavedQuestion, MRAG.verbatim),
@@ -150,7 +151,7 @@ def test_layer_properties_lead_from_a_knowledge_graph_to_a_layer(vocabulary: Gra
 @pytest.mark.parametrize("prop", sorted(DATATYPE_PROPERTIES))
 def test_datatype_properties(vocabulary: Graph, prop: URIRef) -> None:
     domain, datatype = DATATYPE_PROPERTIES[prop]
-    assert set(vocabulary.objects(prop, RDFS.domain)) == {domain}
+    assert set(vocabulary.objects(prop, RDFS.domain)) == {domain} - {None}
     assert set(vocabulary.objects(prop, RDFS.range)) == {datatype}
 
 

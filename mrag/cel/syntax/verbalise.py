@@ -48,7 +48,7 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.labels import fetch_labels
+from mrag.graph.naming import fetch_labels
 from mrag.rdf.terms import XSD, curie
 from mrag.text.names import name_parts
 

@@ -9,6 +9,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
+from mrag.graph.changes import TouchedEntities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.landing import graph_of
 from mrag.graph.record import Record
@@ -191,7 +192,9 @@ class Follower:
         revision = after.revision + 1
         after = replace(after, inferences=count, revision=revision, pending="")
         after = replace(after, reasoned=revision) if done else after
-        self.kg.commit(after, to_data(out, into))
+        known = after.inferred == self.kg.record.inferred
+        touched = TouchedEntities.of([*out, *into]) if known else None
+        self.kg.commit(after, to_data(out, into), touched=touched)
 
     def _delta(self, record: Record) -> str:
         """Return the graph of all that came and is still asserted."""
