@@ -41,8 +41,8 @@ process was killed or the disk was full, and the same command resumes with the r
 
 `--json` prints JSON. Characters that could control a terminal are
 [made visible](security.md#what-a-terminal-gets) in text and escaped in data. `MRAG_STORE`, `MRAG_KG`,
-`MRAG_MODEL`, `MRAG_EMBEDDER`, `MRAG_ANALYSER` and `MRAG_PLANNER` set the defaults of the corresponding
-options.
+`MRAG_MODEL`, `MRAG_EMBEDDER`, `MRAG_ANALYSER`, `MRAG_INDEX` (`--backend`) and `MRAG_PLANNER` set the
+defaults of the corresponding options.
 """
 _LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 

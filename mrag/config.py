@@ -20,6 +20,8 @@ class Settings:
         model: Name of the language model (`MRAG_MODEL`), None to look for one.
         embedder: Name of the embedding model (`MRAG_EMBEDDER`).
         analyser: How the words of a similarity index are stemmed (`MRAG_ANALYSER`), see `mrag.text.stemming`.
+        index: URL of an engine that keeps the similarity indexes (`MRAG_INDEX`) of which nothing else is
+            written down; those of a graph are beside it by default.
         planner: How a language model helps to compute answers (`MRAG_PLANNER`), as for `mrag.ask`.
     """
 
@@ -29,6 +31,7 @@ class Settings:
     embedder: str
     planner: str = "judge"
     analyser: str = "auto"
+    index: str | None = None
 
     @classmethod
     def from_env(cls, store: str | None = None, kg: str | None = None, model: str | None = None) -> Settings:
@@ -48,4 +51,5 @@ class Settings:
             os.environ.get("MRAG_EMBEDDER") or "minilm",
             os.environ.get("MRAG_PLANNER") or "judge",
             os.environ.get("MRAG_ANALYSER") or "auto",
+            os.environ.get("MRAG_INDEX"),
         )

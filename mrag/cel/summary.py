@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mrag import untrusted
-from mrag.errors import ConfigError, IndexError_, ModelError, MragError
-from mrag.index.document_index import DocumentIndex
+from mrag.errors import ConfigError, ModelError, MragError
+from mrag.index.backends.base import StoredIndex
 from mrag.index.embedders import Embedder, embedder
 
 if TYPE_CHECKING:
     from mrag.cel.rerank import Order
 
-Texts: TypeAlias = Callable[[str], str | None] | Mapping[str, str] | DocumentIndex
+Texts: TypeAlias = Callable[[str], str | None] | Mapping[str, str] | StoredIndex
 """Where the text of an IRI comes from; None, "" or no entry where it has none."""
 
 TASK = (
@@ -180,18 +180,11 @@ def _required(model: ChatModel | None) -> ChatModel:
 
 
 def _reader(texts: Texts) -> Callable[[str], str]:
-    if isinstance(texts, DocumentIndex):
-        index = texts
-
-        def of_index(iri: str) -> str:
-            try:
-                return index.text_of(iri)
-            except IndexError_:
-                return ""
-
-        return of_index
     if isinstance(texts, Mapping):
         known = texts
         return lambda iri: known.get(iri, "")
-    given = texts
-    return lambda iri: given(iri) or ""
+    if callable(texts):
+        given = texts
+        return lambda iri: given(iri) or ""
+    index = texts
+    return lambda iri: index.texts_of([iri]).get(iri, "")

@@ -10,6 +10,13 @@ import typer
 
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import StrictOption, premises_in_words, show_groups, write_report
+from mrag.cli.shared.indexing import (
+    BackendOption,
+    CopyOption,
+    RecallOption,
+    copied_or_compared,
+    show_built,
+)
 from mrag.cli.shared.options import (
     JsonOption,
     KeptLanguageOption,
@@ -230,6 +237,9 @@ def index(
             "languages. Default: as the index was built, else auto.",
         ),
     ] = None,
+    backend: BackendOption = None,
+    copy_to: CopyOption = None,
+    recall: RecallOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
@@ -243,8 +253,10 @@ def index(
       mrag index --embedder none --lang de,en
       mrag index --analyser snowball:german
       mrag index --label-property http://example.org/customerName
+      mrag index --backend postgresql://mrag@db.example.org/indexes
+      mrag index --copy-to qdrant:http://localhost:6333
     """
-    from dataclasses import asdict, replace
+    from dataclasses import replace
 
     from mrag.config import Settings
     from mrag.index.documents import Definition
@@ -257,26 +269,17 @@ def index(
         if label_property:
             graph.label_properties = tuple(label_property)
         indexes = SimilarityIndexes.of(graph)
+        if copied_or_compared(indexes, name, copy_to, recall=recall, as_json=as_json):
+            return
         definition = replace(definition, analyser=analyser or analyser_of(indexes, name))
-        server = "server" if graph.store.capabilities.similarity else None
+        elsewhere = backend or indexes.places.of(name).url != "local:"
+        server = "server" if graph.store.capabilities.similarity and not elsewhere else None
         model = embedder or server or Settings.from_env().embedder
         kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
         with stopping.kept(kept), progress("Indexing", unit="documents") as note:
-            report = indexes.build(name, definition=definition, model=model, on_progress=note)
-        made = indexes.info(name)
-        size = made.documents
-        if as_json:
-            show_json({"index": name, "documents": size, "analyser": made.analyser, **asdict(report)})
-        elif size is None:
-            show(f"The server built the index {name!r} in {report.seconds:.1f} s.")
-        else:
-            show(
-                f"{size:,} documents in the index {name!r}: {report.added:,} new, "
-                f"{report.changed:,} changed, {report.deleted:,} removed, in {report.seconds:.1f} s. "
-                f"Analyser: {made.analyser}."
-            )
-            if made.fusion is not None:
-                show(f"Fusion: {made.fusion}.")
+            options: dict[str, Any] = {"definition": definition, "model": model, "backend": backend}
+            report = indexes.build(name, **options, on_progress=note)
+        show_built(indexes, name, report, as_json=as_json)
 
 
 def loading(graph: KnowledgeGraph) -> Callable[[], str]:

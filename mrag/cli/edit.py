@@ -254,6 +254,7 @@ def _delete(graph: KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -
     from mrag.errors import ConfigError
     from mrag.graph.inventory import delete
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.index.similarity import SimilarityIndexes
 
     if name not in known:
         raise ConfigError(
@@ -264,6 +265,9 @@ def _delete(graph: KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -
     if not (yes or _agreed()):
         say("Nothing was changed. Add --yes to delete it.")
         return
+    indexes = SimilarityIndexes.of(doomed)
+    for index in indexes.places.names():
+        indexes.places.delete(index)
     delete(doomed)
     home = _home(graph, name)
     if home is not None:

@@ -12,8 +12,9 @@ from typing import Final
 from mrag.errors import ConfigError
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.runs import Run, Scored, by_rank, ordered
+from mrag.index.backends.base import StoredIndex, documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
-from mrag.index.document_index import DocumentIndex, Mode
+from mrag.index.segments.matches import Mode
 from mrag.retrieval.rankers import Question, Ranker
 
 Progress = Callable[[int, int], None]
@@ -63,7 +64,7 @@ def ranker_system(
     return System(name, search, about)
 
 
-def index_system(index: DocumentIndex, kind: str, allowed: Collection[str] | None = None) -> System:
+def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None = None) -> System:
     """Make a system of an index of documents.
 
     Args:
@@ -76,6 +77,7 @@ def index_system(index: DocumentIndex, kind: str, allowed: Collection[str] | Non
         ConfigError: If there is no such kind, or the index has no vectors for it.
 
     Example:
+        >>> from mrag.index import DocumentIndex
         >>> index = DocumentIndex.create(None, embedder=None)
         >>> _ = index.sync([("ex:1", "red leather shoes"), ("ex:2", "a blue coat")], extra={})
         >>> [hit.doc for hit in index_system(index, "bm25").search("a shoe", 10)]
@@ -89,7 +91,7 @@ def index_system(index: DocumentIndex, kind: str, allowed: Collection[str] | Non
     only = None if allowed is None else sorted(allowed)
     state = json.dumps([kind, index.embedder_name, str(index.bm25_params), _digest(index), only])
     if kind == "bm25-thesis":
-        words = Bm25Index.of([(doc, index.text_of(doc)) for doc in index.doc_ids], THESIS)
+        words = Bm25Index.of(documents_of(index), THESIS)
         mask = None if only is None else words.rows.mask(only)
 
         def plain(text: str, k: int) -> Sequence[Scored]:
@@ -159,9 +161,9 @@ def _about(system: System, queries: Mapping[str, str], k: int) -> dict[str, str 
     return {"system": system.name, "k": k, "queries": asked, "state": state}
 
 
-def _digest(index: DocumentIndex) -> str:
+def _digest(index: StoredIndex) -> str:
     whole = hashlib.blake2b(digest_size=16)
-    for doc in index.doc_ids:
-        text = index.text_of(doc).encode()
+    for doc, words in documents_of(index):
+        text = words.encode()
         whole.update(f"{len(doc)} {len(text)} {doc} ".encode() + text)
     return whole.hexdigest()

@@ -200,7 +200,7 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
             reason(kg)
         indexes = SimilarityIndexes.of(kg)
         if not _current(indexes):
-            indexes.build("main", model=model)
+            indexes.build("main", model=model, backend="local:")
     except BaseException:
         kg.close()
         raise

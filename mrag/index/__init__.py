@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.index.backends.base import Abilities, IndexBackend, StoredIndex
+    from mrag.index.backends.copying import copy_to
+    from mrag.index.backends.vector_store import VectorStoreBackend
     from mrag.index.bm25 import Bm25Index, Bm25Params
     from mrag.index.dense import DenseParams
     from mrag.index.document_index import DocumentIndex
@@ -19,14 +22,17 @@ if TYPE_CHECKING:
     from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 
 __all__ = [
-    "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder", "ImageIndex",
-    "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes", "SyncReport", "embedder",
-    "reciprocal_rank_fusion",
+    "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
+    "ImageIndex", "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
+    "StoredIndex", "SyncReport", "VectorStoreBackend", "copy_to", "embedder", "reciprocal_rank_fusion",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
+        "backends.base": "Abilities IndexBackend StoredIndex",
+        "backends.copying": "copy_to",
+        "backends.vector_store": "VectorStoreBackend",
         "bm25": "Bm25Index Bm25Params",
         "dense": "DenseParams",
         "document_index": "DocumentIndex",

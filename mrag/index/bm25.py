@@ -222,7 +222,8 @@ class Bm25Index:
         # A query's function words would rank by them where documents are short; alone they must do.
         return [token for token in tokens if token not in STOP_WORDS] or tokens
 
-    def _query(self, text: str) -> Mapping[str, int]:
+    def counted(self, text: str) -> Mapping[str, int]:
+        """Return the terms of a query, each with how often it occurs."""
         terms = self.params.analysis.terms
         counts: dict[str, int] = {}
         for token in self.words(text):
@@ -241,7 +242,7 @@ class Bm25Index:
         Returns:
             Rows (int64) and scores (float32, above 0), best first, ties by document ID.
         """
-        query = self._query(text) if self.rows.count else {}
+        query = self.counted(text) if self.rows.count else {}
         rows, impacts, whole = [], [], []
         for name, times in query.items():
             term = self._term(name)
@@ -277,7 +278,7 @@ class Bm25Index:
         terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
         [norm] = self._norm(np.array([len(terms)], np.int32))
         parts = []
-        for name, times in self._query(text).items():
+        for name, times in self.counted(text).items():
             if (count := terms.count(name)) and (df := len(self._term(name).rows)):
                 parts.append(times * self._idf(df) * count / (count + float(norm)))
         return math.fsum(parts)
@@ -303,7 +304,7 @@ class Bm25Index:
         if row is None:
             return []
         parts: list[tuple[str, float]] = []
-        for name, times in self._query(text).items():
+        for name, times in self.counted(text).items():
             term = self._term(name)
             at = int(np.searchsorted(term.rows, row))
             if at < len(term.rows) and term.rows[at] == row:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -156,11 +157,6 @@ class DocumentIndex:
         """Number of commits so far; rises with each."""
         return self._state.manifest.generation
 
-    @property
-    def path(self) -> Path | None:
-        """The folder; None in memory."""
-        return None if self._folder is None else self._folder.path
-
     def text_of(self, doc_id: str) -> str:
         """Return the text of a document.
 
@@ -223,19 +219,31 @@ class DocumentIndex:
             vector = self._model.query_vector(state, text)
         return search(state, text, vector, k, mode=mode, allowed=allowed, weight=weight)
 
+    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+        return {str(doc_id): self.text_of(doc_id) for doc_id in ids if doc_id in self}
+
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+        state = self._state
+        fresh, same, changed = compared(state, documents, state.rows.by_id.get)
+        return len(fresh) + state.rows.count - len(same) - len(changed)
+
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of documents; none of those that have none."""
         keys = {doc_id: digest(self.text_of(doc_id)) for doc_id in ids if doc_id in self}
         found = self._state.known_vectors(set(keys.values()))
         return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
 
+    def with_dense(self, params: DenseParams) -> DocumentIndex:
+        """Return the same documents under other knobs of vector search, as they are now."""
+        index = DocumentIndex(replaced(self._state, dense_params=params), None, None)
+        index._model = self._model
+        return index
+
     def learnt_weight(self) -> FusionWeight:
         """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
         return learnt(self._state, self._model)
-
-    def explain(self, text: str, doc_id: str) -> list[tuple[str, float]]:
-        """Return what each term adds to the BM25 score of a document; see `Bm25Index.explain`."""
-        return self._state.bm25.explain(text, str(doc_id))
 
     def sync(
         self,
@@ -277,19 +285,11 @@ class DocumentIndex:
         on_progress: Progress | None = None,
         batch: int = 256,
     ) -> SyncReport:
-        """Add documents, or replace those whose ID is known; the others stay.
-
-        Args, returns and errors are those of `sync`.
-        """
+        """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
         return self._update(documents, False, extra, on_progress, batch)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were; `extra` is as for `sync`.
-
-        Raises:
-            IndexError_: If another writer is at work or the folder cannot be written.
-            ConfigError: If `extra` is not JSON.
-        """
+        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
         with self._writing() as state:
             rows = state.rows.without(map(str, ids))
             self._change(state, rows.live, {}, extra)

@@ -17,7 +17,7 @@ from mrag.errors import TermError
 from mrag.graph.changes import TouchedEntities, touched_since
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Profile
-from mrag.index.document_index import DocumentIndex
+from mrag.index.backends.base import StoredIndex
 from mrag.index.documents import LINKED, TEXTS, Definition, documents, namespace
 from mrag.index.segments.changes import SyncReport
 from mrag.index.segments.pending import Progress
@@ -105,7 +105,7 @@ def state_of(kg: KnowledgeGraph, definition: Definition) -> dict[str, Any]:
 def followed(
     kg: KnowledgeGraph,
     definition: Definition,
-    files: DocumentIndex,
+    files: StoredIndex,
     extra: Mapping[str, Any],
     on_progress: Progress | None = None,
 ) -> SyncReport | None:

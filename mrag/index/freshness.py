@@ -69,14 +69,10 @@ def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> st
 
 def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int | None:
     """Return how many documents came, went or have another text now; None if that takes too long to say."""
-    files, there, count = index.files, 0, 0
+    files = index.files
     changes = changed_documents(kg, definition, files.extra, {*files.doc_ids})
     if changes is not None:
         return len(changes.texts) + len(changes.gone)
     if kg.record.triples + kg.record.inferences > _TRIPLES:
         return None
-    for iri, text in documents(kg, definition):
-        known = iri in files
-        there += known
-        count += not known or files.text_of(iri) != text
-    return count + len(files) - there
+    return files.differing(documents(kg, definition))

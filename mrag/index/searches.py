@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, Final
@@ -15,12 +16,15 @@ from mrag.rdf.guard import Pattern, ReadQuery
 from mrag.rdf.queries import term
 from mrag.rdf.terms import RDF, XSD
 
-__all__ = ["INSTANCE", "PSI", "SIM", "Search", "as_triples", "searches"]
+__all__ = ["INSTANCE", "PSI", "SIM", "Search", "as_triples", "results_wanted", "searches"]
 
 SIM: Final = "http://www.ontotext.com/graphdb/similarity/"
 INSTANCE: Final = SIM + "instance/"
 PSI: Final = SIM + "psi/"
 _MOST_SEARCHES: Final = 64
+_DEFAULT_RESULTS: Final = 20
+_MOST_RESULTS: Final = 10_000
+_RESULTS: Final = re.compile(r"-numsearchresults\s+(\d+)")
 
 Search = tuple[str, str, URIRef | RdfLiteral, RdfLiteral | None]
 
@@ -60,6 +64,17 @@ def searches(query: ReadQuery) -> Iterator[Search]:
             hint="Give both the parameters.",
         )
     yield from seen
+
+
+def results_wanted(parameters: RdfLiteral | None) -> int:
+    """Return how many results the parameters of a search ask for.
+
+    Example:
+        >>> results_wanted(RdfLiteral("-numsearchresults 5")), results_wanted(None)
+        (5, 20)
+    """
+    wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
+    return min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
 
 
 def as_triples(number: int, search: Search, results: Sequence[tuple[str, float]]) -> list[str]:

@@ -7,18 +7,15 @@ runs on GraphDB and here, also when the search is one pattern of a larger query.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
+from mrag.config import Settings
 from mrag.errors import (
     ConfigError,
     DamagedIndex,
@@ -28,13 +25,18 @@ from mrag.errors import (
     StaleIndex,
 )
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.backends.base import IndexBackend, StoredIndex
+from mrag.index.backends.engines.rows import space_of
+from mrag.index.backends.places import IndexPlaces
+from mrag.index.backends.places import home as home
 from mrag.index.bm25 import Bm25Params
-from mrag.index.document_index import DocumentIndex, Match, Mode, SyncReport
 from mrag.index.documents import Definition, IndexInfo, documents, why_empty
 from mrag.index.embedders import Embedder, embedder
 from mrag.index.following import followed, state_of
 from mrag.index.known_items import FusionWeight
-from mrag.index.searches import INSTANCE, as_triples, searches
+from mrag.index.searches import INSTANCE, as_triples, results_wanted, searches
+from mrag.index.segments.changes import SyncReport
+from mrag.index.segments.matches import Match, Mode
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
 from mrag.index.server_similarity import build as build_on_server
 from mrag.rdf.guard import ReadQuery
@@ -42,9 +44,6 @@ from mrag.rdf.guard import ReadQuery
 logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
-_DEFAULT_RESULTS = 20
-_MOST_RESULTS = 10_000
-_RESULTS = re.compile(r"-numsearchresults\s+(\d+)")
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
 """What to do about an index without documents."""
 
@@ -52,7 +51,7 @@ NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index
 class SimilarityIndex:
     """One similarity index, open for searching."""
 
-    def __init__(self, name: str, files: DocumentIndex) -> None:
+    def __init__(self, name: str, files: StoredIndex) -> None:
         self.name = name
         self.files = files
 
@@ -87,9 +86,8 @@ class SimilarityIndex:
     @staticmethod
     def reason(match: Match) -> str:
         """Return in words why a document was found."""
-        parts = []
-        if match.terms:
-            parts.append(f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})")
+        by_words = f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})"
+        parts = [by_words] if match.terms else []
         if match.dense_rank is not None and match.dense_score is not None:
             parts.append(f"meaning {match.dense_score:.2f} (dense rank {match.dense_rank})")
         return "; ".join(parts) or "similar text"
@@ -101,6 +99,7 @@ class SimilarityIndexes:
     Args:
         kg: The knowledge graph.
         folder: Where they are kept; in memory when None.
+        backend: URL or object of what keeps those of which nothing is written down; local by default.
 
     Example:
         >>> from mrag.stores.oxigraph import OxigraphStore
@@ -115,29 +114,27 @@ class SimilarityIndexes:
         >>> kg.close()
     """
 
-    def __init__(self, kg: KnowledgeGraph, folder: Path | None) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, folder: Path | None, backend: str | IndexBackend | None = None
+    ) -> None:
         self.kg = kg
-        self.folder = folder
+        self.places = IndexPlaces(folder, space_of(kg.store.identity, kg.name), backend)
         self._open: dict[str, SimilarityIndex] = {}
         self.server = server_of(kg)
         self._warned: set[tuple[str, int]] = set()
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph) -> SimilarityIndexes:
+    def of(cls, kg: KnowledgeGraph, backend: str | IndexBackend | None = None) -> SimilarityIndexes:
         """Return the indexes of a knowledge graph, which are then in the sight of its queries."""
-        if not isinstance(kg.searcher, cls):
-            kg.searcher = cls(kg, home(kg))
+        if not isinstance(kg.searcher, cls) or backend is not None:
+            place = home(kg)
+            kg.searcher = cls(kg, place, backend or (Settings.from_env().index if place else None))
         return kg.searcher
 
     def names(self) -> list[str]:
         """List the indexes in order of name."""
-        on_disk = (
-            [p.name for p in self.folder.iterdir() if (p / "manifest.json").exists()]
-            if self.folder is not None and self.folder.is_dir()
-            else []
-        )
         on_server = [info.name for info in self.server.indexes()] if self.server is not None else []
-        return sorted({*on_disk, *self._open, *on_server})
+        return sorted({*self.places.names(), *on_server})
 
     def build(
         self,
@@ -145,6 +142,7 @@ class SimilarityIndexes:
         *,
         definition: Definition | None = None,
         model: str | Embedder | Any | None = "minilm",
+        backend: str | IndexBackend | None = None,
         on_progress: Callable[[int, int | None], None] | None = None,
     ) -> SyncReport:
         """Build an index, or bring it up to date; only new and changed documents are embedded.
@@ -154,6 +152,7 @@ class SimilarityIndexes:
             definition: Queries and languages; those of the graph by default.
             model: `minilm`, `wordllama`, `none` for BM25 alone, any LangChain `Embeddings`, or `server` for
                 an index of the server's own, on GraphDB.
+            backend: Where to keep it, by URL or as an object; where it is by default.
             on_progress: Called with documents done and documents in all.
 
         Raises:
@@ -170,7 +169,8 @@ class SimilarityIndexes:
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         started, chosen, knobs = time.perf_counter(), embedder(model), definition.bm25
         extra = {**state_of(self.kg, definition), "model": model if isinstance(model, str) else ""}
-        known, files = self._open.get(name), self._files(name, chosen, knobs)
+        kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
+        known, files = self._open.get(name), self._files(kept_by, name, chosen, knobs)
         kept = {"fusion": found} if (found := files.extra.get("fusion")) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
         report = followed(self.kg, definition, files, {**extra, **kept}, on_progress)
@@ -184,6 +184,7 @@ class SimilarityIndexes:
             weight = replace(before, changed=changed)
             weight = files.learnt_weight() if weight.due else weight
             files.delete((), extra={**extra, "fusion": weight.to_json()})
+        self.placed(name, kept_by)
         self._open[name] = SimilarityIndex(name, files)
         return replace(report, seconds=time.perf_counter() - started)
 
@@ -211,19 +212,13 @@ class SimilarityIndexes:
         if self._on_server(name):
             return ServerIndex(name, self.server)  # type: ignore[arg-type]  # there is a server then
         index = self._open.get(name)
+        if index is not None and self.places.of(name) is not self.places.local:
+            try:
+                index.files.refresh()  # others write there too
+            except IndexMismatch:
+                index = None
         if index is None:
-            path = self._path(name)
-            spec = model
-            if spec is None:
-                kept = DocumentIndex.open(path, embedder=None)
-                spec = kept.extra.get("model") or "none"
-                if spec == "none" and kept.embedder_name is not None:
-                    raise IndexMismatch(
-                        f"The index {name!r} was built with the model {kept.embedder_name}.",
-                        hint="Open it with that model: SimilarityIndexes.of(kg).get(name, model=…).",
-                    )
-            index = SimilarityIndex(name, DocumentIndex.open(path, embedder=embedder(spec)))
-            self._open[name] = index
+            index = self._open[name] = SimilarityIndex(name, self._opened(name, model))
         if not quiet and self._stale(index.files):
             message = f"The index {name!r} is older than the graph."
             hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
@@ -234,13 +229,25 @@ class SimilarityIndexes:
                 logger.warning("%s %s", message, hint)
         return index
 
+    def stored(self, name: str = "main") -> StoredIndex:
+        """Open an index with all that is kept of it; a server's own is refused."""
+        index = self.get(name, quiet=True)
+        if isinstance(index, ServerIndex):
+            raise ConfigError("A server keeps the documents of its indexes to itself.", hint="Use --backend.")
+        return index.files
+
+    def placed(self, name: str, backend: IndexBackend) -> None:
+        """Write down that an index is kept by a backend from now on."""
+        self._open.pop(name, None)
+        self.places.record(name, backend)
+
     def info(self, name: str = "main") -> IndexInfo:
         """Describe an index; also one that is stale."""
         if self._on_server(name) and self.server is not None:
             stale = self.server.get(name).status != "BUILT"
             return IndexInfo(name, None, SERVER, None, stale, None)
         index = self._open.get(name)
-        files = index.files if index is not None else DocumentIndex.open(self._path(name), embedder=None)
+        files = index.files if index is not None else self._backend(name).open(name, embedder=None)
         extra: dict[str, Any] = files.extra
         if "definition" not in extra:
             raise IndexError_(
@@ -264,8 +271,7 @@ class SimilarityIndexes:
             self.server.delete(name)
             return
         self._open.pop(name, None)
-        if self.folder is not None:
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+        self.places.delete(name)
 
     def scratch(self, query: ReadQuery) -> bytes:
         """Return the hits of every search in a query, as N-Triples.
@@ -282,8 +288,7 @@ class SimilarityIndexes:
             if self._on_server(name):
                 continue  # the server answers that itself
             index = self.get(name)
-            wanted = _RESULTS.search(str(parameters)) if parameters is not None else None
-            k = min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
+            k = results_wanted(parameters)
             found = (
                 index.search(str(sought), k) if by == "searchTerm" else index.search_document(str(sought), k)
             )
@@ -293,56 +298,51 @@ class SimilarityIndexes:
 
     def _on_server(self, name: str) -> bool:
         """Return whether an index is the server's; one beside the store comes before it."""
-        if self.server is None or name in self._open:
+        if self.server is None or name in self._open or name in self.places.names():
             return False
-        beside = self.folder is not None and (self.folder / name / "manifest.json").exists()
-        return not beside and name in {info.name for info in self.server.indexes()}
+        return name in {info.name for info in self.server.indexes()}
 
-    def _stale(self, files: DocumentIndex) -> bool:
+    def _stale(self, files: StoredIndex) -> bool:
         extra: dict[str, Any] = files.extra
-        if extra.get("revision") != self.kg.revision or extra.get("kg") != self.kg.iri:
-            return True
-        if "definition" not in extra:
+        built = extra.get("revision"), extra.get("kg")
+        if built != (self.kg.revision, self.kg.iri) or "definition" not in extra:
             return True
         return bool(Definition.from_json(extra["definition"]).digest() != extra["digest"])
 
-    def _path(self, name: str) -> Path:
-        path = self.folder / name if self.folder is not None else None
-        if path is None or not (path / "manifest.json").exists():
+    def _backend(self, name: str) -> IndexBackend:
+        if name not in (there := self.places.names()):
             raise MissingIndex(
-                f"There is no similarity index {name!r}; there are: {', '.join(self.names()) or 'none'}.",
+                f"There is no similarity index {name!r}; there are: {', '.join(there) or 'none'}.",
                 hint="Build it with `mrag index` or SimilarityIndexes.build.",
             )
-        return path
+        return self.places.of(name)
 
-    def _files(self, name: str, chosen: Embedder | None, knobs: Bm25Params) -> DocumentIndex:
-        wanted = (chosen.name if chosen is not None else None, knobs)
-        path = self.folder / name if self.folder is not None else None
-        known = self._open.pop(name, None)
-        if (
-            path is None
-            and known is not None
-            and (known.files.embedder_name, known.files.bm25_params) == wanted
-        ):
-            return known.files
-        if path is None or not (path / "manifest.json").exists():
-            return DocumentIndex.create(path, embedder=chosen, bm25=knobs)
+    def _opened(self, name: str, model: str | Embedder | Any | None) -> StoredIndex:
+        backend, spec = self._backend(name), model
+        if spec is None:
+            kept = backend.open(name, embedder=None)
+            spec = kept.extra.get("model") or "none"
+            if spec == "none" and kept.embedder_name is not None:
+                raise IndexMismatch(
+                    f"The index {name!r} was built with the model {kept.embedder_name}.",
+                    hint="Open it with that model: SimilarityIndexes.of(kg).get(name, model=…).",
+                )
+        return backend.open(name, embedder=embedder(spec))
+
+    def _files(
+        self, backend: IndexBackend, name: str, chosen: Embedder | None, knobs: Bm25Params
+    ) -> StoredIndex:
+        """Open an index to bring it up to date, or begin it, in place of one made in another way."""
+        wanted = (None if chosen is None else chosen.name, knobs)
+        self._open.pop(name, None)
+        if name not in backend.names():
+            return backend.create(name, embedder=chosen, bm25=knobs)
         try:
             # What is damaged would stay so in all that does not change.
-            index = DocumentIndex.open(path, embedder=None, thorough=True)
+            index = backend.open(name, embedder=None, thorough=True)
             if (index.embedder_name, index.bm25_params) == wanted:
-                return DocumentIndex.open(path, embedder=chosen)
-            was = (index.embedder_name, index.bm25_params.analyser)
-            logger.info("index %s was built with %s, %s and is built anew", name, *was)
+                return backend.open(name, embedder=chosen)
+            logger.info("index %s was built with %s and is built anew", name, index.embedder_name)
         except (DamagedIndex, IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
-        return DocumentIndex.create(path, embedder=chosen, bm25=knobs, replace=True)
-
-
-def home(kg: KnowledgeGraph) -> Path | None:
-    """Return where a knowledge graph's indexes lie: beside an embedded store, else with the user's data."""
-    kind, _, rest = kg.store.url.partition(":")
-    if kind == "oxigraph":
-        return Path(rest + ".mrag") / kg.name / "index" if rest else None
-    digest = hashlib.blake2b(kg.store.identity.encode(), digest_size=8).hexdigest()
-    return user_data_path("mrag") / digest / kg.name / "index"
+        return backend.create(name, embedder=chosen, bm25=knobs, replace=True)

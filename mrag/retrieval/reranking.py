@@ -206,7 +206,8 @@ def _texts(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> Mapping[str, 
     display.prepare(iris)
     # A server keeps its documents to itself.
     files = known.files if isinstance(known, SimilarityIndex) else None
-    texts = {i: files.text_of(i) if files is not None and i in files else display.entity(i) for i in iris}
+    found = files.texts_of(iris) if files is not None else {}
+    texts = {i: found[i] if i in found else display.entity(i) for i in iris}
     # A document repeats the name of its entity.
     return {i: ". ".join(dict.fromkeys(text.split(". "))) for i, text in texts.items()}
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import warnings
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,3 +77,15 @@ def content(index: DocumentIndex) -> dict[str, tuple[str, bytes]]:
 @pytest.fixture(name="content", scope="session")
 def _content() -> Any:
     return content
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL with pgvector."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own, of folders and processes
+        import pgserver
+
+        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()

@@ -64,7 +64,13 @@ CASES: dict[str, list[list[str]]] = {
         ["--store", "{store}", "--engine", TEXT],
         ["--store", "{store}", "--graph", TEXT],
     ],
-    "index": [["--store", "{store}", "--embedder", "none"], ["--store", "{store}", "--query", TEXT]],
+    "index": [
+        ["--store", "{store}", "--embedder", "none"],
+        ["--store", "{store}", "--query", TEXT],
+        ["--store", "{store}", "--backend", f"{TEXT}:x"],
+        ["--store", "{store}", "--copy-to", f"postgresql://u:p@{TEXT}/x"],
+        ["--store", "{store}", "--recall"],
+    ],
     "views": [["--store", "{store}3"], ["--store", "{store}", "--kg", TEXT]],
     "describe": [
         ["{photos}", "--store", "{store}", "-m", "ollama:llava"],

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mrag.evaluation.running import System
     from mrag.evaluation.runs import Run
     from mrag.graph.kg import KnowledgeGraph
+    from mrag.index.backends.base import StoredIndex
     from mrag.index.document_index import DocumentIndex
     from mrag.index.embedders import Embedder
 
@@ -67,7 +68,7 @@ def ranked(
 
 
 def _note_missing(
-    collection: Collection, files: DocumentIndex, only: list[str] | None, notes: list[str]
+    collection: Collection, files: StoredIndex, only: list[str] | None, notes: list[str]
 ) -> None:
     """Note relevant documents that no ranker can find."""
     relevant = {doc for grades in collection.qrels.values() for doc, grade in grades.items() if grade > 0}

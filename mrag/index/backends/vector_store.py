@@ -1,0 +1,344 @@
+"""Similarity indexes whose vectors are in any LangChain `VectorStore`; words and texts stay in files.
+
+A document's ID is its IRI. LangChain's interface has no filters, so hits that are not allowed are passed over
+and more are asked for. It has no transactions either: of a build that is broken off some changed documents
+may not be found by meaning until the next one. And it does not give vectors back.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import ConfigError, IndexError_, IndexMismatch
+from mrag.index.backends.base import Abilities
+from mrag.index.backends.engines.rows import Found, some
+from mrag.index.backends.engines.search import check_search, fused
+from mrag.index.backends.engines.versioned import settled
+from mrag.index.backends.local import LocalBackend
+from mrag.index.bm25 import Bm25Params
+from mrag.index.document_index import DocumentIndex
+from mrag.index.embedders import Embedder
+from mrag.index.fusion import candidates
+from mrag.index.known_items import FusionWeight
+from mrag.index.segments.changes import SyncReport, checked
+from mrag.index.segments.matches import Match, Mode
+from mrag.index.segments.pending import Progress
+from mrag.storage.folder import locked
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.vectorstores import VectorStore
+
+__all__ = ["VectorStoreBackend"]
+
+_KEPT = "vector store"
+
+
+class VectorStoreBackend:
+    """Keeps vectors in LangChain vector stores, one for each index, and all else in a folder.
+
+    Args:
+        make: Opens the vector store of a name, or makes it, with the embeddings that it is to use.
+        folder: Where the words are; None for memory.
+
+    Example:
+        >>> from langchain_core.vectorstores import InMemoryVectorStore
+        >>> from mrag.index import LangChainEmbedder
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> backend = VectorStoreBackend(lambda name, embeddings: InMemoryVectorStore(embeddings))
+        >>> model = LangChainEmbedder(DeterministicFakeEmbedding(size=8))
+        >>> index = backend.create("main", embedder=model, bm25=Bm25Params())
+        >>> index.sync([("urn:a", "a red shoe")], extra={}).added
+        1
+        >>> [match.doc_id for match in index.search("a red shoe", 1, mode="dense")]
+        ['urn:a']
+    """
+
+    url = ""
+    abilities = Abilities(exact_vectors=False, snapshots=False, readable=False)
+
+    def __init__(self, make: Callable[[str, Embeddings], VectorStore], folder: Path | None = None) -> None:
+        self._make = make
+        self._words = LocalBackend(folder)
+
+    def names(self) -> list[str]:
+        """List the indexes in order of name."""
+        return self._words.names()
+
+    def open(self, name: str, *, embedder: Embedder | None, thorough: bool = False) -> VectorStoreIndex:
+        """Open an index; see `IndexBackend`."""
+        words = self._words.open(name, embedder=None, thorough=thorough)
+        built = words.extra[_KEPT]["embedder"]
+        if embedder is not None and embedder.name != built:
+            raise IndexMismatch(
+                f"The index was built with {built or 'no model, for BM25 alone'}, not with {embedder.name}.",
+                hint="Open it with the model it was built with, or build it anew with the other.",
+            )
+        return VectorStoreIndex(words, self._make, embedder, built, self._lock(name))
+
+    def create(
+        self, name: str, *, embedder: Embedder | None, bm25: Bm25Params, replace: bool = False
+    ) -> VectorStoreIndex:
+        """Begin an index; see `IndexBackend`."""
+        old = self.open(name, embedder=None) if name in self.names() else None
+        words = self._words.create(name, embedder=None, bm25=bm25, replace=replace)
+        built = None if embedder is None else embedder.name
+        return VectorStoreIndex(words, self._make, embedder, built, self._lock(name), replaces=old)
+
+    def delete(self, name: str) -> None:
+        """Remove an index; if there is none, nothing is done."""
+        if name in self.names():
+            self.open(name, embedder=None).empty()
+        self._words.delete(name)
+
+    def _lock(self, name: str) -> Path | None:
+        return None if self._words.folder is None else self._words.folder / name / "writer"
+
+
+class VectorStoreIndex:
+    """Documents found by words in files, and by meaning in a vector store; see `DocumentIndex`."""
+
+    def __init__(
+        self,
+        words: DocumentIndex,
+        make: Callable[[str, Embeddings], VectorStore],
+        embedder: Embedder | None,
+        built: str | None,
+        lock: Path | None,
+        *,
+        replaces: VectorStoreIndex | None = None,
+    ) -> None:
+        self._words = words
+        self._make = make
+        self._model = embedder
+        self._built = built
+        self._lock = lock
+        self._replaces = replaces
+        self._place: str = words.extra.get(_KEPT, {}).get("place") or f"mrag_{secrets.token_hex(8)}"
+        self._opened: VectorStore | None = None
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, doc_id: object) -> bool:
+        return doc_id in self._words
+
+    @property
+    def doc_ids(self) -> list[str]:
+        """The IDs of all documents, sorted."""
+        return self._words.doc_ids
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The JSON kept with the index; a copy."""
+        return dict(self._words.extra.get(_KEPT, {}).get("extra", {}))
+
+    @property
+    def embedder_name(self) -> str | None:
+        """Name of the embedding model that the index was built with; None for BM25 alone."""
+        return self._built
+
+    @property
+    def bm25_params(self) -> Bm25Params:
+        """The knobs of BM25 that the index was built with."""
+        return self._words.bm25_params
+
+    def refresh(self) -> bool:
+        """Take over what others have committed, and return whether there was something."""
+        return self._words.refresh()
+
+    def text_of(self, doc_id: str) -> str:
+        """Return the text of a document; an error if there is none."""
+        return self._words.text_of(doc_id)
+
+    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the texts of documents; none of those that are not there."""
+        return self._words.texts_of(ids)
+
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return nothing: a vector store does not give its vectors back."""
+        return {}
+
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+        return self._words.differing(documents)
+
+    def learnt_weight(self) -> FusionWeight:
+        """Return the even shares."""
+        return FusionWeight(documents=len(self))
+
+    def search(
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: Mode = "hybrid",
+        allowed: Collection[str] | None = None,
+        weight: float = 0.5,
+    ) -> list[Match]:
+        """Find the documents nearest to a text; the scores by meaning are the store's own."""
+        check_search(k, mode, weight)
+        near = mode == "dense" or (mode == "hybrid" and self._built is not None)
+        depth = candidates(k) if mode == "hybrid" else k
+        words: Found = []
+        if mode != "dense":
+            hits = self._words.search(text, depth, mode="bm25", allowed=allowed)
+            words = [(match.doc_id, match.score) for match in hits]
+        nearest = self._nearest(text, depth, allowed) if near else []
+        share = weight if near else None
+        texts = self.texts_of
+        return fused(text, words, nearest, k, mode=mode, weight=share, knobs=self.bm25_params, texts=texts)
+
+    def sync(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Make the index hold exactly these documents; embed only new texts."""
+        return self._update(documents, True, extra, on_progress, batch)
+
+    def add(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        extra: Mapping[str, Any] | None = None,
+        on_progress: Progress | None = None,
+        batch: int = 256,
+    ) -> SyncReport:
+        """Add documents, or replace those whose ID is known; the others stay."""
+        return self._update(documents, False, extra, on_progress, batch)
+
+    def _update(
+        self,
+        documents: Iterable[tuple[str, str]],
+        whole: bool,
+        extra: Mapping[str, Any] | None,
+        on_progress: Progress | None,
+        batch: int,
+    ) -> SyncReport:
+        started = time.perf_counter()
+        with self._writing():
+            given = dict(checked(documents))
+            known = self._words.texts_of(self._words.doc_ids)
+            fresh = {i: text for i, text in given.items() if known.get(i) != text}
+            gone = sorted(known.keys() - given.keys()) if whole else []
+            self._put(fresh, on_progress or (lambda *_: None), batch)
+            kept = self.extra if extra is None else dict(extra)
+            keep = self._words.sync if whole else self._words.add
+            keep(given.items(), extra=self._about(kept))
+            self._erase(gone)
+            if self._replaces is not None:
+                self._replaces.empty()
+                self._replaces = None
+        changed = len(fresh.keys() & known.keys())
+        same, seconds = len(given) - len(fresh), time.perf_counter() - started
+        return SyncReport(len(fresh) - changed, changed, len(gone), same, seconds)
+
+    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
+        """Delete documents, and return how many there were; `extra` is as for `sync`."""
+        with self._writing():
+            gone = sorted({str(doc_id) for doc_id in ids if doc_id in self._words})
+            kept = self.extra if extra is None else dict(extra)
+            self._words.delete(gone, extra=self._about(kept))
+            self._erase(gone)
+            return len(gone)
+
+    def empty(self) -> None:
+        """Remove all vectors."""
+        self._erase(self._words.doc_ids)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        if self._lock is None:
+            yield
+            return
+        with locked(self._lock):
+            self._words.refresh()
+            yield
+
+    def _about(self, extra: dict[str, Any]) -> dict[str, Any]:
+        return {_KEPT: {"embedder": self._built, "place": self._place, "extra": extra}}
+
+    @property
+    def _store(self) -> VectorStore:
+        if self._opened is None:
+            self._opened = self._make(self._place, _adapted(self._model))
+        return self._opened
+
+    def _put(self, fresh: Mapping[str, str], on_progress: Progress, batch: int) -> None:
+        if self._built is not None and self._model is None and fresh:
+            raise ConfigError(f"The index was opened without its model {self._built}.")
+        ids = sorted(fresh) if self._built is not None else []
+        on_progress(0, len(ids))
+        done = 0
+        for part in some(ids, batch):
+            self._erase(part)  # some stores refuse an ID that they have
+            texts = [fresh[doc_id] for doc_id in part]
+            self._store.add_texts(texts, metadatas=[{"id": i} for i in part], ids=list(part))
+            done += len(part)
+            on_progress(done, len(ids))
+
+    def _erase(self, ids: Sequence[str]) -> None:
+        for part in some(ids) if self._built is not None else ():
+            # Some refuse to delete what they do not have.
+            there = [found.id for found in self._store.get_by_ids(list(part)) if found.id is not None]
+            if there:
+                self._store.delete(there)
+
+    def _nearest(self, text: str, k: int, allowed: Collection[str] | None) -> Found:
+        if self._built is None or self._model is None:
+            hint = "Build and open it with a model, or search with mode bm25."
+            raise ConfigError("The index has no vectors, or was opened without its model.", hint=hint)
+        if not len(self) or not self._model.embed_query(text).any():
+            return []
+        wanted = None if allowed is None else frozenset(map(str, allowed))
+        if wanted == frozenset():
+            return []
+
+        def ask(most: int) -> Found:
+            asked = most
+            while True:
+                hits = self._store.similarity_search_with_score(text, k=asked)
+                # Distances come in rising order.
+                sign = -1 if hits and hits[0][1] < hits[-1][1] else 1
+                found = [(str(hit.id), sign * score) for hit, score in hits]
+                found = [
+                    one for one in found if one[0] in self._words and (wanted is None or one[0] in wanted)
+                ]
+                if len(found) >= most or len(hits) < asked:
+                    return found[:most]
+                asked *= 4
+
+        return settled(ask, k)
+
+
+def _adapted(model: Embedder | None) -> Embeddings:
+    """Return a model as LangChain has it, which embeds equal texts but once."""
+    from langchain_core.embeddings import Embeddings
+
+    class _Adapted(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            if model is None:
+                raise IndexError_("The index was opened without its model.")
+            distinct = sorted(set(texts))
+            made = dict(zip(distinct, model.embed_documents(distinct).tolist(), strict=True))
+            return [made[text] for text in texts]
+
+        def embed_query(self, text: str) -> list[float]:
+            if model is None:
+                raise IndexError_("The index was opened without its model.")
+            found: list[float] = model.embed_query(text).tolist()
+            return found
+
+    return _Adapted()

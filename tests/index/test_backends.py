@@ -1,0 +1,227 @@
+"""The shipped suite over every backend that can run here, and one graph whose index moves."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+
+import mrag
+from mrag.errors import ConfigError, IndexError_
+from mrag.graph.narrowing import NarrowedGraph
+from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes, copy_to
+from mrag.index.backends.base import documents_of
+from mrag.index.backends.engines.index import EngineIndex
+from mrag.index.backends.engines.rows import IndexView
+from mrag.index.backends.local import LocalBackend
+from mrag.index.backends.places import open_backend
+from mrag.index.backends.trials import DOCUMENTS
+from mrag.index.backends.vector_store import VectorStoreBackend
+from mrag.index.conformance import IndexConformance
+from mrag.index.embedders import WordLlamaEmbedder
+from mrag.stores.base import SelectResult
+from tests.commands import run
+from tests.conftest import PRODUCTS, ROOT
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+class TestLocal(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        return LocalBackend(tmp_path_factory.mktemp("local"))
+
+
+@needs("psycopg", "pgserver")
+class TestPostgres(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, postgres: str, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        return open_backend(postgres, "conformance", tmp_path_factory.mktemp("pending"))
+
+
+class TestVectorStore(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        stores: dict[str, VectorStore] = {}
+
+        def opened(name: str, embeddings: Embeddings) -> VectorStore:
+            store = stores.setdefault(name, InMemoryVectorStore(embeddings))
+            store.embedding = embeddings  # type: ignore[attr-defined]
+            return store
+
+        return VectorStoreBackend(opened, tmp_path_factory.mktemp("words"))
+
+
+@needs("pymilvus", "milvus_lite")
+class TestMilvusLite(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        folder = tmp_path_factory.mktemp("milvus")
+        return open_backend(f"milvus:{folder / 'milvus.db'}", "conformance", folder / "pending")
+
+
+@needs("qdrant_client")
+class TestQdrantFolder(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        folder = tmp_path_factory.mktemp("qdrant")
+        return open_backend(f"qdrant:{folder}", "conformance", folder / "pending")
+
+
+@pytest.mark.skipif("MRAG_TEST_QDRANT" not in os.environ, reason="MRAG_TEST_QDRANT names no server")
+class TestQdrantServer(IndexConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def backend(cls, tmp_path_factory: pytest.TempPathFactory) -> IndexBackend:
+        return open_backend(
+            f"qdrant:{os.environ['MRAG_TEST_QDRANT']}", "conformance", tmp_path_factory.mktemp("q")
+        )
+
+
+def test_an_unknown_engine_and_a_graph_in_memory_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No index can be kept"):
+        open_backend("redis://localhost", "", tmp_path)
+    with pytest.raises(ConfigError, match="in memory"):
+        open_backend("postgresql://localhost/x", "", None)
+
+
+@needs("psycopg")
+@pytest.mark.parametrize("url", ["postgresql://u:secret@h/d", "postgresql://h/d?password=secret"])
+def test_a_password_is_not_written_down(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        open_backend(url, "", tmp_path)
+    assert "secret" not in str(error.value)
+
+
+@needs("psycopg")
+def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
+    backend = open_backend("postgresql://mrag@127.0.0.1:1/none", "", tmp_path)
+    with pytest.raises(IndexError_, match="PostgreSQL says"):
+        backend.names()
+
+
+@needs("psycopg", "pgserver")
+def test_a_search_goes_on_in_the_index_that_was_built_anew(postgres: str, tmp_path: Path) -> None:
+    backend = open_backend(postgres, "anew", tmp_path)
+    index = backend.create("main", embedder=None, bm25=Bm25Params())
+    index.sync(DOCUMENTS, extra={})
+    assert isinstance(index, EngineIndex)
+    times = iter([True, False, False])
+
+    def ask(view: IndexView) -> dict[str, str]:
+        if next(times):
+            backend.create("main", embedder=None, bm25=Bm25Params(), replace=True).sync(
+                DOCUMENTS[:1], extra={}
+            )
+        return view.texts(["urn:shoe", "urn:boot"])
+
+    assert index._read(ask) == dict(DOCUMENTS[:1])
+
+
+@needs("psycopg", "pgserver")
+class TestOneGraph:
+    """A graph on disk whose index goes to an engine and is found there again."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def place(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        folder = tmp_path_factory.mktemp("graph")
+        with mrag.connect(f"oxigraph:{folder / 'db'}") as kg:
+            kg.load([PRODUCTS])
+            kg.index(model="wordllama")
+        return folder
+
+    def test_copied_without_embedding_and_found_again(
+        self, place: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        question = mrag.Question("open source reasoner")
+        with mrag.connect(f"oxigraph:{place / 'db'}") as kg:
+            wanted = mrag.SimilarityRanker(kg).rank(question, 10)
+            with monkeypatch.context() as refused:
+                refused.setattr(WordLlamaEmbedder, "embed_documents", None)
+                assert copy_to(SimilarityIndexes.of(kg), "main", postgres).added == 264
+            found = mrag.SimilarityRanker(kg).rank(question, 10)
+            assert [h.iri for h in found] == [h.iri for h in wanted]
+        with mrag.connect(f"oxigraph:{place / 'db'}") as kg:
+            indexes = SimilarityIndexes.of(kg)
+            assert indexes.places.of("main").url == postgres and indexes.names() == ["main"]
+            assert [h.iri for h in mrag.SimilarityRanker(kg).rank(question, 10)] == [h.iri for h in wanted]
+            assert not indexes.info().stale
+            # And back again, to the last bit of the vectors.
+            before = dict(documents_of(indexes.stored()))
+            vectors = indexes.stored().vectors_of(before)
+            copy_to(indexes, "main", "local:")
+            again = indexes.stored()
+            assert isinstance(again, DocumentIndex) and dict(documents_of(again)) == before
+            assert all(v.tobytes() == vectors[i].tobytes() for i, v in again.vectors_of(before).items())
+
+    def test_a_part_of_the_graph_and_sparql_search_it(self, tmp_path: Path, postgres: str) -> None:
+        (tmp_path / "a.trig").write_text(
+            "PREFIX e: <urn:e:> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+            'e:one { e:coat rdfs:label "A blue coat" } e:two { e:hat rdfs:label "A blue hat" }'
+        )
+        with mrag.connect(f"oxigraph:{tmp_path / 'db'}") as kg:
+            kg.load([tmp_path / "a.trig"])
+            SimilarityIndexes.of(kg, postgres).build("parts", model="none")
+            text = (
+                "PREFIX : <http://www.ontotext.com/graphdb/similarity/>\n"
+                "PREFIX inst: <http://www.ontotext.com/graphdb/similarity/instance/>\n"
+                "SELECT ?d { ?s a inst:parts ; :searchTerm 'blue' ; "
+                ":documentResult [ :value ?d ] } ORDER BY ?d"
+            )
+            rows = kg.query(text)
+            assert isinstance(rows, SelectResult) and [str(d) for (d,) in rows] == ["urn:e:coat", "urn:e:hat"]
+        with mrag.connect(f"oxigraph:{tmp_path / 'db'}") as kg:
+            part = NarrowedGraph(kg, "urn:e:two")
+            hits = mrag.SimilarityRanker(part, "parts").rank(mrag.Question("blue"), 5)
+            assert [hit.iri for hit in hits] == ["urn:e:hat"]
+        # With the graph its index goes.
+        deleted = run(
+            "kgs", "--delete", "main", "--yes", "--store", f"oxigraph:{tmp_path / 'db'}", cwd=tmp_path
+        )
+        assert deleted.returncode == 0, deleted.stderr
+        with mrag.connect(f"oxigraph:{tmp_path / 'db'}") as kg:
+            assert SimilarityIndexes.of(kg, postgres).names() == []
+
+    def test_by_command(self, place: Path, postgres: str) -> None:
+        store, words = ("--store", f"oxigraph:{place / 'db'}"), ("index", "--name", "words")
+        built = run(*words, *store, "--embedder", "none", "--backend", postgres, "--json", cwd=place)
+        assert built.returncode == 0, built.stderr
+        assert json.loads(built.stdout)["documents"] == 264
+        compared = run(*words, *store, "--recall", cwd=place)
+        assert "bm25: recall@10 1.000 of 100 queries, 100% in the same order" in compared.stdout
+
+
+def test_the_page_says_what_each_backend_approximates() -> None:
+    lines = (
+        (ROOT / "docs/index-backends.md").read_text().partition("## What each does exactly")[2].splitlines()
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    kinds: dict[str, str] = {
+        "local": "local.LocalBackend",
+        "PostgreSQL": "engines.postgres.PostgresBackend",
+        "Qdrant": "engines.qdrant.QdrantBackend",
+        "Milvus": "engines.milvus.MilvusBackend",
+        "LangChain": "vector_store.VectorStoreBackend",
+    }
+    assert rows[0][1:] == list(kinds)
+    for column, place in enumerate(kinds.values(), 1):
+        module, _, name = place.rpartition(".")
+        backend = getattr(importlib.import_module(f"mrag.index.backends.{module}"), name)
+        can: Abilities = backend.abilities
+        told = [can.exact_words, can.exact_vectors, can.live_statistics, can.snapshots]
+        told += [can.readable, can.learns]
+        assert [row[column] == "yes" for row in rows[2:]] == told, name
