@@ -119,8 +119,9 @@ def compute(
         ...     print(compute(kg, "How many triple stores are there?").answer.sentences[0].text)
         11 triple stores
     """
-    ends = time.monotonic() + seconds
+    # The names of the graph are read once, however long that takes.
     parser = parser_of(kg)
+    ends = time.monotonic() + seconds
     readings = [*(taught(kg, parser, question) if learnt else ()), *parser.readings(question)]
     if follows is not None:
         readings, why = asked_after(kg, parser, question, follows, readings)

@@ -114,6 +114,25 @@ def stem(word: str) -> str:
     return text[:-1] if len(text) > 4 and text.endswith("e") else text
 
 
+def alike(one: str, other: str) -> bool:
+    """Return whether two stems are of one word, as far as endings go.
+
+    Example:
+        >>> alike(stem("hired"), stem("hire")), alike("depart", "departur"), alike("car", "cargo")
+        (True, True, False)
+        >>> alike(stem("published"), stem("publication")), alike(stem("applied"), stem("application"))
+        (True, True)
+    """
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    if longer.endswith("icat") and shorter in (longer[:-4] + "ish", longer[:-4] + "y", longer[:-4] + "i"):
+        return True
+    if longer == shorter + "e" and len(shorter) > 2:
+        return True
+    return len(shorter) > 3 and longer.startswith(shorter) and len(longer) - len(shorter) < 4
+
+
 def tokens(text: str) -> list[TextToken]:
     """Cut a text into words and numbers with their places.
 

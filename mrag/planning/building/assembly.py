@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rdflib import RDF, XSD, Literal, URIRef
+from rdflib import RDF, URIRef
 
 from mrag.planning.building.joins import JoinGraph, JoinStep
+from mrag.planning.building.literals import identifier
+from mrag.planning.derived.property import DerivedProperty, spelt
 from mrag.planning.plan import (
     Block,
-    Comparison,
     Condition,
-    Contains,
     Expression,
     Number,
     Pattern,
-    Relation,
     Unknown,
 )
 from mrag.planning.reading.frame import DESCRIBED
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.names import name_parts
 from mrag.text.tokens import stem
+
+_AVOIDED = 4.0
+"""What a join by a property costs more that is avoided."""
+_EQUAL = 0.1
+"""Difference in cost below which two joins are as likely as each other."""
 
 
 @dataclass(eq=False)
@@ -56,6 +60,9 @@ class QueryGraph:
         joins: Its joins.
         hints: Stems of words that make a property likelier, with what they take off its cost.
         asks_relation: Whether the question is whether things are related, in whatever way.
+        avoided: Properties that no join may take.
+        ties: Properties that joins took although another one leads the same way as well, and no word of the
+            question tells which is meant.
     """
 
     schema: Schema
@@ -76,6 +83,8 @@ class QueryGraph:
     names: set[str] = field(default_factory=set)
     near: tuple[str, ...] = ()
     asks_relation: bool = False
+    avoided: frozenset[str] = frozenset()
+    ties: set[str] = field(default_factory=set)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -160,8 +169,31 @@ class QueryGraph:
 
     def number(self, node: PlanNode, info: PropertyInfo) -> Expression:
         """Return the number that a property gives a node."""
+        if isinstance(info, DerivedProperty):
+            self.read.append(info.iri)
+            return info.of(*(self._stated(node, part) for part in spelt(info)))
+        return self._stated(node, info)
+
+    def _stated(self, node: PlanNode, info: PropertyInfo) -> Expression:
         value = self.value(node, info)
         return Number(value) if info.text_numbers else value
+
+    def stated(
+        self, place: Unknown | URIRef, info: PropertyInfo, prefix: str
+    ) -> tuple[list[Pattern], Expression]:
+        """Return the number that a property gives a place outside the tree, with the triples that state it.
+
+        Args:
+            place: The place.
+            info: The property.
+            prefix: What the names of the values begin with.
+        """
+        patterns, values = list[Pattern](), list[Expression]()
+        for part in spelt(info):
+            value = self.fresh(prefix + part.names[0])
+            patterns.append(Pattern(place, URIRef(part.iri), value))
+            values.append(Number(value) if part.text_numbers else value)
+        return patterns, info.of(*values) if isinstance(info, DerivedProperty) else values[0]
 
     def connect(self, near: Sequence[str] = ()) -> None:
         """Join all nodes into one tree, cheapest joins first."""
@@ -221,6 +253,8 @@ class QueryGraph:
         info = self.schema.properties.get(step.property)
         if info is None:
             return 0.0
+        if step.property in self.avoided:
+            return -_AVOIDED
         if step.forward and info.functional and step.property in self.used:
             # It leads to one thing only, which another name of the question has taken.
             return -2.5
@@ -235,11 +269,23 @@ class QueryGraph:
                 )
         return 0.6 * min(1.0, best)
 
+    def _tied(self, step: JoinStep) -> bool:
+        """Return whether another property leads the same way at the same cost."""
+        same = {
+            other.property: rare - self.discount(other)
+            for other, rare in self.joins.steps(step.source)
+            if other.target == step.target
+        }
+        own = same.pop(step.property)
+        return any(abs(cost - own) < _EQUAL for cost in same.values())
+
     def _walk(self, steps: Sequence[JoinStep], target: PlanNode) -> None:
         if not steps:
             return
         at = next(n for n in self.tree if steps[0].source in n.classes)
         for number, step in enumerate(steps):
+            if self._tied(step):
+                self.ties.add(step.property)
             following = target if number == len(steps) - 1 else self._between(step.target)
             if step.forward:
                 self.add(at.place, step.property, following.place)
@@ -267,65 +313,3 @@ class QueryGraph:
             if node.typed:
                 patterns.append(Pattern(node.place, RDF.type, URIRef(node.classes[0])))
         return Block(tuple(patterns), tuple(self.conditions), tuple(self.without), tuple(self.either))
-
-
-def compare_period(
-    value: Expression, relation: Relation, low: str, high: str, *, year: bool
-) -> list[Condition]:
-    """Return the conditions that a date lies in, before or after a half-open interval.
-
-    Args:
-        value: The date, or the year.
-        relation: How.
-        low: First day as an ISO date; its year where `year` is set.
-        high: The day after the last.
-        year: Whether the value is the number of a year.
-    """
-
-    def bound(text: str, *, ends: bool = False) -> Literal:
-        if year:
-            number = int(text[:4]) + (1 if ends and text[4:] != "-01-01" else 0)
-            return Literal(number)
-        return Literal(text, datatype=XSD.date)
-
-    first, behind = bound(low), bound(high, ends=True)
-    match relation:
-        case "=":
-            if year and int(str(behind)) == int(str(first)) + 1:
-                return [Comparison(value, "=", first)]
-            return [Comparison(value, ">=", first), Comparison(value, "<", behind)]
-        case ">=":
-            return [Comparison(value, ">=", first)]
-        case ">":
-            return [Comparison(value, ">=", behind)]
-        case "<":
-            return [Comparison(value, "<", first)]
-        case "<=":
-            return [Comparison(value, "<", behind)]
-    raise AssertionError(relation)
-
-
-def text_is(value: Expression, text: str) -> Condition:
-    """Return the condition that a value's text is another, whatever the case."""
-    return Contains(value, text, "whole")
-
-
-def number_literal(value: float) -> Literal:
-    """Return a number of a question as a literal.
-
-    Example:
-        >>> str(number_literal(5.0)), number_literal(2.5).toPython()
-        ('5', 2.5)
-    """
-    return Literal(int(value)) if float(value).is_integer() else Literal(value)
-
-
-def identifier(words: str) -> str:
-    """Return words as the name of an unknown.
-
-    Example:
-        >>> identifier("weight (g)"), identifier("2nd place")
-        ('weight__g', 'x_2nd_place')
-    """
-    base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip("_")
-    return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")

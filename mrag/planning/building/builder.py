@@ -24,7 +24,7 @@ from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
 from mrag.planning.schema import PropertyInfo
-from mrag.text.tokens import content
+from mrag.text.tokens import alike, content
 
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
@@ -49,7 +49,9 @@ class Builder(PlanConditions):
         frame = self.frame
         if frame.unsupported:
             raise Unbuildable("unsupported")
-        self.graph = QueryGraph(self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no)
+        self.graph = QueryGraph(
+            self.schema, self.joins, self._hints(), asks_relation=frame.yes_or_no, avoided=self.avoided
+        )
         self.context = self._context()
         self.picked: dict[int, Candidate] = {}
         self.having: list[Condition] = []
@@ -65,7 +67,7 @@ class Builder(PlanConditions):
         for restriction in later:
             self._restrict(restriction)
         self._verbs()
-        self._join_alike()
+        self._joinalike()
         for compared in frame.compared:
             self._compare(compared)
         for text in frame.texts:
@@ -98,9 +100,10 @@ class Builder(PlanConditions):
             self.guesses,
             self._ignored(),
             self.choices,
+            tuple(sorted(self.graph.ties)),
         )
 
-    def _join_alike(self) -> None:
+    def _joinalike(self) -> None:
         """Join two things of one kind by a verb, the way the sentence runs: "papers that cite …"."""
         for noun in self.frame.nouns:
             info = self.schema.properties.get(self.noun(noun).term) if not noun.role else None
@@ -159,12 +162,26 @@ class Builder(PlanConditions):
             if info.kind != "entity" or not set(info.domains) & set(info.ranges):
                 continue
             names = {w for name in info.names for w in content(name)}
-            said = [w for w in self.question.words if any(_alike(w.stem, n) for n in names)]
+            numbers = self._counts()
+            said = [
+                w for i, w in enumerate(self.question.words)
+                if i not in numbers and any(alike(w.stem, n) for n in names)
+            ]  # fmt: skip
             named = any(f.term == iri for n in self.frame.nouns for f in (self.noun(n),))
             if len(self.frame.restrictions) >= len(said):
                 continue  # "border Texas and border Kansas" says one thing of two
             if named and len(said) > max(1, min(len(name.split()) for name in info.names)):
                 raise Unbuildable("a relation said twice")
+
+    def _counts(self) -> set[int]:
+        """Return where words name numbers, with a participle behind: "number of papers cited"."""
+        spans = [(n.start, n.end) for n in self.frame.nouns if self._kind_of(n) == "number"]
+        ends = {end for _, end in spans if "".join(self.question.low[end : end + 1]).endswith("ed")}
+        return ends | {i for start, end in spans for i in range(start, end)}
+
+    def _kind_of(self, noun: Noun) -> str:
+        info = self.schema.properties.get(self.noun(noun).term)
+        return info.kind if info is not None else ""
 
     def _membership(self) -> None:
         """Ask for the class of a thing where a question asks only that: "Is Virtuoso a database?"."""
@@ -231,7 +248,7 @@ class Builder(PlanConditions):
             info = self.schema.properties.get(iri)
             # What a comment mentions says nothing of the things that are asked for.
             texts = () if info is None else info.names if kind else (*info.names, info.comment)
-            if any(_alike(word.stem, w) for text in texts for w in content(text)):
+            if any(alike(word.stem, w) for text in texts for w in content(text)):
                 return False
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
@@ -240,11 +257,3 @@ class Builder(PlanConditions):
             self.guesses += 1
             return False
         return True
-
-
-def _alike(one: str, other: str) -> bool:
-    """Return whether two stems are of one word, as far as endings go."""
-    if one == other:
-        return True
-    shorter, longer = sorted((one, other), key=len)
-    return len(shorter) > 3 and longer.startswith(shorter) and len(longer) - len(shorter) < 4

@@ -52,6 +52,7 @@ class Draft:
         guesses: How many choices were made without a word for them.
         ignored: Words that carry meaning and were not read.
         choices: What was chosen for each place of the question, with what else might have been.
+        ties: Properties of joins that could as well go another way.
     """
 
     plan: Plan
@@ -61,6 +62,7 @@ class Draft:
     guesses: float
     ignored: tuple[str, ...]
     choices: Mapping[int, tuple[Candidate, ...]]
+    ties: tuple[str, ...] = ()
 
 
 @dataclass
@@ -75,6 +77,7 @@ class PlanChoices:
         frame: The roles of its words.
         chosen: For the place behind a name, which of its candidates to take instead of the likeliest.
         dimension: The properties that an adjective may speak of, with the direction.
+        avoided: Properties that no join may take.
     """
 
     schema: Schema
@@ -84,6 +87,7 @@ class PlanChoices:
     frame: Frame
     dimension: Dimension
     chosen: Mapping[int, Candidate] = field(default_factory=dict)
+    avoided: frozenset[str] = frozenset()
     matches: list[float] = field(default_factory=list)
     choices: dict[int, tuple[Candidate, ...]] = field(default_factory=dict)
     guesses: float = 0.0

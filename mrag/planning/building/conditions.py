@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from rdflib import RDF, XSD, Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
-from mrag.planning.building.assembly import compare_period, number_literal
 from mrag.planning.building.choices import Unbuildable
-from mrag.planning.building.columns import PlanColumns
+from mrag.planning.building.literals import number_literal
+from mrag.planning.building.times import PlanTimes
+from mrag.planning.derived.property import spelt
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
     Aggregate,
@@ -18,9 +19,7 @@ from mrag.planning.plan import (
     Column,
     Comparison,
     Contains,
-    DatePart,
     Expression,
-    Number,
     Pattern,
     Plan,
     Scalar,
@@ -40,7 +39,7 @@ from mrag.text.names import name_parts
 
 
 @dataclass
-class PlanConditions(PlanColumns):
+class PlanConditions(PlanTimes):
     """What must hold and what must not: verbs, comparisons, times, text and what is missing."""
 
     def _verbs(self) -> None:
@@ -112,7 +111,7 @@ class PlanConditions(PlanColumns):
         measured: Candidate | None = None
         if noun is None:
             measured = self._measured(compared)
-            self._in_unit(compared, self.info(measured))
+            self._in_unit(compared, self._counting(self.info(measured)))
             left = self._property(measured, None, self._node_of(compared.left))
             self._direct(compared, measured)
         else:
@@ -123,7 +122,7 @@ class PlanConditions(PlanColumns):
             if found.kind == "class" or self.info(found).kind in ("entity", "text"):
                 self._having(compared, noun)
                 return
-            self._in_unit(compared, self.info(found))
+            self._in_unit(compared, self._counting(self.info(found)))
             left = self.expression(noun)
             if compared.fold is not None:
                 left = self._measure(FrameMeasure(compared.fold, noun))
@@ -139,6 +138,12 @@ class PlanConditions(PlanColumns):
         if isinstance(compared.upper, float):
             target.append(Comparison(left, "<=", number_literal(compared.upper)))
 
+    def _counting(self, info: PropertyInfo) -> PropertyInfo:
+        """Return a property of numbers; a date is neither more nor less than 40."""
+        if info.kind == "date":
+            raise Unbuildable("a number of a date")
+        return info
+
     def _in_unit(self, compared: Compared, info: PropertyInfo) -> None:
         """Put a number in the unit of a property: "longer than 5 minutes" of a duration in seconds."""
         said, compared.unit = compared.unit, ""
@@ -147,7 +152,8 @@ class PlanConditions(PlanColumns):
         named = [part for name in info.names for word in name.split() for part in name_parts(word)]
         own = unit_of(named) or unit_of(info.comment.split())
         if not own:
-            self.guesses += 0.5
+            # Ages and experience are counted in years where nothing else is said.
+            self.guesses += 0.0 if said in ("year", "yr") else 0.5
             return
         bounds = [
             converted(b, said, own) for b in (compared.value, compared.upper) if isinstance(b, float | int)
@@ -186,12 +192,13 @@ class PlanConditions(PlanColumns):
             if found is None or self.info(found).kind != "number":
                 raise Unbuildable("compared with a fold of what?")
             info = self.info(found)
-            owner, own = Unknown("other"), Unknown("its_value")
-            of = {p.subject for p in self.graph.patterns if str(p.predicate) == info.iri}
+            owner = Unknown("other")
+            patterns, number = self.graph.stated(owner, info, "its ")
+            stated = {i.iri for i in spelt(info)}
+            of = {p.subject for p in self.graph.patterns if str(p.predicate) in stated}
             kinds = [URIRef(n.classes[0]) for n in self.graph.nodes if n.typed and n.place in of]
             typed = [Pattern(owner, RDF.type, cls) for cls in kinds[:1]]
-            where = Block((Pattern(owner, URIRef(info.iri), own), *typed))
-            number = Number(own) if info.text_numbers else own
+            where = Block((*patterns, *typed))
             return Scalar(Plan(where, (Column(Aggregate(value.function, number, (owner,)), "value"),)))
         raise Unbuildable("compared with a thing")
 
@@ -235,16 +242,16 @@ class PlanConditions(PlanColumns):
         owner = self._node_of(compared.left) if noun is None else None
         left = self._property(found, noun, owner)
         self.matches.append(thing.score)
-        other = self.graph.fresh(f"other {info.names[0]}")
-        self.graph.patterns.append(Pattern(URIRef(thing.term), URIRef(info.iri), other))
-        right: Expression = Number(other) if info.text_numbers else other
+        patterns, right = self.graph.stated(URIRef(thing.term), info, "other ")
+        self.graph.patterns.extend(patterns)
         self.graph.conditions.append(Comparison(left, compared.relation, right))
 
     def _compared_noun(self, compared: Compared) -> Noun | None:
         for noun in (compared.left, compared.right):
             if noun is not None:
                 found = self.noun(noun, "number")
-                if found.kind == "property" and self.info(found).kind == "number":
+                kinds = ("number", "date") if isinstance(compared.value, NameMention) else ("number",)
+                if found.kind == "property" and self.info(found).kind in kinds:
                     return noun
         if compared.relation == "=" and compared.left is not None and not compared.adjective:
             return compared.right or compared.left
@@ -257,28 +264,6 @@ class PlanConditions(PlanColumns):
         self.having.append(Comparison(count, compared.relation, number_literal(compared.value)))
         if isinstance(compared.upper, float):
             self.having.append(Comparison(count, "<=", number_literal(compared.upper)))
-
-    def _in_period(self, compared: Compared, period: Period) -> None:
-        value, info = self._time(compared.left or compared.right, compared.at)
-        conditions = self.graph.conditions
-        if period.low is None or period.high is None:
-            if period.unit == "month":
-                conditions.append(Comparison(DatePart("month", value), "=", Literal(int(period.text))))
-                return
-            conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
-            return
-        year = info.kind == "number" or info.datatype == str(XSD.gYear)
-        if year and period.unit in ("month", "day", "quarter", "week"):
-            raise Unbuildable("a part of a year, where there are years only")
-        dated: Expression = value if info.kind == "number" else DatePart("year" if year else "date", value)
-        upper = compared.upper
-        if isinstance(upper, Period) and upper.high is not None:
-            conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
-            conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
-        else:
-            conditions += compare_period(
-                dated, compared.relation, f"{period.low}", f"{period.high}", year=year
-            )
 
     def _text(self, text: TextCondition) -> None:
         graph = self.graph

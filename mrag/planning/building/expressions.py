@@ -24,7 +24,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.text.english import PERSON_WORDS
-from mrag.text.tokens import stem
+from mrag.text.tokens import alike, content, stem
 
 _PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
 _PLACING = ("in", "at", "on", "near")
@@ -304,10 +304,9 @@ class PlanExpressions(PlanChoices):
         around = {w.stem for w in self.question.words[max(0, at - 5) : at + 2]}
 
         def like(info: PropertyInfo) -> float:
-            from mrag.text.tokens import content
-
             words = {s for name in info.names for s in content(name)}
-            told = 0.35 * len(words & around) + 0.1 * len(words & set(hints))
+            near = {w for w in words if any(alike(w, other) for other in around)}
+            told = 0.35 * len(near) + 0.1 * len(words & set(hints))
             open_ = [n for n in self.graph.nodes if isinstance(n.place, Unknown)]
             named = [n for n in self.graph.nodes if n not in open_ and set(n.classes) & set(info.domains)]
             if named and not any(set(n.classes) & set(info.domains) for n in open_):

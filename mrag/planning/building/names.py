@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rdflib import URIRef
 
-from mrag.planning.building.assembly import text_is
 from mrag.planning.building.choices import Unbuildable
 from mrag.planning.building.expressions import PlanExpressions
+from mrag.planning.building.literals import text_is
 from mrag.planning.lexical.candidates import Candidate
 from mrag.planning.plan import (
     Block,

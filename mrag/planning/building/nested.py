@@ -198,7 +198,8 @@ def joined(outer: Draft, inner: Draft, thing: URIRef) -> Draft | None:
     """
     plan = outer.plan
     taken = {u.name for u in _unknowns(plan)} | {c.name for c in plan.columns}
-    fresh = (name for n in count(1) if (name := f"described_{n}") not in taken)
+    own = {u.name for u in _unknowns(inner.plan)} | {c.name for c in inner.plan.columns}
+    fresh = (name for n in count(1) if (name := f"described_{n}") not in taken | own)
     value = next(c.value for c in inner.plan.columns if c.name == inner.shown[0])
     assert isinstance(value, Unknown)
     named = value.name if value.name not in taken else next(fresh)

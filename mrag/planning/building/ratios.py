@@ -158,6 +158,8 @@ def _joined(
 ) -> Draft:
     one, other = first.plan, second.plan
     value, divisor = _measure(first), _measure(second)
+    if (value, one.where) == (divisor, other.where):
+        raise Unbuildable("both sides of a ratio are the same")
     groups = [c for c in one.columns if c.name in first.shown and c.value != value]
     if [c.value for c in groups] != [
         c.value for c in other.columns if c.name in second.shown and c.value != divisor

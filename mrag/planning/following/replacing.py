@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, cast
 from rdflib import Literal, URIRef
 
 from mrag.planning.algebra.scopes import merged
-from mrag.planning.building.assembly import identifier, number_literal
+from mrag.planning.building.literals import identifier, number_literal
 from mrag.planning.building.parser import WEIGHTS, Parser, Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.following.merging import LastAnswer, Topic, freed

@@ -88,11 +88,14 @@ class SchemaWords:
         self._by_keys: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_roots: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_weighty: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._by_bag: defaultdict[frozenset[str], list[int]] = defaultdict(list)
         self._by_root: defaultdict[str, list[int]] = defaultdict(list)
         for at, name in enumerate(self.names):
             self._by_keys[name.keys].append(at)
             self._by_roots[name.roots].append(at)
             self._by_weighty[name.weighty].append(at)
+            if len(name.weighty) > 1:
+                self._by_bag[frozenset(name.weighty)].append(at)
             for r in dict.fromkeys(name.weighty):
                 self._by_root[r].append(at)
         self._said = _comment_words(schema, self._by_root)
@@ -108,7 +111,7 @@ class SchemaWords:
 
     def _found(self, span: Sequence[TextToken]) -> Iterator[tuple[Candidate, SchemaName]]:
         keys = tuple(token.key for token in span)
-        roots = tuple(root(token.raw) for token in span)
+        roots = tuple(self._known(root(token.raw)) for token in span)
         weighty = tuple(r for k, r in zip(keys, roots, strict=True) if not is_empty(k))
         if not weighty:
             return
@@ -122,6 +125,9 @@ class SchemaWords:
             yield self._candidate(at, 0.9, "inflected")
         if is_empty(keys[-1]):
             return
+        for at in self._by_bag.get(frozenset(weighty), ()) if len(weighty) > 1 else ():
+            # "The number of students enrolled" is the number of enrolled students.
+            yield self._candidate(at, 0.85, "inflected")
         yield from self._partly(weighty, "tokens", 1.0)
         for instead in _with_synonyms(weighty):
             for at in self._by_weighty.get(instead, ()):
@@ -130,6 +136,11 @@ class SchemaWords:
         if len(span) == 1 and not is_everyday(keys[0]):
             for name in self._said.get(roots[0], ()):
                 yield Candidate(name.kind, name.term, 0.45, name.name, "synonym"), name
+
+    def _known(self, word_root: str) -> str:
+        """Return a root with the "e" that an ending has taken from a short word: "hired" is of "hire"."""
+        with_e = word_root + "e"
+        return with_e if word_root not in self._by_root and with_e in self._by_root else word_root
 
     def _partly(
         self, roots: tuple[str, ...], way: Way, factor: float

@@ -84,6 +84,7 @@ _TABLE: dict[CueKind, dict[str, str]] = {
     "order": {
         "": "ordered by|sorted by|order by|sort by|ranked by|order the results by|sort the results by|"
         "arranged by|rank by|in order of|order results by|sort results by|order them by|sort them by|"
+        "sort the|order the|rank the|arrange the|sort|"
         "ordered on|ranked according to|order the result by|sort the result by|ordered in terms of",
     },
     "direction": {

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from mrag.planning.lexical.synonyms import positive
+from mrag.planning.reading.numbers import NUMBERS, SCALE, number_of, rank_of
+from mrag.planning.reading.units import unit_of
 from mrag.text.tokens import TextToken, stem, tokens
 
 _QUOTED = re.compile(r"\"([^\"]{1,200})\"|“([^”]{1,200})”|(?<!\w)'([^']{1,200})'(?!\w)|`([^`]{1,200})`")
@@ -23,15 +25,7 @@ _COMPARED = re.compile(
 )
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})(?:-(\d{2}))?(?!\d)")
 _CLOCK = re.compile(r"(?i)\b(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|\b(\d{1,2}):(\d{2})(?::\d{2})?\b")
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_NUMBERS = {word: n for n, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-_ORDINAL = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _MONTHS = "january february march april may june july august september october november december".split()
-_SCALE = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 10**6, "mio": 10**6, "billion": 10**9}
 _YEAR = range(1000, 2200)
 _BEFORE_YEARS = frozenset(
     "in since before after from until till to between and by of during through year years for fy or "
@@ -224,6 +218,9 @@ def _date(words: Sequence[Word], at: int) -> Period | None:
         year = _year(low[skip + 1]) if len(low) > skip + 1 else 0
         if month and year:
             return _one_day(at, at + skip + 2, year, month, day)
+    if many := _years(low):
+        (first, last), used = many
+        return Period(at, at + used, date(first, 1, 1), date(last + 1, 1, 1), "years")
     month = _month_of(low[0])
     if month and len(low) > 1:
         day, year = _day(low[1]), _year(low[2]) if len(low) > 2 else 0
@@ -232,11 +229,30 @@ def _date(words: Sequence[Word], at: int) -> Period | None:
         of = 1 + (low[1] == "of" and len(low) > 2)
         if year := _year(low[of]):
             return _month(at, at + of + 1, year, month)
-    if month and low[0] in _MONTHS and low[0] not in ("may", "march"):
+    if month and low[0] in _MONTHS and (low[0] not in ("may", "march") or _is_month(words, at)):
         return Period(at, at + 1, None, None, "month", str(month))
     year = _year(low[0]) if _timely([w.low for w in words[max(0, at - 2) : at]]) else 0
     if year and low[0] == words[at].token.raw.lower():
         return Period(at, at + 1, date(year, 1, 1), date(year + 1, 1, 1), "year")
+    return None
+
+
+def _is_month(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word that may be a verb is a month: "in May", "between March and June"."""
+    before = words[at - 1].low if at else ""
+    spelt = words[at].token.raw[0].isupper() or before in ("in", "during")
+    return spelt and before in _BEFORE_YEARS
+
+
+def _years(low: Sequence[str]) -> tuple[tuple[int, int], int] | None:
+    """Return first and last year of a decade or a century, and the words used: "1970s", "19th century"."""
+    if re.fullmatch(r"\d{3}0'?s", low[0]) and int(low[0][:4]) in _YEAR:
+        first = int(low[0][:4])
+        return (first, first + (99 if first % 100 == 0 and first % 1000 else 9)), 1
+    if re.fullmatch(r"[2-9]0'?s", low[0]):
+        return (1900 + int(low[0][:2]), 1909 + int(low[0][:2])), 1
+    if len(low) > 1 and low[1] == "century" and 1 <= (number := rank_of(low[0])) <= 30:
+        return (number * 100 - 99, number * 100), 2
     return None
 
 
@@ -260,7 +276,7 @@ def _quarter(low: Sequence[str]) -> tuple[int, int, int] | None:
     number = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}.get(low[0], 0)
     used = 1
     if not number and len(low) > 1 and low[1] == "quarter":
-        number, used = _rank(low[0]), 2
+        number, used = rank_of(low[0]), 2
     if not 1 <= number <= 4:
         return None
     used += len(low) > used and low[used] in ("of", "in")
@@ -268,15 +284,8 @@ def _quarter(low: Sequence[str]) -> tuple[int, int, int] | None:
     return (number, used + 1, year) if year else None
 
 
-def _rank(word: str) -> int:
-    if word in _ORDINAL:
-        return _ORDINAL.index(word)
-    match = re.fullmatch(r"(\d{1,3})(?:st|nd|rd|th)", word)
-    return int(match[1]) if match else 0
-
-
 def _day(word: str) -> int:
-    number = int(word) if re.fullmatch(r"\d{1,2}", word) else _rank(word)
+    number = int(word) if re.fullmatch(r"\d{1,2}", word) else rank_of(word)
     return number if 1 <= number <= 31 else 0
 
 
@@ -297,25 +306,26 @@ def _quantities(words: Sequence[Word], taken: set[int]) -> list[Quantity]:
     for at, word in enumerate(words):
         if at in taken:
             continue
-        value = _number(word.token.key)
-        ordinal = _rank(word.low)
+        value = number_of(word.token.key)
+        ordinal = rank_of(word.low)
         if value is None and ordinal:
             found.append(Quantity(at, at + 1, ordinal, ordinal=True))
             continue
-        if value is None and word.low in _NUMBERS:
-            value = float(_NUMBERS[word.low])
+        if value is None and word.low in NUMBERS:
+            value = float(NUMBERS[word.low])
+        if value is None and word.low in ("a", "an") and _one(words, at):
+            value = 1.0
         if value is None:
             continue
         end = at + 1
-        while end < len(words) and words[end].low in _SCALE and not words[end].before:
-            value *= _SCALE[words[end].low]
+        while end < len(words) and words[end].low in SCALE and not words[end].before:
+            value *= SCALE[words[end].low]
             end += 1
         found.append(Quantity(at, end, value))
     return found
 
 
-def _number(key: str) -> float | None:
-    if re.fullmatch(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", key):
-        return float(key)
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(k|m|bn)", key)
-    return float(match[1]) * {"k": 1e3, "m": 1e6, "bn": 1e9}[match[2]] if match else None
+def _one(words: Sequence[Word], at: int) -> bool:
+    """Return whether an article is a number: "more than a year"."""
+    before, behind = (words[at - 1].low if at else ""), [w.low for w in words[at + 1 : at + 2]]
+    return before in ("than", "least", "most", "exceeding", "exceeds") and bool(unit_of(behind))

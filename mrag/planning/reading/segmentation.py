@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.reading.cues import Cue, cues
 from mrag.planning.reading.question import Period, Quantity, QuestionText, Word
 from mrag.planning.schema import Schema
@@ -34,7 +34,7 @@ _NOISE = frozenset(
     "order ordered sort sorted descending ascending inclusive start end annual annually new live "
     "lives living "
     "combination combinations pair pairs offer offers offered offering provides feature features "
-    "receive received "
+    "receive received earn earns earned obtain obtained gain gained got gotten achieve achieved acquired "
     "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
     "showing shows "
     "place places go went going give gave given provide provided say says said tell".split()
@@ -184,7 +184,7 @@ def _weighed(
         counted = inner[0] in _COUNTED and best.way == "exact" and best.kind == "property"
         if (
             size > 1
-            and mention.candidates[0].kind == "property"
+            and _leads_on(mention.candidates[0], schema)
             and (mention.end - 1, mention.end) in classes
             and not counted
         ):
@@ -212,6 +212,12 @@ def _weighed(
         )
     for period in question.periods:
         yield QuestionItem(period.start, period.end, period=period), 1.05 * (period.end - period.start)
+
+
+def _leads_on(found: Candidate, schema: Schema) -> bool:
+    """Return whether a name is of a property that leads to things; the "aircraft code" is all one name."""
+    info = schema.properties.get(found.term) if found.kind == "property" else None
+    return info is not None and info.kind == "entity"
 
 
 def _accidental(kind: str, words: Sequence[str]) -> bool:

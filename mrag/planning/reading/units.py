@@ -14,6 +14,8 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
         ("time", 3600.0, "h hr hour"),
         ("time", 86400.0, "day"),
         ("time", 604800.0, "week"),
+        ("time", 2629800.0, "month"),
+        ("time", 31557600.0, "yr year"),
         ("length", 0.001, "mm millimetre millimeter"),
         ("length", 0.01, "cm centimetre centimeter"),
         ("length", 1.0, "m metre meter"),

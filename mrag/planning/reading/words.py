@@ -66,6 +66,9 @@ class WordReader(NounReader):
             frame.groups.append(unit)
             frame.read.add(item.start)
             waiting.each = waiting.by = False
+        elif low in _UNITS and waiting.show and self._asked_alone(item):
+            # "In which year were the most …", "which month had …"
+            self._unit_asked(item)
         elif low in ("name", "names") and (waiting.show or self.listing):
             frame.named, waiting.show, self.listing = True, False, True
             self.last_at = item.end
@@ -92,6 +95,17 @@ class WordReader(NounReader):
                 frame.read.add(item.start)
         elif low in _PREPOSITIONS:
             self.listing = False
+
+    def _asked_alone(self, item: QuestionItem) -> bool:
+        """Return whether a unit of time is what a "which" or "what" asks for."""
+        before = self.question.low[max(0, item.start - 1) : item.start]
+        return before in (["which"], ["what"]) and not self.frame.groups
+
+    def _unit_asked(self, item: QuestionItem) -> None:
+        unit = TimeUnit(_UNITS[self.question.low[item.start]], item.start)
+        self.frame.groups.append(unit)
+        self.frame.read.add(item.start)
+        self.waiting.show = self.implicit = False
 
     def _how(self, low: str, item: QuestionItem) -> None:
         """Read "how long is …" as a question for a property."""

@@ -13,7 +13,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import answered, parser_of
-from mrag.planning.building.assembly import identifier, number_literal
+from mrag.planning.building.literals import identifier, number_literal
 from mrag.planning.building.parser import Parser
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.following.replacing import term_of

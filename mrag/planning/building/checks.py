@@ -1,0 +1,74 @@
+"""What may not be lost or mistaken between the words of a question and its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.plan import Comparison, Plan, Scalar
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.segmentation import Segmentation
+from mrag.planning.reading.state import is_superlative
+from mrag.text.tokens import stem
+
+
+def without_split_values(mentions: Sequence[NameMention]) -> list[NameMention]:
+    """Return mentions without the values that are a thing and its class: "the Colorado river"."""
+    split: set[tuple[int, int]] = set()
+    for one in mentions:
+        for other in mentions:
+            classes = {c.term for c in other.candidates[:1] if c.kind == "class" and c.score > 0.94}
+            if (
+                classes
+                and one.end == other.start
+                and any(
+                    c.kind == "entity" and c.way == "exact" and classes & set(c.classes)
+                    for c in one.candidates
+                )
+            ):
+                split.add((one.start, other.end))
+    return [
+        m for m in mentions if (m.start, m.end) not in split or any(c.kind != "value" for c in m.candidates)
+    ]
+
+
+def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
+    """Return a mention without classes whose head noun is not said: "European" is no European product."""
+    said = {w.stem for w in question.words[mention.start : mention.end]}
+    kept = tuple(
+        c for c in mention.candidates
+        if c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said
+    )  # fmt: skip
+    return replace(mention, candidates=kept) if kept else None
+
+
+def asked_kinds(way: Segmentation) -> set[str]:
+    """Return the kinds of words that no other way of cutting a question may lose."""
+    cues = {(i.cue.kind, i.start) for i in way.items if i.cue is not None}
+    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when") and not at)}
+
+
+def says_extreme(way: Segmentation, question: QuestionText) -> bool:
+    """Return whether a way of cutting a question reads a superlative in it."""
+    return any(
+        i.cue.kind in ("most", "top")
+        if i.cue is not None
+        else i.unread and is_superlative(question.low[i.start])
+        for i in way.items
+    )
+
+
+def finds_extreme(plan: Plan) -> bool:
+    """Return whether a plan finds what is first or last, greatest or least."""
+    folds = ("maximum", "minimum")
+    return (
+        plan.limit is not None
+        or any(a.function in folds for c in plan.columns for a in aggregates(c.value))
+        or any(finds_extreme(p) for p in plan.where.plans)
+        or any(
+            isinstance(c, Comparison) and any(isinstance(s, Scalar) for s in (c.left, c.right))
+            for c in (*plan.where.conditions, *plan.having)
+        )
+    )

@@ -1,0 +1,274 @@
+"""Questions that count two things against each other: "which countries have more cities than lakes".
+
+Each number is read as a question of its own, "number of cities per country", and the two are compared for
+each thing; in "more cities than Peru" the second is the number that one thing has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rdflib import RDF, URIRef
+
+from mrag.planning.algebra.rewriting import substituted
+from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
+from mrag.planning.building.choices import Draft
+from mrag.planning.building.nested import folded
+from mrag.planning.lexical.candidates import Candidate, NameMention
+from mrag.planning.plan import (
+    Aggregate,
+    Arithmetic,
+    Block,
+    Column,
+    Comparison,
+    Expression,
+    Place,
+    Plan,
+    Relation,
+    Scalar,
+    Unknown,
+)
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.schema import Schema
+
+Read = Callable[[str], Sequence[Draft]]
+
+_AUXILIARIES = frozenset("have has had having with that which who whose do does did are is were was".split())
+_BETWEEN = frozenset("the a an of any".split())
+_FORMS: tuple[tuple[tuple[str, ...], Relation], ...] = (
+    (("more", "than"), ">"),
+    (("fewer", "than"), "<"),
+    (("less", "than"), "<"),
+)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two numbers of things that a question compares.
+
+    Attributes:
+        relation: How; for a question of how many more, None.
+        first: What is counted first.
+        second: What is counted beside it, or the thing whose number of `first` is meant; None for the
+            average of all.
+        of: The class of the things that have both, or the thing that has the first number.
+        verb: The words that say how they belong to it, if they do.
+        outer: The question without the comparison.
+    """
+
+    relation: Relation | None
+    first: NameMention
+    second: NameMention | None
+    of: NameMention
+    verb: str
+    outer: str
+
+
+def contrasted(question: QuestionText, mentions: Sequence[NameMention], schema: Schema) -> Contrast | None:
+    """Return the two numbers that a question compares; None if it compares none.
+
+    Args:
+        question: The question.
+        mentions: What its words may name.
+        schema: The schema.
+    """
+    low = question.low
+    things = _longest(m for m in mentions if _is(m, "class"))
+    named = _longest(m for m in mentions if _is(m, "entity"))
+    if low[:3] in (["how", "many", "more"], ["how", "many", "fewer"]):
+        first = next((m for m in things if m.start == 3), None)
+        than = low.index("than") if "than" in low else 0
+        owner = next((m for m in named if first is not None and first.end < m.end <= than), None)
+        other = next((m for m in named if m.start == _after(low, than + 1)), None)
+        if first is None or owner is None or other is None:
+            return None
+        relation: Relation | None = None if low[2] == "more" else "<"
+        return Contrast(relation, first, other, owner, "", "")
+    for first in things:
+        found = _compared(low, first)
+        if found is None:
+            continue
+        relation, start, behind = found
+        at = _after(low, behind)
+        second = next((m for m in (*things, *named) if m.start == at), None)
+        owner = next((m for m in reversed(things) if m.end <= start and m is not first), None)
+        average = low[at : at + 1] in (["average"], ["mean"])
+        if owner is None or (second is None and not average):
+            continue
+        end = at + 1 if second is None else second.end
+        if end < len(low) and _said_of(low, end, things):
+            continue
+        verb = [w for w in low[owner.end : start] if w not in _AUXILIARIES]
+        if len(verb) > 3 or (not verb and not _AUXILIARIES & {*low[owner.end : start]}):
+            continue
+        while end < len(low) and (low[end] in _AUXILIARIES or low[end] in verb):
+            end += 1
+        outer = _without(question, owner.end, end)
+        return Contrast(relation, first, second, owner, " ".join(verb), outer)
+    return None
+
+
+def _compared(low: Sequence[str], first: NameMention) -> tuple[Relation, int, int] | None:
+    """Return how a number of things is compared, where that begins, and where what is behind it does."""
+    for words, relation in _FORMS:
+        if tuple(low[first.end : first.end + 2]) == words:
+            return relation, first.start, first.end + 2
+        if low[first.start - 1 : first.start] == [words[0]] and low[first.end : first.end + 1] == ["than"]:
+            return relation, first.start - 1, first.end + 1
+    if low[max(0, first.start - 2) : first.start] == ["as", "many"] and low[first.end : first.end + 1] == [
+        "as"
+    ]:
+        return "=", first.start - 2, first.end + 1
+    return None
+
+
+def _said_of(low: Sequence[str], at: int, things: Sequence[NameMention]) -> bool:
+    """Return whether what is compared with is only part of a longer description."""
+    return low[at] in ("of", "'s") or any(m.start == at for m in things)
+
+
+def _is(mention: NameMention, kind: str) -> bool:
+    return mention.candidates[0].kind == kind and mention.candidates[0].score > 0.7
+
+
+def _longest(mentions: Iterable[NameMention]) -> list[NameMention]:
+    found: dict[int, NameMention] = {}
+    for m in mentions:
+        if m.start not in found or found[m.start].end < m.end:
+            found[m.start] = m
+    return [found[at] for at in sorted(found)]
+
+
+def _after(low: Sequence[str], at: int) -> int:
+    while at < len(low) and low[at] in _BETWEEN:
+        at += 1
+    return at
+
+
+def _without(question: QuestionText, start: int, end: int) -> str:
+    words = question.words
+    before = question.text[: words[start].token.start]
+    behind = question.text[words[end].token.start :] if end < len(words) else ""
+    return f"{before}{behind}".strip()
+
+
+def _words(question: QuestionText, mention: NameMention) -> str:
+    words = question.words
+    return question.text[words[mention.start].token.start : words[mention.end - 1].token.end]
+
+
+def contrasts(question: QuestionText, contrast: Contrast, schema: Schema, read: Read) -> list[Draft]:
+    """Return the plans of a question that compares two numbers of things.
+
+    Args:
+        question: The question.
+        contrast: What it compares.
+        schema: The schema.
+        read: Reads a question; best drafts first.
+    """
+    owner = contrast.of.candidates[0]
+    second = contrast.second.candidates[0] if contrast.second is not None else None
+    classes = [owner.term] if owner.kind == "class" else [c for c in owner.classes if c in schema.classes]
+    for cls in classes:
+        name = schema.classes[cls].names[0]
+        first = _number(read, _words(question, contrast.first), name, contrast.verb, cls)
+        if first is None:
+            continue
+        other: _Counted | None = first
+        if second is not None and contrast.second is not None and second.kind == "class":
+            other = _number(read, _words(question, contrast.second), name, contrast.verb, cls)
+        elif second is not None and cls not in second.classes:
+            other = None
+        if other is None:
+            continue
+        if owner.kind == "entity" and second is not None:
+            return [_difference(contrast, first, owner, second)]
+        return [
+            d for o in read(contrast.outer)[:2] if (d := _joined(o, contrast, cls, first, other)) is not None
+        ]
+    return []
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A number of things of each thing of a class: its plan, the unknown of the things, and the fold."""
+
+    draft: Draft
+    key: Unknown
+    count: Aggregate
+
+    def of(self, place: Place, prefix: str) -> Aggregate:
+        """Return the fold for a place, its unknowns apart from those of others."""
+        own = {u for p in all_patterns(self.draft.plan.where) for u in (p.subject, p.object)}
+        by: dict[Place, Place] = {
+            u: place if u == self.key else Unknown(f"{prefix}{u.name}") for u in own if isinstance(u, Unknown)
+        }
+        where = self.draft.plan.where
+        kept = tuple(p for p in where.patterns if not (p.subject == self.key and p.predicate == RDF.type))
+        block = substituted(merged(replace(where, patterns=kept), self.count.where), by)
+        counted = tuple(u for one in self.count.of if isinstance(u := by.get(one, one), Unknown))
+        return Aggregate("count", None, counted, block)
+
+    def beside(self, second: NameMention | None, thing: Unknown) -> Expression | None:
+        """Return what is compared with: another number of the same thing, that of another, the average."""
+        if second is None:
+            mean = folded(self.draft, "average")
+            return None if mean is None else Scalar(mean.plan)
+        one = second.candidates[0]
+        return self.of(thing if one.kind == "class" else URIRef(one.term), "other_")
+
+
+def _number(read: Read, what: str, name: str, verb: str, cls: str) -> _Counted | None:
+    texts = [f"how many {what} does each {name} {verb}", f"number of {what} per {name}"]
+    for draft in (d for text in (texts if verb else texts[1:]) for d in read(text)[:3]):
+        plan = draft.plan
+        groups = [c for c in plan.columns if c.name in draft.shown and not aggregates(c.value)]
+        folds = [c.value for c in plan.columns if c.name in draft.shown and isinstance(c.value, Aggregate)]
+        if draft.ignored or len(groups) != 1 or len(folds) != 1 or plan.having or plan.limit is not None:
+            continue
+        key = groups[0].value
+        if isinstance(key, Unknown) and folds[0].function == "count" and folds[0].value is None:
+            return _Counted(draft, key, folds[0])
+    return None
+
+
+def _joined(outer: Draft, contrast: Contrast, cls: str, first: _Counted, other: _Counted) -> Draft | None:
+    plan = outer.plan
+    things = [p.subject for p in all_patterns(plan.where) if p.predicate == RDF.type and str(p.object) == cls]
+    if not things or not isinstance(things[0], Unknown) or contrast.relation is None:
+        return None
+    thing = things[0]
+    left, value = first.of(thing, "one_"), other.beside(contrast.second, thing)
+    if value is None:
+        return None
+    block = Block(tuple(p for p in plan.where.patterns if p.subject == thing and p.predicate == RDF.type))
+    having = Comparison(left, contrast.relation, value)
+    inner = Plan(block, (Column(thing, thing.name),), having=(having,))
+    simple = not (plan.grouped or plan.limit is not None or plan.order or plan.yes_or_no) and all(
+        isinstance(c.value, Unknown) for c in plan.columns
+    )
+    if simple and [c.value for c in plan.columns] == [thing]:
+        found = replace(plan, having=(having,))
+    else:
+        found = replace(plan, where=merged(plan.where, Block(plans=(inner,))))
+    return _with(outer, found, outer.shown, contrast, first, other)
+
+
+def _difference(contrast: Contrast, first: _Counted, owner: Candidate, other: Candidate) -> Draft:
+    one, two = first.of(URIRef(owner.term), "one_"), first.of(URIRef(other.term), "other_")
+    if contrast.relation == "<":
+        one, two = two, one
+    plan = Plan(Block(), (Column(Arithmetic(one, "-", two), "difference"),))
+    return _with(first.draft, plan, ("difference",), contrast, first)
+
+
+def _with(outer: Draft, plan: Plan, shown: tuple[str, ...], contrast: Contrast, *parts: _Counted) -> Draft:
+    matches = [m for p in parts for m in p.draft.matches]
+    named = [m for m in (contrast.of, contrast.second) if m is not None]
+    matches += [*(m.candidates[0].score for m in named), *outer.matches]
+    joins = max([0.0, outer.joins, *(p.draft.joins for p in parts)])
+    guesses = outer.guesses + max(p.draft.guesses for p in parts)
+    return replace(
+        outer, plan=plan, shown=shown, matches=tuple(matches), joins=joins, guesses=guesses, choices={}
+    )

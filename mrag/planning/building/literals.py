@@ -1,0 +1,69 @@
+"""Numbers, times and names of a question as parts of a query."""
+
+from __future__ import annotations
+
+from rdflib import XSD, Literal
+
+from mrag.planning.plan import Comparison, Condition, Contains, Expression, Relation
+
+
+def compare_period(
+    value: Expression, relation: Relation, low: str, high: str, *, year: bool
+) -> list[Condition]:
+    """Return the conditions that a date lies in, before or after a half-open interval.
+
+    Args:
+        value: The date, or the year.
+        relation: How.
+        low: First day as an ISO date; its year where `year` is set.
+        high: The day after the last.
+        year: Whether the value is the number of a year.
+    """
+
+    def bound(text: str, *, ends: bool = False) -> Literal:
+        if year:
+            number = int(text[:4]) + (1 if ends and text[4:] != "-01-01" else 0)
+            return Literal(number)
+        return Literal(text, datatype=XSD.date)
+
+    first, behind = bound(low), bound(high, ends=True)
+    match relation:
+        case "=":
+            if year and int(str(behind)) == int(str(first)) + 1:
+                return [Comparison(value, "=", first)]
+            return [Comparison(value, ">=", first), Comparison(value, "<", behind)]
+        case ">=":
+            return [Comparison(value, ">=", first)]
+        case ">":
+            return [Comparison(value, ">=", behind)]
+        case "<":
+            return [Comparison(value, "<", first)]
+        case "<=":
+            return [Comparison(value, "<", behind)]
+    raise AssertionError(relation)
+
+
+def text_is(value: Expression, text: str) -> Condition:
+    """Return the condition that a value's text is another, whatever the case."""
+    return Contains(value, text, "whole")
+
+
+def number_literal(value: float) -> Literal:
+    """Return a number of a question as a literal.
+
+    Example:
+        >>> str(number_literal(5.0)), number_literal(2.5).toPython()
+        ('5', 2.5)
+    """
+    return Literal(int(value)) if float(value).is_integer() else Literal(value)
+
+
+def identifier(words: str) -> str:
+    """Return words as the name of an unknown.
+
+    Example:
+        >>> identifier("weight (g)"), identifier("2nd place")
+        ('weight__g', 'x_2nd_place')
+    """
+    base = "".join(c if c.isascii() and c.isalnum() else "_" for c in words.strip().lower())[:24].strip("_")
+    return base if base and base[0].isalpha() else f"x_{base}".rstrip("_")

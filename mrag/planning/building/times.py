@@ -1,0 +1,57 @@
+"""Conditions on times: years, months, days, and spans of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rdflib import XSD, Literal
+
+from mrag.planning.building.choices import Unbuildable
+from mrag.planning.building.columns import PlanColumns
+from mrag.planning.building.literals import compare_period
+from mrag.planning.plan import Block, Comparison, DatePart, Expression
+from mrag.planning.reading.frame import Compared
+from mrag.planning.reading.question import Period
+
+
+@dataclass
+class PlanTimes(PlanColumns):
+    """Conditions on times."""
+
+    def _in_period(self, compared: Compared, period: Period) -> None:
+        value, info = self._time(compared.left or compared.right, compared.at)
+        conditions = self.graph.conditions
+        if period.low is None or period.high is None:
+            if period.unit == "month":
+                self._in_months(compared, period, DatePart("month", value))
+                return
+            conditions.append(Comparison(value, compared.relation, Literal(period.text, datatype=XSD.time)))
+            return
+        year = info.kind == "number" or info.datatype == str(XSD.gYear)
+        if year and period.unit in ("month", "day", "quarter", "week"):
+            raise Unbuildable("a part of a year, where there are years only")
+        dated: Expression = value if info.kind == "number" else DatePart("year" if year else "date", value)
+        upper = compared.upper
+        if isinstance(upper, Period) and upper.high is not None:
+            conditions += compare_period(dated, ">=", f"{period.low}", f"{period.high}", year=year)
+            conditions += compare_period(dated, "<=", f"{upper.low}", f"{upper.high}", year=year)
+        else:
+            conditions += compare_period(
+                dated, compared.relation, f"{period.low}", f"{period.high}", year=year
+            )
+
+    def _in_months(self, compared: Compared, period: Period, month: DatePart) -> None:
+        """Compare with months of any year: "in May", "between November and February"."""
+        first, conditions = Literal(int(period.text)), self.graph.conditions
+        upper = compared.upper
+        if not isinstance(upper, Period):
+            conditions.append(Comparison(month, compared.relation, first))
+            return
+        if upper.unit != "month" or not upper.text:
+            raise Unbuildable("a month and another time")
+        last = Literal(int(upper.text))
+        bounds = Comparison(month, ">=", first), Comparison(month, "<=", last)
+        if int(period.text) <= int(upper.text):
+            conditions.extend(bounds)
+        else:
+            self.graph.either.append(tuple(Block(conditions=(one,)) for one in bounds))

@@ -1,0 +1,1 @@
+"""Numbers that two properties tell together."""

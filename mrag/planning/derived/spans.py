@@ -1,0 +1,199 @@
+"""How long things last: spans between two times that the graph states of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mrag.planning.derived.property import DerivedProperty, DerivedWords, properties_of, words_of
+from mrag.planning.lexical.candidates import NameMention
+from mrag.planning.lexical.words import root
+from mrag.planning.reading.question import QuestionText
+from mrag.planning.reading.units import unit_of
+from mrag.planning.schema import PropertyInfo, Schema
+
+_SPAN = "urn:x-span:"
+"""Beginning of the names of spans, which no graph has."""
+_STARTS = frozenset(
+    map(
+        root,
+        "start begin opening open departure depart birth born hire hired join joined founded created "
+        "creation admission admitted enrolment enrollment order ordered launch launched issue issued checkin "
+        "founding establishment established inception submitted received from since".split(),
+    )
+)
+_ENDS = frozenset(
+    map(
+        root,
+        "end ending finish finished closing closed close arrival arrive death died leave left leaving "
+        "termination terminated dissolved dissolution completed completion graduation graduated delivery "
+        "delivered shipped return returned checkout until to expiry expiration resolved".split(),
+    )
+)
+_LASTING = frozenset("duration timespan lifespan lifetime tenure".split())
+_LAST = frozenset("last lasts lasted lasting take takes took taken taking run runs ran".split())
+_TIME_WORDS = frozenset("time duration interval gap period difference span long length elapsed".split())
+_OF_TIME = {
+    "day": 1.0, "week": 1 / 7, "hour": 24.0, "minute": 1440.0, "second": 86400.0,
+    "month": 12 / 365.25, "year": 1 / 365.25,
+}  # fmt: skip
+"""How many of a unit a day has."""
+_EPOCH = (10**8, 10**10)
+"""Numbers between which a property of times counts the seconds since 1970."""
+_GAP = 6
+"""Words that may stand between a word of time and the first of two dates."""
+
+
+def spans_of(schema: Schema) -> dict[str, PropertyInfo]:
+    """Return how long the things of each class last whose start and end are known, by IRI."""
+    found: dict[str, PropertyInfo] = {}
+    for cls in sorted(schema.classes):
+        times = [
+            i for i in schema.properties.values() if _time_kind(i) and cls in i.domains and i.domains[cls] > 0
+        ]
+        starts = [i for i in times if _ends_of(i, _STARTS) and not _ends_of(i, _ENDS)]
+        ends = [i for i in times if _ends_of(i, _ENDS) and not _ends_of(i, _STARTS)]
+        pairs = [(s, e) for s in starts for e in ends if _time_kind(s) == _time_kind(e)]
+        if len(pairs) > 1:
+            pairs = [(s, e) for s, e in pairs if _rest(s, _STARTS) == _rest(e, _ENDS)]
+        if len(pairs) == 1:
+            info = _span(*pairs[0], "")
+            found[info.iri] = info
+    return found
+
+
+def _ends_of(info: PropertyInfo, words: frozenset[str]) -> bool:
+    return bool({root(w) for name in info.names for w in words_of(name)} & words)
+
+
+def _rest(info: PropertyInfo, words: frozenset[str]) -> set[str]:
+    return {root(w) for w in words_of(info.names[0])} - words
+
+
+def _time_kind(info: PropertyInfo) -> str:
+    """Return "date" or "seconds" for a property of times, "" for others."""
+    if info.kind == "date":
+        return "date"
+    if info.kind != "number" or isinstance(info, DerivedProperty):
+        return ""
+    try:
+        low, high = float(info.minimum), float(info.maximum)
+    except ValueError:
+        return ""
+    said = {root(w) for name in info.names for w in words_of(name)}
+    timely = {"time", "date", "timestamp"} & said or said & (_STARTS | _ENDS)
+    return "seconds" if timely and _EPOCH[0] <= low <= high <= _EPOCH[1] else ""
+
+
+def _span(start: PropertyInfo, end: PropertyInfo, unit: str) -> DerivedProperty:
+    """Return the time from one property to another, in a unit or in that which the values are in."""
+    seconds = _time_kind(start) == "seconds"
+    own = unit or ("second" if seconds else "day")
+    factor = _OF_TIME[own] / (_OF_TIME["second"] if seconds else 1.0)
+    return DerivedProperty(
+        iri=f"{_SPAN}{own}|{start.iri}|{end.iri}",
+        names=("duration", f"{own}s"),
+        comment=f"how long it lasts or takes, from {start.names[0]} to {end.names[0]}, in {own}s",
+        kind="number",
+        triples=min(start.triples, end.triples),
+        subjects=min(start.subjects, end.subjects),
+        objects=min(start.objects, end.objects),
+        domains={c: n for c, n in start.domains.items() if c in end.domains},
+        first=start,
+        second=end,
+        operation="-" if seconds else "days",
+        factor=factor,
+    )
+
+
+def _unit_said(question: QuestionText) -> str:
+    """Return the unit of time that an answer is asked for in: "in days", "how many years"."""
+    low = question.low
+    for at, word in enumerate(low):
+        unit = unit_of([word])
+        before = low[max(0, at - 2) : at]
+        numbered = any(q.end == at for q in question.quantities)
+        if unit in _OF_TIME and not numbered and {"in", "many", "of", "integer"} & set(before):
+            return unit
+    return ""
+
+
+def said_between(
+    question: QuestionText, mentions: Sequence[NameMention], schema: Schema
+) -> Iterator[DerivedWords]:
+    """Yield the spans whose two ends are said: "days between start date and end date"."""
+    low = question.low
+    timely = [m for m in mentions if any(_time_kind(i) for i in properties_of(m, schema))]
+    unit = _unit_said(question)
+    for first in timely:
+        at = next(
+            (n for n in range(first.start - 1, max(-1, first.start - 1 - _GAP), -1) if _of_time(low[n])), None
+        )
+        if at is None:
+            continue
+        for second in timely:
+            between = low[first.end : second.start]
+            if (
+                second.start < first.end
+                or len(between) > 3
+                or not {"and", "to", "until", "since", "from"} & {*between}
+            ):
+                continue
+            back = {"to", "until"} & {*low[at : first.start]} and {"since", "from"} & {*between}
+            found = [
+                _span(*((b, a) if back else (a, b)), unit)
+                for a in properties_of(first, schema)
+                for b in properties_of(second, schema)
+                if a.iri != b.iri
+                and _time_kind(a)
+                and _time_kind(a) == _time_kind(b)
+                and set(a.domains) & set(b.domains)
+            ]
+            if found:
+                start = at
+                while start and low[start - 1] in ("how", "many", "number", "of", "no", "the", "in"):
+                    start -= 1
+                end = second.end
+                if low[end : end + 1] and low[end] in ("time", "times", "date", "dates"):
+                    end += 1
+                yield start, _with_unit(low, end), found[:2]
+
+
+def _with_unit(low: Sequence[str], end: int) -> int:
+    """Return where a span ends, with the unit behind it: "in days", "in no. of days"."""
+    at = end
+    while low[at : at + 1] and low[at] in ("in", "the", "no", "number", "of", "integer", "whole"):
+        at += 1
+    return at + 1 if at > end and low[at : at + 1] and unit_of([low[at]]) in _OF_TIME else end
+
+
+def _of_time(word: str) -> bool:
+    return word in _TIME_WORDS or (unit_of([word]) in _OF_TIME and len(word) > 2)
+
+
+def said_to_last(
+    question: QuestionText, mentions: Sequence[NameMention], schema: Schema
+) -> Iterator[DerivedWords]:
+    """Yield "duration" where no property is called so, "how long" and "last" are found as dimensions."""
+    unit = _unit_said(question)
+    named = {at for m in mentions if m.candidates[0].score >= 0.9 for at in range(m.start, m.end)}
+    spans = [i for i in schema.properties.values() if isinstance(i, DerivedProperty)]
+    for at, word in enumerate(question.low):
+        duration = word.removesuffix("s") in _LASTING and at not in named
+        if (duration or (word in _LAST and _timed(question, at))) and spans:
+            yield (
+                at,
+                at + 1,
+                [
+                    _span(i.first, i.second, unit)
+                    for i in spans
+                    if i.first is not None and i.second is not None
+                ],
+            )
+
+
+def _timed(question: QuestionText, at: int) -> bool:
+    """Return whether a verb is said of a time: "lasted longer than 5 days"."""
+    low = question.low
+    return any(
+        at < q.start <= at + 4 and unit_of(low[q.end : q.end + 1]) in _OF_TIME for q in question.quantities
+    )

@@ -1,0 +1,59 @@
+"""Ways of asking that say in few words what others say in more, put in the words that the parser reads."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mrag.planning.lexical.synonyms import DIMENSIONS, positive
+
+_NAME = r"(?P<x>.+?)"
+_END = r"\s*[?.!]*\s*$"
+_FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern + _END, re.IGNORECASE), words)
+    for pattern, words in (
+        (
+            rf"^how old (?:is|was|are|were) {_NAME} (?:when|as|once) (?:(?:he|she|it|they) )?"
+            r"(?:(?:was|were|got|has been|had been) )?(?P<y>\w+)",
+            r"How many years between birth and \g<y> of \g<x>?",
+        ),
+        (
+            r"^(?:what (?:is|was) )?the age (?:of )?(?P<x>.+?) (?:at|when|on) (?:being )?(?P<y>\w+)",
+            r"How many years between birth and \g<y> of \g<x>?",
+        ),
+        (
+            rf"^how long (?:did|does|do|has|have|will|was|is|were|are) {_NAME} "
+            r"(?:last|take|lasted|taken|running|run|live|lived|going on)(?: for)?",
+            r"What is the duration of \g<x>?",
+        ),
+    )
+)
+_MUCH: Final = re.compile(
+    rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
+    re.IGNORECASE,
+)
+
+
+def rephrased(text: str) -> str:
+    """Return a question in words that the parser reads; the same text where it needs no other.
+
+    Example:
+        >>> rephrased("How old was Ada when she was hired?")
+        'How many years between birth and hired of Ada?'
+        >>> rephrased("How much longer is the Red than the Pecos?")
+        'What is the difference in length between the Red and the Pecos?'
+        >>> rephrased("Which rivers are long?")
+        'Which rivers are long?'
+    """
+    for pattern, words in _FORMS:
+        if (match := pattern.match(text)) is not None:
+            return match.expand(words)
+    match = _MUCH.match(text)
+    plain = None if match is None else positive(match["a"].split()[-1])
+    if match is None or plain is None:
+        return text
+    noun = DIMENSIONS[plain][1].split()[0]
+    first, second = match["x"], match["y"]
+    if DIMENSIONS[plain][0] == "least" or match["a"].lower().startswith("less "):
+        first, second = second, first
+    return f"What is the difference in {noun} between {first} and {second}?"
