@@ -172,7 +172,7 @@ def _hit(kg: KnowledgeGraph, one: Asked) -> tuple[bool, bool, bool, float]:
     if attempt.answer is None or attempt.answer.computed is None:
         return False, False, False, seconds
     terms = [row[0].term for row in attempt.answer.computed.rows]
-    names = names_of(kg, [t for t in terms if t is not None])
+    names = names_of(kg, [t for t in terms if isinstance(t, URIRef)])
     return bool(names) and names[0] in one.answers, attempt.sure, {*names} == one.answers, seconds
 
 

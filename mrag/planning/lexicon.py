@@ -137,6 +137,11 @@ class Lexicon:
         """
         return list(self._similar(words, kind)[:k])
 
+    def likeness(self, one: str, other: str) -> float:
+        """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
+        first, second = self._vector(one), self._vector(other)
+        return 0.0 if first is None or second is None else float(first @ second)
+
     def dimension(self, adjective: str) -> list[Dimension]:
         """Return the properties of numbers and dates that an adjective or a superlative is a measure of.
 
@@ -233,11 +238,9 @@ class Lexicon:
             mine = [n for n in self._most_used() if n.kind == kind]
             self._vectors[kind] = mine, model.embed_documents([n.name for n in mine])
         known, vectors = self._vectors[kind]
-        if words not in self._asked:
-            if len(self._asked) >= _ASKED:
-                self._asked = {}
-            self._asked[words] = model.embed_query(words)
-        cosines = (vectors @ self._asked[words]).tolist() if known else ()
+        vector = self._vector(words)
+        assert vector is not None
+        cosines = (vectors @ vector).tolist() if known else ()
         return best(
             (
                 Candidate(kind, n.term, round(max(0.0, min(1.0, s)), 4), n.name, "meaning", inverse=n.inverse)
@@ -245,6 +248,16 @@ class Lexicon:
             ),
             50,
         )
+
+    def _vector(self, words: str) -> Vectors | None:
+        model = load_embedder(self._embedder)
+        if model is None:
+            return None
+        if words not in self._asked:
+            if len(self._asked) >= _ASKED:
+                self._asked = {}
+            self._asked[words] = model.embed_query(words)
+        return self._asked[words]
 
     def _most_used(self) -> list[SchemaName]:
         """Return the names of the classes and properties with the most members and triples."""

@@ -38,6 +38,8 @@ from mrag.planning.building.nested import (
     without_fold,
 )
 from mrag.planning.building.ratios import combined
+from mrag.planning.chains.reader import chain_reader
+from mrag.planning.chains.words import computes
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
@@ -114,6 +116,7 @@ class Parser:
         self.schema = replace(schema, properties={**schema.properties, **spans_of(schema)})
         self.lexicon = lexicon
         self.weights = weights
+        self._chains = chain_reader(self.schema, lexicon)
         self._joins = JoinGraph(schema)
         self.refusals: list[str] = []
         self._one_word: dict[str, list[Candidate]] = {}
@@ -162,6 +165,11 @@ class Parser:
         if depth and (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
+        chains = list[Draft]()
+        if self._chains is not None and depth == _DEEPEST and not computes(question, mentions):
+            chains = self._chains.drafts(question, mentions)
+        if chains:
+            return [(draft, 0.0) for draft in chains]
         if depth and (contrast := contrasted(question, mentions, schema)) is not None:
             return self._contrasts(question, contrast, given)
         ways = segmentations(question, mentions, schema)

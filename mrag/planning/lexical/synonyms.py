@@ -52,6 +52,7 @@ GROUPS: Final[tuple[frozenset[str], ...]] = (
     words("phone telephone"),
     words("email mail"),
     words("kind type category sort class genre"),
+    words("topic subject theme keyword tag"),
     words("part component piece"),
     words("contain include comprise"),
     words("weight mass"),
@@ -96,6 +97,7 @@ ALSO: Final = {
     "people": ("person", "user", "customer", "employee", "player"),
     "boss": ("report",),
     "supervisor": ("report",),
+    "describe": ("tag", "keyword", "description"),
 }
 """What words may mean besides, though not the other way round: a user may not be called a customer."""
 

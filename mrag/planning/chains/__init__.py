@@ -1,0 +1,1 @@
+"""Questions over graphs whose things have no classes."""
