@@ -10,7 +10,7 @@ from rdflib import Literal, URIRef
 
 from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Condition, Place, Plan, Unknown
+from mrag.planning.plan import Block, Comparison, Condition, Place, Plan, Unknown
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
@@ -72,6 +72,10 @@ class BlockCompiler:
 
     def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
         outer = reached(around)
+        if (one_of := _one_of(branches)) is not None and one_of[0] in bound(around):
+            unknown, terms = one_of
+            rows = tuple((ox.NamedNode(str(term)),) for term in terms)
+            return [sparql.Values((self.values.variable(unknown),), rows)]
         if all(_is_condition(b) for b in branches) and _shared(branches, bound(around)):
             found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
             return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
@@ -123,6 +127,22 @@ class BlockCompiler:
             sparql.SubSelect(counted),
             sparql.Filter(sparql.Compare(count, "=", ox.Literal(0))),
         ]
+
+
+def _one_of(branches: tuple[Block, ...]) -> tuple[Unknown, list[URIRef]] | None:
+    """Return the unknown that branches make one of some things, and these; None if they say anything else."""
+    terms: list[URIRef] = []
+    unknowns: set[Unknown] = set()
+    for branch in branches:
+        match branch:
+            case Block(conditions=(Comparison(Unknown() as left, "=", URIRef() as right),)) if _is_condition(
+                branch
+            ):
+                unknowns.add(left)
+                terms.append(right)
+            case _:
+                return None
+    return (unknowns.pop(), terms) if len(unknowns) == 1 else None
 
 
 def _is_condition(block: Block) -> bool:
