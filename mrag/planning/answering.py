@@ -44,6 +44,7 @@ from mrag.planning.saved.matching import taught
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
+from mrag.text.tokens import tokens
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -56,6 +57,8 @@ UNCERTAIN = "This reading of the question is likely, not certain: check what it 
 _SECONDS = 10.0
 _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
+_NAMED = 0.9
+"""How like a name words must be for the graph to have what they name."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
 _CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
@@ -142,7 +145,7 @@ def _computed(
     helper: ModelAdvice | None = None,
 ) -> Attempt:
     if not readings and helper is None:
-        return Attempt(None, False, "no part of the question names anything in this graph")
+        return Attempt(None, False, _unread(kg, question))
     if helper is None and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
         ends = min(ends, time.monotonic() + OFFERED_SECONDS)
@@ -152,7 +155,7 @@ def _computed(
         kept = helper.advised(question, kept)
         ends += time.monotonic() - began
     if not kept and not readings:
-        return Attempt(None, False, "no part of the question names anything in this graph")
+        return Attempt(None, False, _unread(kg, question))
     if not kept:
         return _nothing(kg, question, readings[0], first, ends)
     if reading > len(kept):
@@ -172,6 +175,13 @@ def _computed(
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why)
+
+
+def _unread(kg: KnowledgeGraph, question: str) -> str:
+    """Return why a question has no reading at all."""
+    if any(m.candidates[0].score > _NAMED for m in lexicon_of(kg).match(tokens(question))):
+        return "what the question names could not be put together to what it asks"
+    return "no part of the question names anything in this graph"
 
 
 def _soon(ends: float) -> float:

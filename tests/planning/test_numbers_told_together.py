@@ -41,6 +41,7 @@ ANSWERS = [
     ("Which guides were born in the 1970s?", ["Bob Moe"]),
     ("Which guides were born in the 20th century?", ["Ann Lund", "Bob Moe", "Cyd Noer"]),
     ("Which guides were hired after Ann Lund?", ["Bob Moe", "Cyd Noer"]),
+    ("Which expeditions were successful?", ["Aurora", "Corona"]),
     ("In which year were the most guides hired?", ["2012"]),
     ("In which year was Aurora started?", ["2018"]),
 ]

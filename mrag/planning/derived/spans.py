@@ -112,7 +112,7 @@ def _unit_said(question: QuestionText) -> str:
         unit = unit_of([word])
         before = low[max(0, at - 2) : at]
         numbered = any(q.end == at for q in question.quantities)
-        if unit in _OF_TIME and not numbered and {"in", "many", "of", "integer"} & set(before):
+        if unit in _OF_TIME and not numbered and {"in", "to", "many", "of", "integer", "whole"} & set(before):
             return unit
     return ""
 

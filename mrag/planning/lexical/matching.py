@@ -26,6 +26,7 @@ SPAN: Final = 8
 
 _PLACE: Final = 6
 _CROWD: Final = 60
+_ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
 _HALF: Final = 0.5
 _CORRECTIONS: Final = 8
 _LEAST: Final = 3
@@ -62,6 +63,7 @@ class NameMatcher:
         ]
         for span, rows in self._parts(words, numbers):
             yield from self._partly(words, stems, span, rows, "tokens", 1.0)
+        yield from self._adjectives(words, numbers)
         yield from self._misspelt(words, stems, numbers)
 
     def _wholes(self, words: Sequence[TextToken], spans: Sequence[Span]) -> Iterator[tuple[Span, Candidate]]:
@@ -113,6 +115,21 @@ class NameMatcher:
                     break
                 if len(rows) <= _CROWD:
                     yield (_with_titles(words, i), j + 1), rows
+
+    def _adjectives(
+        self, words: Sequence[TextToken], numbers: Sequence[int | None]
+    ) -> Iterator[tuple[Span, Candidate]]:
+        """Yield the names that an adjective is made of: "successful" says that the status is "success"."""
+        for at, word in enumerate(words):
+            if numbers[at] is not None or _is_glue(word) or is_everyday(word.key):
+                continue
+            for ending in _ADJECTIVES:
+                base = word.key.removesuffix(ending)
+                if base == word.key or len(base) < 2 + _LEAST:
+                    continue
+                for rows in self.table.named([base, base + "e", base + "y"]):
+                    for row in rows[:_CROWD].tolist():
+                        yield (at, at + 1), self._candidate(row, 0.85, "inflected")
 
     def _misspelt(
         self, words: Sequence[TextToken], stems: Sequence[str], numbers: Sequence[int | None]
