@@ -34,7 +34,7 @@ _NOISE = frozenset(
     "order ordered sort sorted descending ascending inclusive start end annual annually new live "
     "lives living "
     "combination combinations pair pairs offer offers offered offering provides feature features "
-    "convert converted integer "
+    "convert converted integer share shares sharing "
     "receive received earn earns earned obtain obtained gain gained got gotten achieve achieved acquired "
     "occur occurred happen happened relevant correspond belongs did done hold holds held host hosts "
     "showing shows "
