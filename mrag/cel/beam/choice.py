@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from mrag.cel.beam.combinations import CombinationSearch, CombinationSettings, State
+from mrag.cel.beam.combinations import CombinationSearch, CombinationSettings
 from mrag.cel.beam.conditions import Conditions
+from mrag.cel.beam.rounds import State
 from mrag.cel.learners.base import FitState
 from mrag.cel.learners.item_lists import folds
 from mrag.cel.problem import ExampleCounts, Hypothesis
@@ -17,7 +18,7 @@ from mrag.cel.semantics.bits import PartBits, Qualities
 from mrag.cel.syntax.cost import cost
 from mrag.cel.syntax.expressions import And, Expression, Or
 
-FEWEST = 8
+FEWEST = 6
 """So many examples of each kind are needed to hold some out."""
 
 _FOLDS = 5
@@ -100,7 +101,7 @@ def held_out(
         for limit in range(most + 1):
             found = run.front.get(limit)
             if found is not None and found[0] > value:
-                value, best = found
+                value, best = found[:2]
             if best is not None:
                 right, wrong = outside.count(best.bits[None, :])
                 tp[limit] += right[0]

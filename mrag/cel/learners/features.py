@@ -8,6 +8,7 @@ hold the same examples the shortest is kept. Expressions are only written out fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from rdflib import Literal, URIRef
@@ -59,7 +60,7 @@ def features(fit: FitState, settings: FeatureSettings, steps: int) -> Conditions
     Returns:
         The conditions, with one column for each example, the positive ones first.
     """
-    return _Features(fit, settings).conditions(fit.at, steps, outermost=True)
+    return FeatureMaker(fit, settings).upto(steps)
 
 
 def edges_of(world: World, p: Property, rows: Places) -> tuple[csr_array, Places]:
@@ -98,14 +99,43 @@ class _Part:
         return cls(expressions.__getitem__, lengths, table, named, lengths + named @ PRICES)
 
 
-class _Features:
+@dataclass(frozen=True)
+class _Ground:
+    """The values that some terms have of a property.
+
+    Attributes:
+        edges: Which of the values each term has.
+        values: Where the values stand.
+        parts: Conditions that go no further than to the values: names, texts, limits.
+        things: Whether there are others than literals.
+    """
+
+    edges: csr_array
+    values: Places
+    parts: list[_Part]
+    things: bool
+
+
+class FeatureMaker:
+    """Works conditions out, ever more properties deep; what is needed again is kept.
+
+    Args:
+        fit: The examples.
+        settings: Which conditions.
+    """
+
     def __init__(self, fit: FitState, settings: FeatureSettings) -> None:
         self.fit, self.settings = fit, settings
         self.world: World = fit.world
         self.roles = self.world.properties()
-        self.inner: dict[tuple[bytes, int], Conditions] = {}
+        self._inner: dict[tuple[bytes, int], Conditions] = {}
+        self._grounds: dict[tuple[Property, bytes], _Ground] = {}
 
-    def conditions(self, rows: Places, steps: int, *, outermost: bool = False) -> Conditions:
+    def upto(self, steps: int) -> Conditions:
+        """Return the conditions with so many properties in a row at most; see `features`."""
+        return self._conditions(self.fit.at, steps, outermost=True)
+
+    def _conditions(self, rows: Places, steps: int, *, outermost: bool = False) -> Conditions:
         """Return the conditions on the terms at some places, with their negations."""
         names = self.world.named
         table = np.array([self.world.classes[name][rows] for name in names], dtype=bool)
@@ -113,44 +143,55 @@ class _Features:
         if steps > 0:
             for p in self.roles:
                 self.fit.tick(0)
-                parts.extend(self.restrictions(p, rows, steps, outermost=outermost))
-        return self.distinct(parts, rows.size, outermost=outermost)
+                parts.extend(self._restrictions(p, rows, steps, outermost=outermost))
+        return self._distinct(parts, rows.size, outermost=outermost)
 
-    def within(self, rows: Places, steps: int) -> Conditions:
+    def _within(self, rows: Places, steps: int) -> Conditions:
         """Return the conditions on values; other properties may have led to the same ones."""
         key = rows.tobytes(), steps
-        found = self.inner.get(key)
+        found = self._inner.get(key)
         if found is None:
-            found = self.inner[key] = self.conditions(rows, steps)
+            found = self._inner[key] = self._conditions(rows, steps)
         return found
 
-    def restrictions(self, p: Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
-        edges, values = edges_of(self.world, p, rows)
+    def _ground(self, p: Property, rows: Places) -> _Ground:
+        """Return the values of a property, and the conditions that go no further than to them."""
+        key = p, rows.tobytes()
+        found = self._grounds.get(key)
+        if found is None:
+            edges, values = edges_of(self.world, p, rows)
+            terms: list[Term] = [self.world.terms[at] for at in values]
+            parts = [self._single(p, edges, terms)] if terms else []
+            if terms and self.settings.data:
+                parts.extend(self._limits(p, edges, terms))
+            things = any(not isinstance(t, Literal) for t in terms)
+            found = self._grounds[key] = _Ground(edges, values, parts, things)
+        return found
+
+    def _restrictions(self, p: Property, rows: Places, steps: int, *, outermost: bool) -> Iterator[_Part]:
+        ground = self._ground(p, rows)
+        edges, values = ground.edges, ground.values
         if not values.size:
             return
         self.fit.tick(0)
-        terms: list[Term] = [self.world.terms[at] for at in values]
-        yield self.single(p, edges, terms)
-        if self.settings.data:
-            yield from self.limits(p, edges, terms)
-        things = any(not isinstance(t, Literal) for t in terms)
-        inner = self.within(values, steps - 1) if things else self.distinct([], values.size)
+        yield from ground.parts
+        inner = self._within(values, steps - 1) if ground.things else self._distinct([], values.size)
         everything = Conditions(
             lambda _: (Top(), False), np.array([1]), np.ones((1, values.size), dtype=bool)
         )
-        yield self.counted(p, edges, everything, range(1, self.settings.cardinality + 1))
-        yield self.counted(p, edges, inner, range(1, 2))
+        yield self._counted(p, edges, everything, range(1, self.settings.cardinality + 1))
+        yield self._counted(p, edges, inner, range(1, 2))
         simple = np.flatnonzero(inner.simple)
         if simple.size and self.settings.cardinality > 1:
             some = inner.chosen(simple)
-            yield self.counted(p, edges, some, range(2, self.settings.cardinality + 1))
+            yield self._counted(p, edges, some, range(2, self.settings.cardinality + 1))
         if outermost and self.settings.pairs > 1 and len(inner):
-            yield self.counted(p, edges, self.pairs(edges, inner), range(1, 2))
-            best = self.telling(edges, inner, ~inner.simple & (inner.lengths <= 4))
+            yield self._counted(p, edges, self._pairs(edges, inner), range(1, 2))
+            best = self._telling(edges, inner, ~inner.simple & (inner.lengths <= 4))
             if best.size and self.settings.cardinality > 1:
-                yield self.counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
+                yield self._counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
-    def counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
+    def _counted(self, p: Property, edges: csr_array, of: Conditions, numbers: range) -> _Part:
         self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
@@ -165,9 +206,9 @@ class _Features:
             np.tile(of.costs, len(numbers)) + more,
         )
 
-    def pairs(self, edges: csr_array, of: Conditions) -> Conditions:
+    def _pairs(self, edges: csr_array, of: Conditions) -> Conditions:
         """Join the conditions of each pair of those that tell most, where both hold a value."""
-        best = self.telling(edges, of, of.lengths <= 3)
+        best = self._telling(edges, of, of.lengths <= 3)
         first, second = np.triu_indices(best.size, 1)
         left, right = best[first], best[second]
         joined = of.table[left] & of.table[right]
@@ -183,7 +224,7 @@ class _Features:
             costs,
         )
 
-    def telling(self, edges: csr_array, of: Conditions, among: Table) -> Places:
+    def _telling(self, edges: csr_array, of: Conditions, among: Table) -> Places:
         """Return where those stand of which the examples have values that tell them apart most."""
         held = np.asarray(edges @ of.table.T.astype(np.int32)).T > 0
         p = self.fit.bits.positives
@@ -192,7 +233,7 @@ class _Features:
         order = useful[np.lexsort((useful, -(positive + np.abs(positive - negative))[useful]))]
         return np.sort(order[: self.settings.pairs])
 
-    def single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
+    def _single(self, p: Property, edges: csr_array, terms: list[Term]) -> _Part:
         """Return the conditions that name one value which several rows have."""
         columns = edges.tocsc()
         # With many rows a value of one alone does not help to separate the others.
@@ -214,7 +255,7 @@ class _Features:
             kinds.append((0, 1) if isinstance(term, Literal) else (1, 0))
         return _Part.written(names, columns[:, chosen].toarray().T > 0, kinds)
 
-    def limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
+    def _limits(self, p: Property, edges: csr_array, terms: list[Term]) -> Iterator[_Part]:
         """Return the conditions on numbers, dates and booleans."""
         for kind, values in by_family(terms).items():
             distinct = sorted(set(values.values()))
@@ -237,7 +278,7 @@ class _Features:
                     table.append(_having(edges, chosen))
             yield _Part.written(names, np.vstack(table))
 
-    def distinct(self, parts: list[_Part], width: int, *, outermost: bool = False) -> Conditions:
+    def _distinct(self, parts: list[_Part], width: int, *, outermost: bool = False) -> Conditions:
         """Add negations and keep the cheapest of the conditions that hold the same terms."""
         starts = np.cumsum([0, *(part.lengths.size for part in parts)])
         size = int(starts[-1])

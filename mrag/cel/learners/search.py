@@ -17,18 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.cel.beam.choice import by_chance, estimated, held_out, says_more
-from mrag.cel.beam.combinations import CombinationSearch
+from mrag.cel.beam.combinations import CombinationSearch, Found
 from mrag.cel.beam.conditions import Conditions, FeatureSettings
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.learners.features import features
+from mrag.cel.learners.features import FeatureMaker
 from mrag.cel.learners.simplify import shortened
-from mrag.cel.problem import ExampleCounts, Hypothesis, quality
+from mrag.cel.problem import Hypothesis
 from mrag.cel.semantics.bits import Qualities
-from mrag.cel.syntax.expressions import Expression, length
+from mrag.cel.syntax.expressions import length
 from mrag.cel.syntax.normal_form import normal
 
-_WIDEST = 10_000
-_VAIN = 3
+_WIDEST = 5_000_000
+"""Most combinations of a round of the widest beam."""
+_JUDGED = 24
+"""From a beam of this width on, its best says whether a wider one is worth while."""
+_VAIN = 2
 """So many wider beams without gain end a search."""
 
 
@@ -47,9 +50,9 @@ class SearchSettings(LearnerSettings):
 
     steps: int = 3
     max_length: int = 24
-    beam: int = 64
+    beam: int = 24
     penalty: float = 0.001
-    exact: int = 300_000
+    exact: int = 40_000
     features: FeatureSettings = field(default_factory=FeatureSettings)
 
 
@@ -92,16 +95,18 @@ class _Run:
 
     def __init__(self, fit: FitState, settings: SearchSettings) -> None:
         self.fit, self.settings = fit, settings
-        self.front: dict[Expression, ExampleCounts] = {}
+        self.runs: list[CombinationSearch] = []
+        self.front: dict[int, tuple[Found, CombinationSearch]] = {}
         self.curve: Qualities | None = None
 
     def through(self) -> Stopped:
         """Search, and return why it ended."""
         fit, settings = self.fit, self.settings
+        maker = FeatureMaker(fit, settings.features)
         tried: npt.NDArray[np.bool_] | None = None
         last: CombinationSearch | None = None
         for steps in range(fit.steps + 1):
-            found = features(fit, settings.features, steps)
+            found = maker.upto(steps)
             same = tried is not None and np.array_equal(found.table, tried)
             tried = found.table
             if len(found) and not same:
@@ -111,13 +116,14 @@ class _Run:
                 break
         if last is None:
             return "exhausted"
+        self.offer()
         done = last.exact(conjunction=True) & last.exact(conjunction=False)
         for h in fit.best()[:3]:
             simple = shortened(fit, h.expression)
             fit.offer(simple, fit.count(simple))
         if self.sure(last.conditions):
             return "solved"
-        self.curve = held_out(fit, settings, last.conditions, settings.beam, settings.seed)
+        self.curve = held_out(fit, settings, last.conditions, max(settings.beam // 2, 4), settings.seed)
         done &= self.widened(last.conditions)
         if self.sure(last.conditions):
             self.curve = None
@@ -129,15 +135,27 @@ class _Run:
     def searched(self, conditions: Conditions, beam: int) -> CombinationSearch:
         """Search with a beam, and keep the best at each cost."""
         run = CombinationSearch(self.fit, self.settings, conditions, max(beam, 4))
+        self.runs.append(run)
         try:
             run.beam()
         finally:
-            run.flush()
-            for value, state in run.front.values():
-                if value > 0:
-                    e = normal(run.written(state))
-                    self.front.setdefault(e, self.fit.count(e))
+            for at, found in run.front.items():
+                if at not in self.front or found[0] > self.front[at][0][0]:
+                    self.front[at] = found, run
         return run
+
+    def offer(self) -> None:
+        """Offer the best of what was found; to write all out would take long."""
+        found = [(note, run) for run in self.runs for note in run.notes.values()]
+        known: set[bytes] = set()
+        for (_, state, counts), run in sorted(found, key=lambda f: (-f[0][0], f[0][1].cost)):
+            row = state.bits.tobytes()
+            if row not in known:
+                known.add(row)
+                run.offered(run.written(state), counts)
+            if len(known) == 2 * self.settings.top:
+                break
+        self.runs.clear()
 
     def sure(self, conditions: Conditions) -> bool:
         """Return whether the best makes no mistake, and that is no accident."""
@@ -146,23 +164,37 @@ class _Run:
 
     def widened(self, conditions: Conditions) -> bool:
         """Search with ever wider beams while that is worth it, and return whether it ended by itself."""
-        beam, vain = self.settings.beam, 0
-        while vain < _VAIN and beam < _WIDEST and not self.fit.solved():
+        beam, vain, wide = self.settings.beam, 0, False
+        while vain < _VAIN and not self.fit.solved():
             found = self.fit.best()[:1]
-            if any(map(says_more, found)):
+            if beam >= _JUDGED and any(says_more(h) or self.too_long(h) for h in found):
                 break
             beam *= 2
+            if wide := 2 * beam * (len(conditions) + beam) > _WIDEST:
+                break
             self.searched(conditions, beam)
+            self.offer()
             vain = vain + 1 if [h.quality for h in self.fit.best()[:1]] == [h.quality for h in found] else 0
-        return beam < _WIDEST
+        return not wide
+
+    def too_long(self, best: Hypothesis) -> bool:
+        """Return whether more is expected of one that fits less, so that what fits better is vain."""
+        return self.curve is not None and self.expected()[0].quality < best.quality
+
+    def expected(self) -> list[Hypothesis]:
+        """Return what was found, in order of what is expected of it on other examples."""
+        assert self.curve is not None
+        measure = self.settings.measure
+        found = {h.expression: h for h in self.fit.best()}
+        for (value, state, counts), run in self.front.values():
+            if value > 0:
+                e = normal(run.written(state))
+                if counts.informative and length(e) <= self.settings.max_length:
+                    found.setdefault(e, Hypothesis(e, value, counts, measure))
+        return estimated(found.values(), self.curve, self.settings.penalty)
 
     def settle(self) -> None:
         """Put what was found in order of what is expected of it."""
-        if self.curve is None:
-            return
-        fit, measure = self.fit, self.settings.measure
-        found = {h.expression: h for h in fit.best()}
-        for e, counts in self.front.items():
-            if counts.informative and length(e) <= self.settings.max_length:
-                found.setdefault(e, Hypothesis(e, quality(counts, measure), counts, measure))
-        fit.settle(estimated(found.values(), self.curve, self.settings.penalty))
+        self.offer()
+        if self.curve is not None:
+            self.fit.settle(self.expected())

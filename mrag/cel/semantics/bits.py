@@ -23,6 +23,9 @@ class ExampleBits:
         positives: How many positive examples there are.
         negatives: How many negative examples there are.
 
+    Attributes:
+        inside: The examples that are counted.
+
     Example:
         >>> bits = ExampleBits(2, 3)
         >>> rows = bits.pack(np.array([[True, False, True, True, False], [True, True, False, False, False]]))
@@ -37,6 +40,7 @@ class ExampleBits:
         self.split = (positives + 63) // 64
         self.words = self.split + (negatives + 63) // 64
         self.all: Bits = self.pack(np.ones((1, positives + negatives), dtype=bool))[0]
+        self.inside: Bits = self.all
 
     def pack(self, rows: npt.NDArray[np.bool_]) -> Bits:
         """Pack rows of booleans, one for each example, the positive ones first."""
@@ -87,13 +91,13 @@ class PartBits(ExampleBits):
 
     def __init__(self, whole: ExampleBits, inside: npt.NDArray[np.bool_]) -> None:
         self.split, self.words, self.all = whole.split, whole.words, whole.all
-        self._inside = whole.pack(inside[None, :])[0]
+        self.inside = whole.pack(inside[None, :])[0]
         self.positives = int(inside[: whole.positives].sum())
         self.negatives = int(inside[whole.positives :].sum())
 
     def count(self, rows: Bits) -> tuple[Numbers, Numbers]:
         """Count the positive and the negative examples in each set that are there."""
-        return super().count(rows & self._inside)
+        return super().count(rows & self.inside)
 
 
 def _sum(ones: npt.NDArray[np.uint8]) -> Numbers:
@@ -115,8 +119,13 @@ def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     packed = np.packbits(table, axis=1)
     words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
-    found = np.zeros(len(packed), dtype=np.uint64)
-    for word in words.view(np.uint64).T:
+    return mixed(words.view(np.uint64))
+
+
+def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
+    """Return a number for each row of words, as `fingerprints` does."""
+    found = np.zeros(len(rows), dtype=np.uint64)
+    for word in rows.T:
         # The finaliser of MurmurHash3, over what came before and the next word.
         found ^= word
         for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
