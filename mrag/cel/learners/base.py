@@ -30,7 +30,7 @@ time limit, or Ctrl-C."""
 
 _FETCH = 0.7
 """Share of the time limit that reading what the examples reach may take."""
-_SEARCH = 0.92
+_SEARCH = 0.85
 """Share of the time limit after which a search ends."""
 
 _HARDLY = 0.25
@@ -315,7 +315,7 @@ class Learner(ABC):
         if stopped == "time":
             fit.offer_classes()
         found = fit.best()[: self.settings.top]
-        if found and self.settings.confirm and time.monotonic() - started < seconds:
+        if found and self.settings.confirm and time.monotonic() - started < 0.95 * seconds:
             found = self._confirmed(found, problem)
         notes += _shortcomings(found, fit)
         solved, spent = any(h.solved for h in found[:1]), time.monotonic() - started
