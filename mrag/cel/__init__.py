@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
     from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, run_benchmark
     from mrag.cel.evaluation.files import ProblemSet, find_problems, open_knowledge_base
+    from mrag.cel.examples import class_problem, sampled_negatives
     from mrag.cel.explain.satisfied import Reason, why_satisfied
     from mrag.cel.explain.why_not import WhyNot, why_not
     from mrag.cel.learners.base import FitProgress, FitReport, FitState, Learner, LearnerSettings, Stopped
@@ -84,11 +85,13 @@ __all__ = [
     "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or", "Policy",
     "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
     "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some", "Stopped",
-    "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "confusion", "find_concept",
+    "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
+    "find_concept",
     "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learner", "length", "list_concepts",
     "member_differences", "normal", "open_knowledge_base", "order_by_summary", "polish_sentence", "quality",
-    "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark", "sentence",
+    "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark",
+    "sampled_negatives", "sentence",
     "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
     "verbalise", "why_not", "why_satisfied",
 ]  # fmt: skip
@@ -110,6 +113,7 @@ __getattr__, __dir__ = lazy(
         "explain.satisfied": "Reason why_satisfied",
         "explain.why_not": "WhyNot why_not",
         "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
+        "examples": "class_problem sampled_negatives",
         "learners.celoe": "Celoe CeloeSettings",
         "learners.evolearner": "EvoLearner EvoSettings",
         "learners.m_of_n": "MOfN MOfNSettings",

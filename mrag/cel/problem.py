@@ -112,6 +112,7 @@ class LearningProblem:
     Args:
         positives: IRIs of positive examples; kept sorted, each once.
         negatives: IRIs of negative examples; kept sorted, each once.
+        ignored: IRIs of classes that no hypothesis uses, such as one whose definition is learnt.
 
     Raises:
         LearningProblemError: If a set is empty or they share an individual.
@@ -126,10 +127,14 @@ class LearningProblem:
 
     positives: tuple[str, ...]
     negatives: tuple[str, ...]
+    ignored: tuple[str, ...]
 
-    def __init__(self, positives: Iterable[str], negatives: Iterable[str]) -> None:
+    def __init__(
+        self, positives: Iterable[str], negatives: Iterable[str], *, ignored: Iterable[str] = ()
+    ) -> None:
         object.__setattr__(self, "positives", tuple(sorted({str(x) for x in positives})))
         object.__setattr__(self, "negatives", tuple(sorted({str(x) for x in negatives})))
+        object.__setattr__(self, "ignored", tuple(sorted({str(x) for x in ignored})))
         for name, examples in (("positive", self.positives), ("negative", self.negatives)):
             if not examples:
                 raise LearningProblemError(f"There are no {name} examples.", hint="Give at least one.")

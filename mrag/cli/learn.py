@@ -12,8 +12,10 @@ from mrag.cli.shared.learning import (
     FORMATS,
     LIST_FORMATS,
     BottomOption,
+    ClassOption,
     ConceptArgument,
     FormatOption,
+    KeepOption,
     LearnerOption,
     ListFormatOption,
     MaxLengthOption,
@@ -24,6 +26,7 @@ from mrag.cli.shared.learning import (
     PositiveOption,
     PositivesOption,
     QueryOption,
+    QuestionOption,
     RqOption,
     SecondsOption,
     StepsOption,
@@ -59,9 +62,8 @@ def fit(
     negative: NegativeOption = None,
     positives: PositivesOption = None,
     negatives: NegativesOption = None,
-    question: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Take examples from the hits of a search.")
-    ] = None,
+    question: QuestionOption = None,
+    defined: ClassOption = None,
     top: TopOption = 10,
     bottom: BottomOption = 10,
     index: IndexOption = "main",
@@ -80,9 +82,7 @@ def fit(
     format: FormatOption = "dl",
     query: QueryOption = False,
     rq: RqOption = None,
-    keep: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Keep the concept as a class of this name.")
-    ] = None,
+    keep: KeepOption = None,
     explain: Annotated[
         str | None, typer.Option(metavar="IRI", help="Explain why this individual is in the concept or not.")
     ] = None,
@@ -93,20 +93,23 @@ def fit(
 ) -> None:
     """Learn the concept that examples share.
 
-    Examples are IRIs, files of IRIs, or the first and last hits of a search.
+    Examples are IRIs, files of IRIs, hits of a search, or the members of a class. If no negative ones are
+    given, other individuals are drawn.
 
     \b
     Examples:
       mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis
       mrag learn fit --question "triple store with reasoning" --top 5 --bottom 10 --keep reasoners
       mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
+      mrag learn fit --class ex:TripleStore
     """
     check_choice("format", format, FORMATS)
     from mrag.cli.shared.concepts import Learnt, keep_as
     from mrag.cli.shared.reranking import chat_model, polished
 
     with opened(store, kg, lang) as graph:
-        problem = problem_of(graph, positive, negative, positives, negatives, question, top, bottom, index)
+        examples = (positive, negative, positives, negatives, question, top, bottom, index)
+        problem = problem_of(graph, *examples, defined, seed)
         found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k, steps, max_length)
         learnt = Learnt(
             found[0].expression, tuple(found), report, polished(graph, found[0], chat_model(model))

@@ -149,11 +149,25 @@ def test_keeping_listing_using_and_forgetting(home: Path) -> None:
         call("reason")
 
 
+def test_negative_examples_are_drawn_where_none_are_given(home: Path) -> None:
+    done = learn(home, "fit", *(f"-pp:photo{n}" for n in range(1, 5)))
+    assert "No negative examples are given: 12 individuals drawn by seed 0" in done.stderr
+    assert done.stdout == learn(home, "fit", *(f"-pp:photo{n}" for n in range(1, 5))).stdout
+
+
+def test_a_definition_of_a_class_does_without_it(home: Path) -> None:
+    done = learn(home, "fit", "--class", "p:Photo")
+    assert "8 members of the class against 8 other individuals" in done.stderr
+    assert done.stdout.splitlines()[0] == "∃ p:shows.⊤"
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (("fit", "--seed", "0"), "There are no examples"),
-        (("fit", "-p", "p:photo1"), "no negative examples"),
+        (("fit", "-n", "p:photo1"), "no positive examples"),
+        (("fit", "-p", "p:photo1", "--class", "p:Photo"), "has its own examples"),
+        (("fit", "--class", "p:Nothing"), "no members"),
         (("fit", "-p", "p:photo1", "-n", "p:photo1"), "both a positive and a negative"),
         (("fit", "-p", "p:nobody", "-n", "p:photo1"), "no individual"),
         (("fit", "-p", "p:photo1", "-n", "p:photo5", "--learner", "guess"), "No learner"),

@@ -152,6 +152,8 @@ CASES: dict[str, list[list[str]]] = {
         [*EXAMPLES, "--seconds", "1", "--format", "manchester", "--store", "{store}"],
         ["-p", TEXT, "-n", "urn:x:c1", "--store", "{store}"],
         ["--positives", "{missing}", "--store", "{store}"],
+        ["--class", "urn:x:Gadget", "--seconds", "1", "--store", "{store}"],
+        ["-p", "urn:x:c1", "--seconds", "1", "--store", "{store}"],
     ],
     "learn rerank": [
         ["gizmo", "--concept", "<urn:x:Gadget>", "--store", "{store}"],

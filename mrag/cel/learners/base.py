@@ -14,7 +14,7 @@ import numpy as np
 from mrag.cel.problem import MEASURES, ExampleCounts, Hypothesis, LearningProblem, Measure, quality
 from mrag.cel.semantics.bits import Bits, ExampleBits
 from mrag.cel.semantics.counting import confusion
-from mrag.cel.semantics.hierarchy import missing_inferences
+from mrag.cel.semantics.hierarchy import missing_inferences, without
 from mrag.cel.semantics.instances import Mask, World
 from mrag.cel.syntax.expressions import Expression, Named, length
 from mrag.cel.syntax.normal_form import normal
@@ -23,7 +23,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.text.grammar import counted
 
 logger = logging.getLogger(__name__)
-
 Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]
 """Why a learner stopped: a hypothesis without mistakes, nothing left to try, its limit of hypotheses, its
 time limit, or Ctrl-C."""
@@ -209,7 +208,7 @@ class FitState:
         return value
 
     def offer_classes(self) -> None:
-        """Offer the classes alone where a search ended before it had offered anything."""
+        """Offer the classes alone where nothing was offered yet."""
         for named in map(Named, () if self._found else self.world.named):
             self.offer(named, self.count(named))
 
@@ -300,6 +299,7 @@ class Learner(ABC):
         world = World.of(self.kg, problem.examples, steps=steps, until=until, on_step=told)
         fetched = time.monotonic() - started
         notes = missing_inferences(self.kg, world)
+        world = without(world, problem.ignored)
         if cut := world.steps is not None and world.steps < steps:
             notes.append(f"Time and the size of the graph allowed only {world.steps} of {steps} steps.")
         for note in notes:

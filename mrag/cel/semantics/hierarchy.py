@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from copy import copy
+
 import numpy as np
 
 from mrag.cel.semantics.instances import World
@@ -48,3 +51,13 @@ def missing_inferences(kg: KnowledgeGraph, world: World) -> list[str]:
         f"{'is' if lacking == -1 else 'are'} not in its superclass {above}. "
         "Reason over the graph first."
     ]
+
+
+def without(world: World, names: Collection[str]) -> World:
+    """Return a world in which some classes are not known; its individuals stay the same."""
+    if not names:
+        return world
+    found = copy(world)
+    found.classes = {name: held for name, held in world.classes.items() if name not in names}
+    found.named = [name for name in world.named if name not in names]
+    return found

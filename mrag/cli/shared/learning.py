@@ -33,6 +33,16 @@ PositivesOption = Annotated[
 NegativesOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Negative examples, one IRI or CURIE per line.")
 ]
+QuestionOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Take examples from a search's hits.")
+]
+ClassOption = Annotated[
+    str | None,
+    typer.Option("--class", metavar="IRI", help="Define this class: its members against others."),
+]
+KeepOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Keep the concept as a class of this name.")
+]
 TopOption = Annotated[int, typer.Option(min=1, help="First hits of the question taken as positive.")]
 BottomOption = Annotated[int, typer.Option(min=1, help="Last hits of the question taken as negative.")]
 LearnerOption = Annotated[
@@ -114,22 +124,39 @@ def problem_of(
     top: int,
     bottom: int,
     index: str,
+    defined: str | None = None,
+    seed: int = 0,
 ) -> LearningProblem:
-    """Return the learning problem of examples by name, by file and from the hits of a question.
+    """Return the learning problem of examples by name, by file, from the hits of a question, or of a class.
+
+    Where only positive examples are given, negative ones are drawn, and that is said.
 
     Raises:
         LearningProblemError: If there are no examples, or they make no learning problem.
     """
+    from mrag.cel.examples import class_problem, sampled_negatives
     from mrag.cel.problem import LearningProblem
     from mrag.cel.semantics.sparql import individuals_among
     from mrag.errors import LearningProblemError
     from mrag.rdf.terms import iri
     from mrag.retrieval.rankers import Question, SimilarityRanker
+    from mrag.text.grammar import counted
 
     def named(given: list[str] | None, file: Path | None) -> list[str]:
         return [str(iri(x, graph.prefixes)) for x in [*(given or ()), *_lines(file)]]
 
     wanted, unwanted = named(positive, positives), named(negative, negatives)
+    if defined is not None:
+        if wanted or unwanted or question is not None:
+            raise LearningProblemError(
+                "A class has its own examples.", hint="Give --class, or other examples, not both."
+            )
+        problem = class_problem(graph, str(iri(defined, graph.prefixes)), seed=seed)
+        drawn = counted(len(problem.negatives), "other individual")
+        say(
+            f"{counted(len(problem.positives), 'member')} of the class against {drawn}, drawn by seed {seed}."
+        )
+        return problem
     if question is not None:
         hits = SimilarityRanker(graph, index).rank(Question(question), max(100, 2 * (top + bottom)))
         known = individuals_among(graph, [h.iri for h in hits])
@@ -141,6 +168,10 @@ def problem_of(
             "There are no examples.",
             hint="Give some with -p and -n, or --question; see `mrag learn fit --help`.",
         )
+    elif not unwanted:
+        unwanted = sampled_negatives(graph, wanted, seed=seed)
+        drawn = counted(len(unwanted), "individual")
+        say(f"No negative examples are given: {drawn} drawn by seed {seed} from all others stand for them.")
     problem = LearningProblem(wanted, unwanted)
     problem.check(graph)
     return problem
