@@ -274,7 +274,9 @@ def _client(place: str) -> Any:
     except ImportError as error:
         hint = "Install it with `pip install 'mrag[milvus]'`."
         raise ConfigError("Indexes in Milvus need pymilvus.", hint=hint) from error
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs each error that it raises
+    # The client logs each error that it raises, the server of a file each call that it does not know.
+    for name in ("pymilvus", *(() if "://" in place else ("grpc._server",))):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return MilvusClient(uri=place, token=environ.get("MRAG_MILVUS_TOKEN", ""))
     except MilvusException as error:
