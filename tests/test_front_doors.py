@@ -19,8 +19,8 @@ PACKAGES = tuple(
     )
 )  # fmt: skip
 HEAVY = ("langchain_core", "numpy", "onnxruntime", "pyoxigraph", "rdflib")
-# A suite for pytest, which only those who write a store import; the page on stores shows it.
-DEEPER = {"mrag.stores.conformance"}
+# Suites for pytest, which only those who write a store or a backend import; their pages show them.
+DEEPER = {"mrag.stores.conformance", "mrag.index.conformance"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -143,8 +143,8 @@ def test_the_version_is_the_same_everywhere() -> None:
 def test_sparql_stands_in_files_alone() -> None:
     # Generated queries are printed by `printing.py`, the lexer lists the words of the language, and the
     # conformance suite is a test that ships; the list of exceptions is short on purpose. What language models
-    # write is no SPARQL: it is read into a plan.
-    allowed = {"printing.py", "queries.py", "lexer.py"}
+    # write is no SPARQL: it is read into a plan. PostgreSQL is asked in SQL.
+    allowed = {"printing.py", "queries.py", "lexer.py", "postgres.py", "postgres_writing.py"}
     verbs = re.compile(r"\b(SELECT|CONSTRUCT|ASK|INSERT|DELETE)\b.*(\{|\bWHERE\b|\bDATA\b)", re.S)
     found = []
     for path in sorted((ROOT / "mrag").glob("**/*.py")):

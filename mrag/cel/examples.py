@@ -43,7 +43,7 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
     """
     wanted = {*map(str, positives)}
     others = [x for x in instances(kg, Top()) if x not in wanted]
-    chance = random.Random(seed)  # nosec B311: no secret is drawn
+    chance = random.Random(seed)  # nosec B311 # no secret is drawn
     return sorted(chance.sample(others, min(len(others), max(len(wanted), _FEWEST))))
 
 
@@ -86,7 +86,7 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
     others = sampled_negatives(kg, members, seed=seed)
     if not others:
         raise LearningProblemError("All individuals are members of this class.", term=name)
-    chance = random.Random(seed)  # nosec B311: no secret is drawn
+    chance = random.Random(seed)  # nosec B311 # no secret is drawn
     drawn = (chance.sample(some, min(len(some), most)) for some in (members, others))
     return LearningProblem(*drawn, ignored=_alike(kg, name))
 
