@@ -245,3 +245,5 @@ await scenarios[scenario]().catch((error) => {
   console.error(error.stack, error.config?.method, error.config?.url, typeof said?.pipe === "function" ? "" : said);
   process.exit(1);
 });
+// The connections that the driver keeps alive would hold Node for half a minute.
+process.exit(0);
