@@ -74,6 +74,9 @@ def serve(
     media: Annotated[
         Path | None, typer.Option(help="Folder of the image files that the graph names.", metavar="FOLDER")
     ] = None,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Log each request as a line of JSON, without its text.")
+    ] = False,
     lang: LanguageOption = DEFAULT_LANGUAGES,
 ) -> None:
     """Serve the graph over HTTP, with a page to explore it.
@@ -85,6 +88,7 @@ def serve(
       mrag serve
       mrag serve --store oxigraph:./data --update --token-file token.txt
       mrag serve --store fuseki:http://localhost:3030/ds --workers 4
+      mrag serve --log-requests 2> requests.jsonl
     """
     from mrag.config import Settings
     from mrag.errors import ConfigError
@@ -120,6 +124,7 @@ def serve(
         ranker=ranker,
         model=Settings.from_env(model=model).model,
         media=media,
+        log_requests=log_requests,
         **given,
     )
     if not settings.local and settings.token is None:

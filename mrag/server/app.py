@@ -22,6 +22,7 @@ from mrag.server.inference import HEADER, InferenceState
 from mrag.server.protect import AccessGuard, allowed, crash, http_error, mrag_error
 from mrag.server.protocols import graph_store as graphs
 from mrag.server.protocols import graphdb, rdf4j, sparql, transactions
+from mrag.server.protocols.metrics import Observed, ServerMetrics, ready, show
 from mrag.server.settings import ServerSettings
 from mrag.server.web import assets as pages
 from mrag.server.web import routes as api
@@ -31,7 +32,7 @@ logger = logging.getLogger(__name__)
 Handler = Callable[[Request], Awaitable[Response]]
 
 _ALL = ("GET", "POST", "PUT", "DELETE")
-_RAISED = ["MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
+_RAISED = ["X-Request-ID", "MRAG-Added", "MRAG-Removed", "MRAG-Inferred", HEADER, "Location", "Authorization"]
 
 
 def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
@@ -60,13 +61,16 @@ def create_app(kg: KnowledgeGraph, settings: ServerSettings) -> Starlette:
             expose_headers=_RAISED,
         )
         middleware.insert(0, cors)
+    metrics = ServerMetrics()
+    middleware.insert(0, Middleware(Observed, metrics=metrics))
     app = Starlette(
         routes=[*_routes(), *api.routes(kg, settings), *pages.routes()],
         middleware=middleware,
         exception_handlers={MragError: mrag_error, HTTPException: http_error, Exception: crash},
         lifespan=_lifespan,
     )
-    app.state.engine = Engine(kg, settings)
+    app.state.engine, app.state.metrics = Engine(kg, settings), metrics
+    metrics.watch(app.state.engine)
     app.state.transactions = transactions.Transactions(settings.shared)
     return app
 
@@ -90,6 +94,8 @@ def _routes() -> Sequence[BaseRoute]:
         _route("/graphs", graphs.graph_store, *_ALL),
         _route("/graphs/{name:path}", graphs.named_graph, *_ALL),
         _route("/health", _health, "GET"),
+        _route("/ready", ready, "GET"),
+        _route("/metrics", show, "GET"),
         _route("/protocol", rdf4j.protocol, "GET"),
         _route("/repositories", rdf4j.repositories, "GET"),
         _route(one, rdf4j.query, *_ALL),

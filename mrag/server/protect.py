@@ -33,11 +33,12 @@ from mrag.errors import (
     StoreError,
     TermError,
 )
+from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
-_OPEN = ("/", "/health", "/rest/login", "/favicon.ico")
+_OPEN = ("/", "/health", "/ready", "/rest/login", "/favicon.ico")
 _OPEN_UNDER = ("/page/", "/rest/login/")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LONGEST_URI = 32_768
@@ -74,9 +75,12 @@ def of_error(error: MragError) -> Response:
     return failure(400, error.message, error.hint)
 
 
-async def mrag_error(_request: Request, error: Exception) -> Response:
+async def mrag_error(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error of mrag."""
-    return of_error(error) if isinstance(error, MragError) else await crash(_request, error)
+    if not isinstance(error, MragError):
+        return await crash(request, error)
+    count_error(request, error)
+    return of_error(error)
 
 
 async def http_error(_request: Request, error: Exception) -> Response:
@@ -90,7 +94,8 @@ async def http_error(_request: Request, error: Exception) -> Response:
 
 async def crash(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error nobody expected."""
-    logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    name = request.scope.get("state", {}).get("request_id", "")
+    logger.error("%s %s failed (request %s)", request.method, request.scope["path"], name, exc_info=error)
     return failure(500, "The server could not answer; its log says why.")
 
 

@@ -80,6 +80,8 @@ def serve(
     url = address_of(bound)
     config = config_of(create_app(kg, settings), settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    if settings.log_requests:
+        _log_requests()
     server = _Server(
         config,
         lambda: listening(url) if listening else None,
@@ -142,6 +144,15 @@ def listen(settings: ServerSettings) -> socket.socket:
             hint="Another server may have the port. Choose one with --port.",
         ) from error
     return bound
+
+
+def _log_requests() -> None:
+    """Have each request logged as it is, one line for each."""
+    requests = logging.getLogger("mrag.requests")
+    requests.setLevel(logging.INFO)
+    requests.propagate = False
+    if not requests.handlers:
+        requests.addHandler(logging.StreamHandler())
 
 
 def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:

@@ -56,6 +56,7 @@ class ServerSettings:
         grace: Seconds that running requests get when the server stops.
         patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
+        log_requests: Whether each request is logged on the error output, as a line of JSON.
         shared: Folder that several processes which serve one graph share; None for a single process.
 
     Raises:
@@ -89,6 +90,7 @@ class ServerSettings:
     grace: float = 3.0
     patience: Patience = Patience()
     media: Path | None = None
+    log_requests: bool = False
     shared: Path | None = None
 
     def __post_init__(self) -> None:

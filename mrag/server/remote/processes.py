@@ -20,6 +20,7 @@ from pathlib import Path
 
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.server.protocols.metrics import MULTIPROCESS
 from mrag.server.settings import ServerSettings
 from mrag.storage.files import lock
 
@@ -129,6 +130,10 @@ def _work(
     parent: int,
 ) -> None:
     """Serve in a process of its own, and not longer than its parent lives."""
+    if settings.shared is not None:
+        counts = settings.shared / "metrics"
+        counts.mkdir(exist_ok=True)
+        os.environ[MULTIPROCESS] = str(counts)  # read when prometheus_client is imported
     from mrag.server.running import serve
 
     def watch() -> None:

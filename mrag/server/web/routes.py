@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from mrag.retrieval.rankers import Ranker
     from mrag.retrieval.routing import How
+    from mrag.server.protocols.metrics import ServerMetrics
     from mrag.server.settings import ServerSettings
 
 HOWS = ("auto", "plan", "read")
@@ -270,21 +272,26 @@ class Api:
             )
             return Prepared(None, found, resolve(model), why)
 
+        began = time.perf_counter()
         ready = await self._run(self.askers, prepare)
         headers = {
             "Cache-Control": "no-store",
             "X-Accel-Buffering": "no",
             "X-Content-Type-Options": "nosniff",
         }
-        return StreamingResponse(self._lines(ready), media_type="application/x-ndjson", headers=headers)
+        metrics: ServerMetrics = request.app.state.metrics
+        lines = self._lines(ready, lambda way: metrics.answered(way, time.perf_counter() - began))
+        return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
-    async def _lines(self, ready: Prepared) -> AsyncIterator[str]:
+    async def _lines(self, ready: Prepared, answered: Callable[[str], None]) -> AsyncIterator[str]:
         parts = events(self.kg, ready, self.media)
         try:
             while True:
                 event = await self._run(self.askers, next, parts, None)
                 if event is None:
                     return
+                if event["event"] == "answer":
+                    answered(event["answer"]["way"])
                 yield json.dumps(event, ensure_ascii=False) + "\n"
         except Exception as error:  # the status has been sent, so the stream itself says what happened
             yield json.dumps({"event": "error", "error": problem(error)}, ensure_ascii=False) + "\n"

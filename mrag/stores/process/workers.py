@@ -80,6 +80,7 @@ class WorkerPool:
         memory: Most bytes that a worker may take for what others ask, 0 for no cap.
         guard: Held while the store is copied and its state is noted.
         note: Returns what is to be known of the store's state.
+        killed: How many workers were ended in the middle of a query.
     """
 
     def __init__(self, store: OxigraphStore, size: int = 2) -> None:
@@ -87,6 +88,7 @@ class WorkerPool:
         self.guard: AbstractContextManager[Any] = nullcontext()
         self.note: Callable[[], Any] = lambda: None
         self._steady = self._closed = False
+        self.killed = 0
         self._store = weakref.ref(store)
         self._size = size
         self._slots = threading.BoundedSemaphore(size)
@@ -285,6 +287,7 @@ class WorkerPool:
     def discard(self, worker: Worker) -> None:
         """End a worker, in the middle of a query if need be."""
         with self._lock:
+            self.killed += 1
             self._busy.discard(worker)
         self._end(worker)
 

@@ -1,0 +1,256 @@
+"""What the server can be watched by: Prometheus metrics, a log of requests, and their identifiers.
+
+Questions and queries are neither logged nor counted by their text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mrag.errors import IndexError_, MragError
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+    from mrag.server.engine import Engine
+
+logger = logging.getLogger("mrag.requests")
+
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+"""Names the folder in which the processes of one server share what they count."""
+
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_ELSEWHERE = "other"
+"""Stands for addresses that there are not, so that nobody can make the metrics grow."""
+
+
+class ServerMetrics:
+    """Counts what a server does.
+
+    Example:
+        >>> metrics = ServerMetrics()
+        >>> metrics.answered("plan", 0.02)
+        >>> b'mrag_answer_seconds_count{way="plan"} 1.0' in metrics.text()
+        True
+    """
+
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+
+        self._registry = CollectorRegistry()
+        self._states: list[_State] = []
+        self._requests = Histogram(
+            "mrag_request_seconds",
+            "Time until a request was answered, by route.",
+            ("method", "route", "status"),
+            registry=self._registry,
+            buckets=_BUCKETS,
+        )
+        self._answers = Histogram(
+            "mrag_answer_seconds",
+            "Time until a question was answered, by the way that was taken.",
+            ("way",),
+            registry=self._registry,
+            buckets=_BUCKETS,
+        )
+        self._errors = Counter(
+            "mrag_errors",
+            "Errors that ended a request, by kind; QueryRefused are those of the read gate.",
+            ("kind",),
+            registry=self._registry,
+        )
+
+    def observed(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            method: Its method.
+            route: The pattern of its address.
+            status: Status of the answer.
+            seconds: How long it took.
+        """
+        self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def answered(self, way: str, seconds: float) -> None:
+        """Count an answer to a question.
+
+        Args:
+            way: The way that was taken, as `plan` or `read`.
+            seconds: How long it took.
+        """
+        self._answers.labels(way).observe(seconds)
+
+    def failed(self, error: Exception) -> None:
+        """Count an error that ended a request."""
+        self._errors.labels(type(error).__name__).inc()
+
+    def watch(self, engine: Engine) -> None:
+        """Have each reading of the metrics look at a graph, its index and its workers, too."""
+        self._states.append(_State(engine))
+        self._registry.register(self._states[-1])
+
+    def text(self) -> bytes:
+        """Return the metrics in Prometheus' text format, those of all processes that share a folder."""
+        from prometheus_client import CollectorRegistry, generate_latest
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        if MULTIPROCESS not in os.environ:
+            return bytes(generate_latest(self._registry))
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        for state in self._states:
+            registry.register(state)
+        return bytes(generate_latest(registry))
+
+
+class _State:
+    """What there is at the moment when the metrics are read."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the state of graph, index and workers."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        engine, record = self._engine, self._engine.record
+        numbers = {
+            "mrag_graph_triples": (record.triples, "Asserted triples."),
+            "mrag_graph_revision": (record.revision, "Revision of the graph."),
+            "mrag_graph_reasoned": (
+                not record.outdated,
+                "Whether what was inferred belongs to the present triples.",
+            ),
+            "mrag_queries_running": (engine.slots.running, "Queries that are being answered."),
+            "mrag_queries_waiting": (engine.slots.waiting, "Queries that wait for a worker."),
+        }
+        for name, (value, meaning) in (numbers | self._index()).items():
+            yield GaugeMetricFamily(name, meaning, float(value))
+        if engine.pool is not None:
+            meaning = "Worker processes that were killed, at a deadline for the most part."
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
+
+    def _index(self) -> dict[str, tuple[float, str]]:
+        from mrag.index.similarity import SimilarityIndexes
+
+        engine = self._engine
+        try:
+            info = SimilarityIndexes.of(engine.kg).info(engine.settings.index)
+        except IndexError_:
+            return {"mrag_index_documents": (0, "Documents of the similarity index.")}
+        behind = 0 if info.revision is None else engine.record.revision - info.revision
+        return {
+            "mrag_index_documents": (info.documents or 0, "Documents of the similarity index."),
+            "mrag_index_stale": (info.stale, "Whether the graph has changed since it was built."),
+            "mrag_index_revisions_behind": (behind, "Changes of the graph since it was built."),
+        }
+
+
+class Observed:
+    """Gives each request an identifier, counts it, and logs it.
+
+    Args:
+        app: The application behind it.
+        metrics: What counts.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status, size = time.perf_counter(), 500, 0
+        given = Headers(scope=scope).get("x-request-id", "")
+        name = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = name
+
+        async def giving(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = name
+            size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, giving)
+        finally:
+            seconds = time.perf_counter() - began
+            method = scope["method"] if scope["method"] in _METHODS else _ELSEWHERE
+            self._metrics.observed(method, _route_of(scope), status, seconds)
+            if logger.isEnabledFor(logging.INFO):
+                about: dict[str, Any] = {
+                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "id": name,
+                }
+                about |= {"method": scope["method"], "path": scope["path"], "status": status}
+                about |= {"seconds": round(seconds, 4), "bytes": size}
+                logger.info("%s", json.dumps(about))
+
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+
+
+def _route_of(scope: Scope) -> str:
+    endpoint, app = scope.get("endpoint"), scope.get("app")
+    if endpoint is None or not isinstance(app, Starlette):
+        return _ELSEWHERE
+    known: dict[Any, str] | None = getattr(app.state, "patterns", None)
+    if known is None:
+        known = app.state.patterns = {r.endpoint: r.path for r in app.routes if isinstance(r, Route)}
+    return known.get(endpoint, _ELSEWHERE)
+
+
+def count_error(request: Request, error: MragError) -> None:
+    """Count an error in the metrics of the application that a request was sent to."""
+    metrics = getattr(request.app.state, "metrics", None)
+    if isinstance(metrics, ServerMetrics):
+        metrics.failed(error)
+
+
+async def show(request: Request) -> Response:
+    """Handle `/metrics`."""
+    from anyio import to_thread
+    from prometheus_client import CONTENT_TYPE_LATEST
+
+    metrics: ServerMetrics = request.app.state.metrics
+    return Response(await to_thread.run_sync(metrics.text), media_type=CONTENT_TYPE_LATEST)
+
+
+async def ready(request: Request) -> Response:
+    """Handle `/ready`: whether requests may be sent here, and how old what they are answered from is."""
+    from anyio import to_thread
+
+    engine: Engine = request.app.state.engine
+    fine = await engine.alive()
+    index = await to_thread.run_sync(_index_state, engine)
+    about = {"status": "ok" if fine else "failing", "revision": engine.record.revision, "index": index}
+    return JSONResponse(about, 200 if fine else 503)
+
+
+def _index_state(engine: Engine) -> str:
+    from mrag.index.similarity import SimilarityIndexes
+
+    try:
+        return "stale" if SimilarityIndexes.of(engine.kg).info(engine.settings.index).stale else "fresh"
+    except IndexError_:
+        return "missing"
