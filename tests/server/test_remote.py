@@ -16,7 +16,7 @@ import httpx
 import psutil
 import pytest
 import requests
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
@@ -195,6 +195,12 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests_=_REQUESTS)
+@example(  # what only a named graph holds is in the default graph too
+    requests_=[
+        "INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:p> <urn:b> } }",
+        "DELETE { <urn:a> ?p ?o } INSERT { <urn:a> ?p <urn:c> } WHERE { <urn:a> ?p ?o }",
+    ]
+)
 def test_updates_come_to_the_same_as_in_an_embedded_store(twin: str, requests_: list[str]) -> None:
     with mrag.connect() as here, mrag.connect(twin) as there:
         there.clear()

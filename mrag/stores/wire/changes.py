@@ -118,7 +118,8 @@ class RemoteChanges(Changes):
         )
 
     def _exists(self, graph: str) -> bool:
-        return graph in (*self.layout.asserted, *self.layout.contexts, *self.layout.inferred)
+        layout = self.layout
+        return graph in (*layout.asserted, layout.merged, *layout.contexts, *layout.inferred)
 
     def _any(self, graph: str) -> bool:
         changed = [there for q, there in self._log.items() if q.graph_name == self._node(graph)]
