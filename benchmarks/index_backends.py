@@ -1,6 +1,6 @@
 """Build time, recall@10 against an exact search, and time of a query, for each backend of an index.
 
-    python benchmarks/index_backends.py --documents 20000 qdrant:/tmp/qdrant milvus:/tmp/milvus.db
+    python benchmarks/index_backends.py --documents 20000 qdrant:FOLDER milvus:FILE.db
     python benchmarks/index_backends.py --postgres          # a server of the package `pgserver`
 
 The documents are sentences of words of this repository's documentation, frequent ones more often, and the

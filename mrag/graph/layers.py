@@ -198,8 +198,8 @@ class GraphLayers:
         with self.landing:
             if not self.as_found:
                 after, before = replace(after, kept=True), self.revision
-                known = touched is not None and before < after.revision
-                kept = entry(self.iri, before, after.revision, touched) if touched and known else ""
+                later = before < after.revision
+                kept = entry(self.iri, before, after.revision, touched) if touched and later else ""
                 self.store.update(";\n".join(p for p in (record_update(self.iri, after), also, kept) if p))
             self.written(after, changed=changed)
 

@@ -56,6 +56,8 @@ def changed_documents(
         extra: What the index keeps of its last build.
         ids: The IRIs of its documents.
     """
+    if not (isinstance(kg.store, OxigraphStore) and kg.record.kept):
+        return None  # others may have changed the triples, which no record says
     now = state_of(kg, definition)
     if definition.select or not set(definition.queries) <= {*_QUERIES} or "naming" not in extra:
         return None

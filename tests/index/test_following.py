@@ -16,6 +16,7 @@ from mrag.index import following, similarity
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
 from mrag.rdf.terms import Triple
+from tests.servers import oxigraph_server
 
 E = "http://example.org/"
 THINGS = [*(f"{E}a{n}" for n in range(4)), "http://other.example/red_coat", f"{E}SmallDog"]
@@ -140,3 +141,16 @@ def test_a_change_of_many_entities_or_of_inferences_breaks_the_chain(graph: mrag
     graph.insert([Triple(URIRef(f"{E}z"), URIRef(E + "near"), URIRef(f"{E}x1"))])
     graph.reason()
     assert changes() is not None
+
+
+def test_what_others_write_on_a_server_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mrag.index.backends.places.user_data_path", lambda name: tmp_path / name)
+    with oxigraph_server(tmp_path, memory=True) as url, mrag.connect(url) as kg:
+        kg.insert([Triple(URIRef(E + "a"), RDFS.label, Literal("A red dress"))])
+        kg.index(model="none")
+        # No record says so, and there are as many triples as before.
+        [graph] = kg.record.asserted
+        kg.store.clear(graph)
+        kg.store.insert(b'<http://example.org/a> <%s> "A blue coat" .\n' % str(RDFS.label).encode(), graph)
+        assert kg.index(model="none").changed == 1
+        assert held(SimilarityIndexes.of(kg).get())[E + "a"].endswith("A blue coat")
