@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mrag.cel.examples import class_problem, sampled_negatives
     from mrag.cel.explain.satisfied import Reason, why_satisfied
     from mrag.cel.explain.why_not import WhyNot, why_not
+    from mrag.cel.feedback import Feedback, FeedbackSettings, MarkedConcept, learn_from_marks
     from mrag.cel.learners.base import FitProgress, FitReport, FitState, Learner, LearnerSettings, Stopped
     from mrag.cel.learners.celoe import Celoe, CeloeSettings
     from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
@@ -81,15 +82,17 @@ __all__ = [
     "Celoe", "CeloeSettings", "ClassExpressionReranker", "ClassFilter", "ConceptClassifier", "DataOnly",
     "DataRange", "DataSome",
     "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression",
+    "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
-    "LearningProblem", "MOfN", "MOfNSettings", "Named", "Not", "OneOf", "Only", "Or", "Policy",
-    "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
+    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "OneOf", "Only", "Or",
+    "Policy", "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
     "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some", "Stopped",
     "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
     "find_concept",
     "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
-    "instances_among", "instances_query", "keep_concept", "learner", "length", "list_concepts",
-    "member_differences", "normal", "open_knowledge_base", "order_by_summary", "polish_sentence", "quality",
+    "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
+    "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
+    "polish_sentence", "quality",
     "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark",
     "sampled_negatives", "sentence",
     "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
@@ -112,6 +115,7 @@ __getattr__, __dir__ = lazy(
         "evaluation.files": "ProblemSet find_problems open_knowledge_base",
         "explain.satisfied": "Reason why_satisfied",
         "explain.why_not": "WhyNot why_not",
+        "feedback": "Feedback FeedbackSettings MarkedConcept learn_from_marks",
         "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
         "examples": "class_problem sampled_negatives",
         "learners.celoe": "Celoe CeloeSettings",

@@ -146,6 +146,20 @@ class Writer:
         self.follow()
         return report
 
+    async def make(self, work: Callable[[], T]) -> T:
+        """Make a change other than by an update, alone, and bring up to date what follows from it.
+
+        Args:
+            work: Changes the graph, whole or not at all.
+
+        Raises:
+            HTTPException: 403 if updates are off, 503 if others were being made until the deadline.
+        """
+        self.writable()
+        made = await self._alone(work, time.monotonic() + self.settings.seconds)
+        self.follow()
+        return made
+
     def follow(self) -> None:
         """Bring inferences, where the graph has been reasoned over, and the index up to date meanwhile."""
         self._changed.set()

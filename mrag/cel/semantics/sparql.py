@@ -110,6 +110,19 @@ def instances_query(expression: Expression, given: Sequence[str] | None = None) 
     return to_sparql(Select((X,), Group(tuple(members(expression, given))), distinct=True))
 
 
+def count_query(expression: Expression) -> str:
+    """Return the query for how many named individuals an expression holds, as `?n`.
+
+    Example:
+        >>> from mrag.cel.syntax.expressions import Named
+        >>> print(count_query(Named("urn:A")))
+        SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE
+        { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x)) }
+    """
+    counted = (Count(X, distinct=True), var("n"))
+    return to_sparql(Select((counted,), Group(tuple(members(expression)))))
+
+
 def members(
     expression: Expression, given: Sequence[str] | None = None, *, known: bool = False
 ) -> list[Pattern]:

@@ -69,12 +69,22 @@ export async function getJson(path, values = {}) {
   return (await request(query ? `${path}?${query}` : path)).json();
 }
 
+export async function postJson(path, body, signal) {
+  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
+  return (await request(path, options)).json();
+}
+
+// The classes that were kept from marks; they change while the page is open.
+export function keptConcepts() {
+  return getJson("/api/concepts");
+}
+
 // Calls back with each event of the answer as it arrives.
-export async function ask({ question, how, reading, follows }, onEvent, signal) {
+export async function ask({ question, how, reading, follows, ranker, only }, onEvent, signal) {
   const response = await request("/api/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ question, how, reading, follows }),
+    body: JSON.stringify({ question, how, reading, follows, ranker: ranker || undefined, class: only || undefined }),
     signal,
   });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,9 +1,11 @@
 // Ask: a question, its answer as it is written, what it rests on, and where that stands in the graph.
 
 import { ask, once } from "./api.js";
+import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
-import { byId, h, plural, problemBox, show } from "./dom.js";
+import { byId, entityLink, h, plural, problemBox, show } from "./dom.js";
 import { imageStrip } from "./images.js";
+import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
 
@@ -15,14 +17,21 @@ let running = null;
 let shown = null;
 let leave = null;
 let before = [];
+let choices = null;
 
 export function start(go) {
   leave = go;
+  choices = makeChoices("ask", () => {
+    // What is computed cannot be ranked otherwise.
+    if (byId("how").value === "plan") byId("how").value = "auto";
+  });
+  byId("ask-how").append(" ", choices.element);
   byId("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const question = byId("question").value.trim();
     if (!question) return byId("question").focus();
-    const asked = { question, how: byId("how").value, reading: 1, after: [] };
+    const how = byId("how").value;
+    const asked = { question, how, reading: 1, after: [], ...(how === "plan" ? {} : choices.values()) };
     answers.delete(key(asked));
     shown = null;
     go("ask", address(asked));
@@ -41,17 +50,19 @@ export function start(go) {
 const STOPPED = "stopped by the reader";
 
 // What is asked stands in the address, without what goes without saying.
-function address({ question, how, reading, after }) {
+function address({ question, how, reading, after, ranker, only }) {
   return {
     q: question,
     ...(how === "auto" ? {} : { how }),
     ...(reading === 1 ? {} : { reading: String(reading) }),
+    ...(ranker ? { ranker } : {}),
+    ...(only ? { only } : {}),
     ...(after.length ? { after: JSON.stringify(after) } : {}),
   };
 }
 
 function key(asked) {
-  return JSON.stringify([asked.question, asked.how, asked.reading, asked.after]);
+  return JSON.stringify([asked.question, asked.how, asked.reading, asked.after, asked.ranker || "", asked.only || ""]);
 }
 
 // The questions before, each with the number of its reading; an address may hold anything.
@@ -85,7 +96,8 @@ export async function enter(values) {
   const question = (values.q || "").trim();
   const how = WAYS.has(values.how) ? values.how : "auto";
   const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 1;
-  const asked = { question, how, reading, after: questionsBefore(values.after) };
+  const asked = { question, how, reading, after: questionsBefore(values.after), ranker: values.ranker, only: values.only };
+  choices.enter(values);
   byId("question").value = question;
   byId("how").value = how;
   if (key(asked) === shown) return;
@@ -118,7 +130,7 @@ async function write(asked) {
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
   place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
-  for (const id of ["cited", "ask-picture", "ask-images", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
+  for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   let whole = {};
   try {
@@ -158,7 +170,7 @@ async function write(asked) {
   }
 }
 
-function finish({ answer, pictures, images, hits = [] }, asked) {
+function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   const place = byId("answer");
   place.setAttribute("aria-busy", "false");
   const chips = (sentence) => sentence.citations.map((id) => [" ", chip(byCitation(answer).get(id))]);
@@ -199,6 +211,7 @@ function finish({ answer, pictures, images, hits = [] }, asked) {
     }
   };
   surroundings(pictures, hits, cited, ids);
+  markable(hits.length ? hits : listed, asked);
   show(byId("ask-images"), images.length);
   byId("ask-images").querySelector(".images").replaceChildren(...imageStrip(images));
 }
@@ -225,6 +238,14 @@ function surroundings(pictures, hits, cited, ids) {
     ),
   );
   if (order.length) choose(order[0]);
+}
+
+// What was found can be marked, so that the concept behind it is learnt.
+function markable(hits, asked) {
+  show(byId("ask-found"), hits.length > 1);
+  const line = (hit) => h("p", { class: "found" }, entityLink(hit.iri, hit.label), hit.types?.length ? h("span", { class: "hint" }, ` ${hit.types.map((type) => type.label).join(", ")}`) : null);
+  const only = (iri) => leave("ask", address({ ...asked, how: "auto", reading: 1, after: [], only: iri }));
+  byId("ask-found-hits").replaceChildren(hits.length > 1 ? learnable(hits, line, only) : "");
 }
 
 function wayOf(answer) {

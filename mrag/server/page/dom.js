@@ -54,6 +54,10 @@ export function entityLink(iri, label, attributes) {
   return h("a", { href: `#/explore?iri=${encodeURIComponent(iri)}`, title: iri, ...attributes }, label);
 }
 
+export function percent(share) {
+  return `${Math.round(100 * share)} %`;
+}
+
 export function plural(count, one, many) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -2,17 +2,27 @@
 
 import { getJson, once } from "./api.js";
 import { badge, byId, entityLink, h, plural, problemBox } from "./dom.js";
+import { makeChoices } from "./choices.js";
 import { imageStrip } from "./images.js";
+import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
 
 let turn = 0;
+let choices = null;
+let leave = null;
 
 export function start(go) {
+  leave = go;
+  choices = makeChoices("explore", () => {
+    const text = byId("sought").value.trim();
+    if (text) go("explore", { q: text, ...choices.values() });
+  });
+  byId("explore-how").append(choices.element);
   byId("explore-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = byId("sought").value.trim();
-    if (text) go("explore", { q: text });
+    if (text) go("explore", { q: text, ...choices.values() });
     else byId("sought").focus();
   });
 }
@@ -22,6 +32,7 @@ export async function enter(values) {
   const places = ["explore-problem", "explore-start", "explore-hits", "explore-entity"].map(byId);
   const [problem, begin, found, entity] = places;
   byId("sought").value = values.q || "";
+  choices.enter(values);
   try {
     if (values.iri) {
       const about = await getJson("/api/entity", { iri: values.iri });
@@ -33,10 +44,10 @@ export async function enter(values) {
       title.focus({ preventScroll: true });
       window.scrollTo(0, 0);
     } else if (values.q) {
-      const { hits } = await getJson("/api/search", { q: values.q });
+      const { hits } = await getJson("/api/search", { q: values.q, k: "20", ...(values.ranker ? { ranker: values.ranker } : {}), ...(values.only ? { class: values.only } : {}) });
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
-      found.replaceChildren(...results(hits));
+      found.replaceChildren(...results(hits, values));
     } else {
       const overview = await once("/api/overview");
       if (mine !== turn) return;
@@ -59,23 +70,19 @@ function classes(found) {
   ];
 }
 
-function results(hits) {
+function results(hits, values) {
   if (!hits.length) return [h("p", { class: "note" }, "Nothing in the graph fits these words.")];
   return [
     h("h2", { class: "unseen" }, plural(hits.length, "entity", "entities")),
-    h(
-      "ol",
-      { class: "hits" },
-      hits.map((hit) =>
-        h(
-          "li",
-          { class: "card" },
-          h("h3", {}, entityLink(hit.iri, hit.label)),
-          types(hit),
-          hit.description ? h("p", { class: "description" }, hit.description) : null,
-          h("p", { class: "hint" }, "Found by ", hit.reasons.join("; ")),
-        ),
-      ),
+    learnable(
+      hits,
+      (hit) => [
+        h("h3", {}, entityLink(hit.iri, hit.label)),
+        types(hit),
+        hit.description ? h("p", { class: "description" }, hit.description) : null,
+        h("p", { class: "hint" }, "Found by ", hit.reasons.join("; ")),
+      ],
+      (iri) => leave("explore", { q: values.q, ...(values.ranker ? { ranker: values.ranker } : {}), only: iri }),
     ),
   ];
 }

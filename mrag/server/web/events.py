@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _IMAGES = 60
 _PICTURES = 12
+_LISTED = 200
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,16 @@ def events(kg: KnowledgeGraph, ready: Prepared, folder: Path | None) -> Generato
         yield from (
             {"event": "text", "text": sentence.before + str(sentence)} for sentence in ready.given.sentences
         )
-        yield {"event": "answer", **_whole(ready.given, ready.given.context, display, folder)}
+        yield {"event": "answer", **_whole(kg, ready.given, ready.given.context, display, folder)}
     elif ready.found is not None:
         hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
-        yield {"event": "found", "hits": ranked(hits)}
+        yield {"event": "found", "hits": ranked(kg, hits)}
         for part in stream(kg, ready.found, model=ready.chat or "none"):
             if isinstance(part, str):
                 yield {"event": "text", "text": part}
             else:
                 part = replace(part, why=ready.why)
-                yield {"event": "answer", **_whole(part, ready.found.context, display, folder)}
+                yield {"event": "answer", **_whole(kg, part, ready.found.context, display, folder)}
 
 
 def hit(
@@ -89,14 +90,22 @@ def hit(
     return {**head(kg, iri, out, display), "score": float(score), "reasons": list(reasons)}
 
 
-def ranked(hits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Number hits from 1.
+def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Number hits from 1, and say which are individuals, of which a concept can be learnt.
 
     Example:
-        >>> ranked([{"iri": "urn:a"}])
-        [{'iri': 'urn:a', 'rank': 1}]
+        >>> import mrag
+        >>> with mrag.connect() as kg:
+        ...     ranked(kg, [{"iri": "urn:a"}])
+        [{'iri': 'urn:a', 'rank': 1, 'individual': False}]
     """
-    return [{**found, "rank": rank} for rank, found in enumerate(hits, start=1)]
+    from mrag.cel.semantics.sparql import individuals_among
+
+    known = individuals_among(kg, [found["iri"] for found in hits])
+    return [
+        {**found, "rank": rank, "individual": found["iri"] in known}
+        for rank, found in enumerate(hits, start=1)
+    ]
 
 
 def images(statements: Iterable[Statement], folder: Path | None, display: Display) -> list[dict[str, Any]]:
@@ -119,7 +128,9 @@ def images(statements: Iterable[Statement], folder: Path | None, display: Displa
     ]
 
 
-def _whole(given: Answer, context: Context, display: Display, folder: Path | None) -> dict[str, Any]:
+def _whole(
+    kg: KnowledgeGraph, given: Answer, context: Context, display: Display, folder: Path | None
+) -> dict[str, Any]:
     answer = given.to_json()
     labels = {line.id: list(line.labels) for line in given.context.lines}
     for citation in answer["citations"]:
@@ -140,9 +151,22 @@ def _whole(given: Answer, context: Context, display: Display, folder: Path | Non
     ]
     return {
         "answer": answer,
+        "listed": _listed(kg, given, display),
         "pictures": [p for p in pictures if p["edges"]],
         "images": images(statements, folder, display),
     }
+
+
+def _listed(kg: KnowledgeGraph, given: Answer, display: Display) -> list[dict[str, Any]]:
+    """Return the entities that a computed answer lists, in its order, so that they can be marked."""
+    if given.computed is None or not given.computed.rows:
+        return []
+    rows = given.computed.rows
+    first = next((at for at, cell in enumerate(rows[0]) if isinstance(cell.term, URIRef)), None)
+    if first is None:
+        return []
+    found = dict.fromkeys(str(row[first].term) for row in rows if isinstance(row[first].term, URIRef))
+    return ranked(kg, [{"iri": iri, "label": display.entity(iri)} for iri in list(found)[:_LISTED]])
 
 
 def _centres(given: Answer, context: Context, display: Display) -> list[tuple[str, str, list[Line]]]:

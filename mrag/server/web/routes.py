@@ -7,7 +7,6 @@ validates it, and never a part of a query. Work runs on threads, so that the eve
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -23,7 +22,8 @@ from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
-from mrag.server.web import media, overview
+from mrag.server.web import concepts, media, overview
+from mrag.server.web.choice import Rankers
 from mrag.server.web.events import Prepared, events, hit, images, ranked
 from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
 from mrag.server.web.validation import (
@@ -46,7 +46,6 @@ from mrag.server.web.validation import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mrag.retrieval.rankers import Ranker
     from mrag.retrieval.routing import How
     from mrag.server.protocols.metrics import ServerMetrics
     from mrag.server.settings import ServerSettings
@@ -79,6 +78,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
         "queries": api.queries,
         "search": api.search,
         "entity": api.entity,
+        "rankers": api.choice.known,
     }
     found: list[BaseRoute] = [
         Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in reads.items()
@@ -86,7 +86,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
-    return found
+    return [*found, *concepts.routes(api)]
 
 
 T = TypeVar("T")
@@ -105,18 +105,21 @@ class Api:
         self.kg = kg
         self.settings = settings
         self.media = settings.media
-        self.readers = Slots(_READERS, settings.queue, "readers")
-        self.askers = Slots(_ASKERS, settings.queue, "questions")
-        self.provers = Slots(_PROVERS, settings.queue, "proofs")
-        self._ranks: Ranker | None = None
-        self._making = threading.Lock()
+        self.readers = self.slots(_READERS, "readers")
+        self.askers = self.slots(_ASKERS, "questions")
+        self.provers = self.slots(_PROVERS, "proofs")
+        self.choice = Rankers(kg, settings)
+
+    def slots(self, number: int, name: str) -> Slots:
+        """Return the turns of requests that so many threads serve."""
+        return Slots(number, self.settings.queue, name)
 
     def on_thread(self, work: Work, slots: Slots | None = None) -> Endpoint:
         """Return an endpoint that runs a function of the query string on a thread and sends JSON."""
 
         async def endpoint(request: Request) -> Response:
             values = dict(request.query_params)
-            return reply(await self._run(slots or self.readers, work, values))
+            return reply(await self.run(slots or self.readers, work, values))
 
         return guarded(endpoint, self.settings.token)
 
@@ -145,10 +148,11 @@ class Api:
         from mrag.rdf.terms import iri
         from mrag.retrieval.rankers import Question
 
-        check_names(values, "q", "k")
+        check_names(values, "q", "k", "class", "ranker")
         text, k = text_value(values, "q"), int_value(values, "k", 10, 1, 50)
         display = Display(self.kg)
         hits: list[dict[str, Any]] = []
+        ranks = self.choice.ranker(values) if self._has_index() else None
         try:
             typed = str(iri(text, self.kg.prefixes))
             if exists(self.kg, typed):
@@ -156,20 +160,10 @@ class Api:
         except TermError:
             pass  # words, then
         if not hits or self._has_index():
-            found = [
-                h for h in self._ranker().rank(Question(text), k) if all(h.iri != f["iri"] for f in hits)
-            ]
+            ranks = ranks or self.choice.ranker(values)
+            found = [h for h in ranks.rank(Question(text), k) if all(h.iri != f["iri"] for f in hits)]
             hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
-        return {"q": text, "hits": ranked(hits[:k])}
-
-    def _ranker(self) -> Ranker:
-        """Return what ranks entities, made when it is first asked for."""
-        from mrag.retrieval.registry import ranker
-
-        with self._making:
-            if self._ranks is None:
-                self._ranks = ranker(self.settings.ranker, self.kg, index=self.settings.index)
-        return self._ranks
+        return {"q": text, "hits": ranked(self.kg, hits[:k])}
 
     def entity(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an entity: its triples in both directions, images, and neighbourhood."""
@@ -238,7 +232,7 @@ class Api:
                     return media.file_of(found, self.media)
             return None
 
-        file = await self._run(self.readers, find)
+        file = await self.run(self.readers, find)
         if file is None:
             raise HTTPException(404, "The graph names no such image, or it is not in the media folder.")
         headers = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
@@ -252,28 +246,31 @@ class Api:
         Each line has an `event`: `found`, `text`, `answer`, or `error` where the model broke off.
         """
         values = await json_body(request, min(MAX_BODY, self.settings.max_body))
-        check_names(values, "question", "k", "model", "how", "reading", "follows")
+        check_names(values, "question", "k", "model", "how", "reading", "follows", "class", "ranker")
         question, k = text_value(values, "question"), int_value(values, "k", 10, 1, 50)
         model = self._model(values.get("model"))
         how = cast("How", choice_value(values, "how", HOWS))
         reading = int_value(values, "reading", 1, 1, 100)
         follows = object_value(values, "follows", "plan", "columns")
+        ranked_otherwise = self.choice.given(values)
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve
             from mrag.retrieval.answering import retrieve
             from mrag.retrieval.routing import computed
 
-            given, why = computed(self.kg, question, how, reading, follows)
+            if ranked_otherwise:
+                given, why = None, ranked_otherwise
+            else:
+                given, why = computed(self.kg, question, how, reading, follows)
             if given is not None:
                 return Prepared(given)
-            found = retrieve(
-                self.kg, question, k=k, index=self.settings.index, ranker=self._ranker(), why=why
-            )
+            ranks = self.choice.ranker(values)
+            found = retrieve(self.kg, question, k=k, index=self.settings.index, ranker=ranks, why=why)
             return Prepared(None, found, resolve(model), why)
 
         began = time.perf_counter()
-        ready = await self._run(self.askers, prepare)
+        ready = await self.run(self.askers, prepare)
         headers = {
             "Cache-Control": "no-store",
             "X-Accel-Buffering": "no",
@@ -287,7 +284,7 @@ class Api:
         parts = events(self.kg, ready, self.media)
         try:
             while True:
-                event = await self._run(self.askers, next, parts, None)
+                event = await self.run(self.askers, next, parts, None)
                 if event is None:
                     return
                 if event["event"] == "answer":
@@ -310,7 +307,7 @@ class Api:
 
     # -- shared ------------------------------------------------------------------------------------
 
-    async def _run(self, slots: Slots, work: Callable[..., T], *arguments: Any) -> T:
+    async def run(self, slots: Slots, work: Callable[..., T], *arguments: Any) -> T:
         """Do something on a thread when its turn has come."""
         async with slots.taken(self.settings.seconds):
             return await to_thread.run_sync(work, *arguments)

@@ -16,6 +16,7 @@ from mrag.errors import (
     DamagedIndex,
     EndpointError,
     IndexError_,
+    LearningProblemError,
     LoadError,
     ModelError,
     MragError,
@@ -41,6 +42,7 @@ MAX_BODY = 64 << 10
 _STATUS: tuple[tuple[type[MragError], int], ...] = (
     (TermError, 400),
     (ConfigError, 400),
+    (LearningProblemError, 400),
     (QueryRefused, 400),
     (QueryTimeout, 503),
     (EndpointError, 502),
@@ -203,6 +205,21 @@ def object_value(values: Mapping[str, Any], name: str, *names: str) -> Mapping[s
     if not isinstance(value, Mapping):
         raise ConfigError(f"{name} must be an object.")
     check_names(value, *names)
+    return value
+
+
+def list_value(values: Mapping[str, Any], name: str, most: int, max_length: int) -> list[str]:
+    """Return a list of texts; an empty one if it is left out.
+
+    Example:
+        >>> list_value({"hits": ["urn:a"]}, "hits", 10, 100), list_value({}, "hits", 10, 100)
+        (['urn:a'], [])
+    """
+    value = values.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ConfigError(f"{name} must be a list of texts.")
+    if len(value) > most or any(len(one) > max_length for one in value):
+        raise ConfigError(f"{name} has at most {most} texts of {max_length} characters.")
     return value
 
 

@@ -1,0 +1,304 @@
+// Learn: hits that can be marked as meant or not; what the marked ones share is learnt at once, said in a
+// sentence, and can be kept as a class.
+
+import { getJson, keptConcepts, once, postJson } from "./api.js";
+import { badge, byId, entityLink, h, percent, plural, problemBox } from "./dom.js";
+import { query } from "./sparql.js";
+import { term } from "./triples.js";
+
+/**
+ * A hit of a list.
+ * @typedef {{iri: string, label: string, individual: boolean}} Hit
+ */
+/**
+ * A concept that the marks may mean.
+ * @typedef {{length: number, sentence: string, concept: string, manchester: string, sparql: string,
+ *   count: string, precision: number | null, covered: string[],
+ *   counts: {tp: number, fp: number, positives: number, negatives: number}}} Alternative
+ */
+/**
+ * What was learnt.
+ * @typedef {{alternatives: Alternative[], chosen: number, assumed: string[], proposals: string[]}} Learnt
+ */
+
+const MOST_LINK = 6000;
+const SETTLE = 150;
+
+/**
+ * Returns a list of hits with a plus and a minus on each, and the place where the concept is said.
+ * @param {Hit[]} hits
+ * @param {(hit: any) => any} content what stands in the list for a hit
+ * @param {(iri: string) => void} filter asks for members of a class only
+ */
+export function learnable(hits, content, filter) {
+  return new MarkedList(hits, content, filter).element;
+}
+
+class MarkedList {
+  /**
+   * @param {Hit[]} hits
+   * @param {(hit: any) => any} content
+   * @param {(iri: string) => void} filter
+   */
+  constructor(hits, content, filter) {
+    this.hits = hits;
+    this.filter = filter;
+    /** @type {Map<string, boolean>} */
+    this.marks = new Map();
+    /** @type {Learnt | null} */
+    this.learnt = null;
+    /** @type {AbortController | null} */
+    this.asking = null;
+    this.at = 0;
+    this.timer = 0;
+    this.labels = new Map(hits.map((hit) => [hit.iri, hit.label]));
+    this.items = new Map(hits.map((hit) => [hit.iri, this.item(hit, content)]));
+    this.list = h("ol", { class: "hits" }, [...this.items.values()]);
+    this.said = h("div", { class: "said", "aria-live": "polite" });
+    this.rest = h("div", {});
+    this.panel = h("section", { class: "card learnt", "aria-label": "The concept learnt from your marks", hidden: true }, this.said, this.rest);
+    const markable = hits.filter((hit) => hit.individual).length > 1;
+    const lead = h("p", { class: "hint" }, "Mark with + what you mean and with − what you do not: from two marks on, what they share is learnt.");
+    this.element = h("div", { class: "learnable" }, markable ? lead : null, this.panel, this.list);
+  }
+
+  /** @param {Hit} hit @param {(hit: any) => any} content */
+  item(hit, content) {
+    const marks = hit.individual ? this.buttons(hit) : null;
+    const state = h("div", { class: "in-concept", hidden: true });
+    return h("li", { class: "card", "data-iri": hit.iri }, h("div", { class: "hit-line" }, h("div", { class: "hit-body" }, content(hit)), marks), state);
+  }
+
+  /** @param {Hit} hit */
+  buttons(hit) {
+    /** @param {boolean} liked @param {string} sign @param {string} name */
+    const button = (liked, sign, name) =>
+      h("button", { type: "button", class: "mark", "data-mark": hit.iri, "data-liked": String(liked), "aria-pressed": "false", "aria-label": `${name} ${hit.label}`, onclick: () => this.mark(hit.iri, liked) }, sign);
+    return h("div", { class: "marks", role: "group", "aria-label": `Mark ${hit.label}` }, button(true, "+", "More like"), button(false, "−", "Not like"));
+  }
+
+  /** @param {string} iri @param {boolean} liked */
+  mark(iri, liked) {
+    if (this.marks.get(iri) === liked) this.marks.delete(iri);
+    else this.marks.set(iri, liked);
+    for (const button of this.element.querySelectorAll("[data-mark]")) {
+      const mark = this.marks.get(button.dataset.mark);
+      button.setAttribute("aria-pressed", String(mark !== undefined && String(mark) === button.dataset.liked));
+    }
+    clearTimeout(this.timer);
+    this.asking?.abort();
+    const liking = [...this.marks.values()].some(Boolean);
+    if (this.marks.size > 1 && liking) {
+      this.timer = window.setTimeout(() => this.learn(true), SETTLE);
+      return;
+    }
+    this.show(null);
+    this.panel.hidden = !this.marks.size;
+    const wanted = liking ? "One more mark, and what you mean is learnt." : "Now mark with + something that you mean.";
+    this.said.replaceChildren(h("p", { class: "hint" }, wanted));
+    // The first time takes longest, so it begins before it is needed.
+    if (liking) this.learn(false);
+  }
+
+  /** @param {boolean} shown whether the answer is shown */
+  async learn(shown) {
+    const asking = new AbortController();
+    this.asking = asking;
+    const of = (/** @type {boolean} */ liked) => [...this.marks].filter(([, mark]) => mark === liked).map(([iri]) => iri);
+    try {
+      const body = { hits: this.hits.filter((hit) => hit.individual).map((hit) => hit.iri), liked: of(true), disliked: of(false) };
+      const learnt = await postJson("/api/learn", body, asking.signal);
+      if (!asking.signal.aborted && shown) this.show(learnt);
+    } catch (error) {
+      if (asking.signal.aborted || !shown) return;
+      this.panel.hidden = false;
+      this.said.replaceChildren(problemBox(error));
+      this.rest.replaceChildren();
+    }
+  }
+
+  /** @param {Learnt | null} learnt */
+  show(learnt) {
+    this.learnt = learnt;
+    this.at = learnt ? learnt.chosen : 0;
+    this.rest.replaceChildren();
+    if (learnt) {
+      this.panel.hidden = false;
+      if (learnt.alternatives.length) this.rest.replaceChildren(...this.parts(learnt));
+      else this.said.replaceChildren(h("p", {}, "Nothing in the graph tells those marked + from the others. Mark more, or other ones."), this.proposals(learnt));
+    }
+    this.choose(this.at);
+  }
+
+  /** @param {number} at which alternative is shown */
+  choose(at) {
+    this.at = at;
+    const chosen = this.learnt?.alternatives[at];
+    const covered = new Set(chosen?.covered);
+    for (const hit of this.hits) this.state(hit, chosen, covered.has(hit.iri));
+    const front = chosen ? this.hits.filter((hit) => covered.has(hit.iri)) : [];
+    const order = [...front, ...this.hits.filter((hit) => !front.includes(hit))];
+    const focused = document.activeElement;
+    if (order.some((hit, place) => this.list.children[place] !== this.items.get(hit.iri))) {
+      this.list.replaceChildren(...order.map((hit) => this.items.get(hit.iri)));
+      if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus({ preventScroll: true });
+    }
+    if (chosen) this.say(chosen);
+  }
+
+  /** @param {Alternative} chosen */
+  say(chosen) {
+    const { tp, fp, positives, negatives } = chosen.counts;
+    const assumed = this.learnt?.assumed.length ? ` (${plural(this.learnt.assumed.length, "last hit was", "last hits were")} taken for what you do not mean)` : "";
+    const inGraph = h("span", { class: "in-graph" }, "…");
+    const precision = chosen.precision === null ? "" : `; precision on the marked ${percent(chosen.precision)}`;
+    this.said.replaceChildren(
+      h("h3", {}, "What you mean"),
+      h("p", { class: "sentence" }, chosen.sentence),
+      h("p", { class: "hint counts" }, `${tp} of ${positives} meant, ${fp} of ${negatives} not meant${assumed}${precision}. In it: ${chosen.covered.length} of ${this.hits.length} here, `, inGraph, " in the graph."),
+    );
+    query(chosen.count)
+      .then((rows) => (inGraph.textContent = Number(rows[0]?.n?.value).toLocaleString("en")))
+      .catch(() => (inGraph.textContent = "not counted in time"));
+    const [manchester, sparql] = this.rest.querySelectorAll("pre code");
+    if (!manchester) return;
+    manchester.textContent = chosen.manchester;
+    sparql.textContent = chosen.sparql;
+    const link = /** @type {HTMLAnchorElement} */ (this.rest.querySelector("a.chip"));
+    link.href = `#/query?query=${encodeURIComponent(chosen.sparql)}`;
+    link.hidden = chosen.sparql.length > MOST_LINK;
+  }
+
+  /** @param {Learnt} learnt */
+  parts(learnt) {
+    const several = learnt.alternatives.length > 1;
+    const slider = h("input", { type: "range", min: "0", max: String(learnt.alternatives.length - 1), step: "1", value: String(this.at), class: "length" });
+    const length = h("output", {}, "");
+    const tell = () => {
+      const { length: symbols, sentence } = learnt.alternatives[Number(slider.value)];
+      length.textContent = plural(symbols, "symbol", "symbols");
+      slider.setAttribute("aria-valuetext", `${length.textContent}: ${sentence}`);
+    };
+    slider.addEventListener("input", () => {
+      tell();
+      this.choose(Number(slider.value));
+    });
+    tell();
+    return [
+      several ? h("p", { class: "line lengths" }, h("label", {}, "Shorter or longer ", slider), " ", length) : null,
+      this.proposals(learnt),
+      h("details", { class: "sparql" }, h("summary", {}, "As a class expression and as a query"), h("pre", { tabindex: "0", "aria-label": "Manchester syntax" }, h("code")), h("pre", { tabindex: "0", "aria-label": "SPARQL query" }, h("code")), h("p", {}, h("a", { class: "chip", href: "#/query" }, "Open in Query"))),
+      this.keeping(),
+    ].filter((part) => part !== null);
+  }
+
+  // What tells most is asked next: the hits on which the best concepts disagree.
+  /** @param {Learnt} learnt */
+  proposals(learnt) {
+    if (!learnt.proposals.length) return "";
+    const ask = (/** @type {string} */ iri) =>
+      h("li", {}, h("span", {}, this.labels.get(iri)), this.buttons({ iri, label: this.labels.get(iri) ?? iri, individual: true }));
+    return h("div", { class: "next" }, h("p", { class: "hint" }, "To mark one of these would tell most:"), h("ul", {}, learnt.proposals.map(ask)));
+  }
+
+  keeping() {
+    const place = h("div", { class: "keeping" });
+    once("/api/about").then((about) => {
+      if (!about.update) {
+        place.append(h("p", { class: "hint" }, "To keep it as a class, the server must allow changes: mrag serve --update."));
+        return;
+      }
+      const name = h("input", { type: "text", maxlength: "100", autocomplete: "off", required: true, placeholder: "A name, such as open vector store" });
+      const said = h("div", { role: "status" });
+      const form = h("form", { class: "keep" }, h("label", {}, "Name of the class ", name), h("button", { class: "main" }, "Keep as class"), said);
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.keep(name.value.trim(), said);
+      });
+      place.append(form);
+    });
+    return place;
+  }
+
+  /** @param {string} name @param {HTMLElement} said */
+  async keep(name, said) {
+    const chosen = this.learnt?.alternatives[this.at];
+    if (!chosen || !name) return;
+    const of = (/** @type {boolean} */ liked) => [...this.marks].filter(([, mark]) => mark === liked).map(([iri]) => iri);
+    said.replaceChildren(h("p", { class: "hint" }, "Keeping …"));
+    try {
+      const kept = await postJson("/api/concepts", { name, concept: chosen.concept, liked: of(true), disliked: of(false) });
+      const members = h("span", {}, "its members are being inferred …");
+      said.replaceChildren(
+        h("p", {}, "Kept as the class ", entityLink(kept.iri, kept.label), ": ", members),
+        h("p", {}, h("button", { type: "button", onclick: () => this.filter(kept.iri) }, `Only ${kept.label}`)),
+      );
+      members.textContent = await settled(kept);
+    } catch (error) {
+      said.replaceChildren(problemBox(error));
+    }
+  }
+
+  /** @param {Hit} hit @param {Alternative | undefined} chosen @param {boolean} holds */
+  state(hit, chosen, holds) {
+    const place = this.items.get(hit.iri)?.querySelector(".in-concept");
+    if (!(place instanceof HTMLElement)) return;
+    place.hidden = !chosen || !hit.individual;
+    if (!chosen || !hit.individual) return place.replaceChildren();
+    const answer = h("div", { role: "status" });
+    const asked = holds ? "why?" : "what would bring it in?";
+    const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? `Why is ${hit.label} in?` : `What would bring ${hit.label} in?` }, asked);
+    button.addEventListener("click", async () => {
+      const open = button.getAttribute("aria-expanded") !== "true";
+      button.setAttribute("aria-expanded", String(open));
+      if (!open) return answer.replaceChildren();
+      answer.replaceChildren(h("p", { class: "hint" }, "Looking …"));
+      try {
+        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri })));
+      } catch (error) {
+        answer.replaceChildren(problemBox(error));
+      }
+    });
+    place.replaceChildren(h("span", { class: `badge ${holds ? "asserted" : "outside"}` }, holds ? "in it" : "not in it"), " ", button, answer);
+  }
+}
+
+/** Waits until reasoning has followed, and says how many members there are. @param {any} kept */
+async function settled(kept) {
+  for (let turn = 0; turn < 60; turn++) {
+    const { concepts, pending } = await keptConcepts();
+    const now = concepts.find((/** @type {any} */ one) => one.iri === kept.iri);
+    if (now && !pending) {
+      if (now.members) return `${plural(now.members, "member", "members")}. It is a filter from now on.`;
+      return "it is a filter from now on; its members are inferred when the graph is reasoned over.";
+    }
+    await new Promise((done) => setTimeout(done, 500));
+  }
+  return "it is a filter from now on; its members are still being inferred.";
+}
+
+/** @param {any} found */
+function explanation(found) {
+  if (found.holds) return [h("ul", { class: "proof" }, because(found.reason))];
+  const lacking = found.lacking.map((/** @type {string} */ words) => h("p", {}, `It ${words}.`));
+  if (!found.changes) return [...lacking, h("p", {}, "No small change of the graph would bring it in.")];
+  const changes = found.changes.map((/** @type {any} */ change) =>
+    h("li", {}, change.add ? "if it were stated: " : "if it were not stated: ", statement(change), change.inferred ? " (inferred: what it follows from would have to go)" : ""),
+  );
+  return [...lacking, h("p", {}, "It would be in"), h("ul", {}, changes)];
+}
+
+/** @param {any} row */
+function statement({ triple, labels }) {
+  return [term(triple.s, labels[0]), " ", h("em", {}, labels[1]), " ", term(triple.o, labels[2])];
+}
+
+/** @param {any} reason */
+function because(reason) {
+  const item = h("li", {}, h("p", {}, h("span", { "aria-hidden": "true" }, reason.holds ? "✓ " : "✗ "), `${reason.subject} ${reason.words}`));
+  for (const row of reason.triples) item.append(h("p", { class: "because" }, statement(row), " ", badge(row.status)));
+  for (const text of reason.absent) item.append(h("p", { class: "because" }, `not stated: ${text}`));
+  if (reason.parts.length) item.append(h("ul", {}, reason.parts.map(because)));
+  if (reason.more) item.append(h("p", { class: "because" }, `and ${reason.more} more`));
+  return item;
+}

@@ -1,0 +1,96 @@
+"""What ranks the entities for a question: the server's ranker or another by name, among those of a class."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mrag.errors import ConfigError, MragError
+from mrag.server.web.validation import MAX_IRI, check_names, text_value
+
+if TYPE_CHECKING:
+    from mrag.graph.kg import KnowledgeGraph
+    from mrag.retrieval.rankers import Ranker
+    from mrag.server.settings import ServerSettings
+
+_NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm"})
+"""Rankers that run a model; which one, only the operator says."""
+
+
+class Rankers:
+    """The rankers that requests may choose from.
+
+    Args:
+        kg: The knowledge graph.
+        settings: The server's settings; `ranker` is the one of requests that choose none.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, settings: ServerSettings) -> None:
+        self.kg, self.settings = kg, settings
+        self._made: dict[str, Ranker] = {}
+        self._making = threading.Lock()
+
+    def known(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return every ranker by name: what it does, whether it can be chosen, and if not, why."""
+        from mrag.retrieval.registry import known_rankers
+
+        check_names(values)
+        own = self.settings.ranker
+        found = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
+        for info in known_rankers().values():
+            name = f"hybrid+{info.name}" if info.reranks else info.name
+            if name == own:
+                found[0]["summary"] = info.summary
+                continue
+            why = self._missing(info.name, name)
+            one: dict[str, Any] = {"name": name, "summary": info.summary, "usable": not why, "own": False}
+            found.append({**one, "why": why} if why else one)
+        return found
+
+    def given(self, values: Mapping[str, Any]) -> str:
+        """Return why a question is to be read, where a ranker or a class is chosen; an empty text if not."""
+        if values.get("class"):
+            return "only entities of one class are asked for"
+        return "a ranker was chosen" if values.get("ranker") else ""
+
+    def ranker(self, values: Mapping[str, Any]) -> Ranker:
+        """Return what `ranker` and `class` ask for.
+
+        Raises:
+            ConfigError: If there is no such ranker, or it runs a model that the operator did not choose.
+        """
+        ranks = self._named(
+            text_value(values, "ranker", 100) if values.get("ranker") else self.settings.ranker
+        )
+        if not values.get("class"):
+            return ranks
+        from mrag.cel.concepts.filter import ClassFilter
+
+        return ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
+
+    def _named(self, name: str) -> Ranker:
+        from mrag.retrieval.registry import check_ranker, ranker
+
+        if name != self.settings.ranker:
+            if len(parts := check_ranker(name)) > 4:
+                raise ConfigError("At most four rankers are joined here.")
+            for info, argument in parts:
+                if argument or info.name in _NEEDS_MODEL:
+                    raise ConfigError(
+                        f"The ranker {info.name} can be given an argument by the operator only.",
+                        hint=f"Start the server with --ranker {name}.",
+                    )
+        with self._making:
+            if name not in self._made:
+                self._made[name] = ranker(name, self.kg, index=self.settings.index)
+            return self._made[name]
+
+    def _missing(self, kind: str, name: str) -> str:
+        if kind in _NEEDS_MODEL:
+            return f"it runs a model, which the operator names: mrag serve --ranker {name}:MODEL"
+        try:
+            self._named(name)
+        except MragError as error:
+            return error.message
+        return ""

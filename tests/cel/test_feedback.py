@@ -1,0 +1,90 @@
+"""Learning from marks on a list: alternatives agree with the plain interpreter, proposals are in dispute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import mrag
+from mrag.cel.feedback import (
+    FeedbackSettings,
+    conditions_agreeing,
+    learn_from_marks,
+    marked_counts,
+    precision,
+)
+from mrag.cel.problem import ExampleCounts, LearningProblem
+from mrag.cel.semantics.sparql import individuals_among
+from mrag.errors import ConfigError, LearningProblemError
+from mrag.rdf.terms import Triple
+from tests.cel.plain import INDIVIDUALS, Plain, graphs
+
+EX = "https://w3id.org/mrag/demo/products#"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs(), st.permutations(INDIVIDUALS), st.integers(1, 3), st.integers(0, 2))
+def test_alternatives_hold_what_the_plain_interpreter_says(
+    triples: frozenset[Triple], order: Sequence[str], likes: int, dislikes: int
+) -> None:
+    with mrag.connect() as kg:
+        kg.insert(triples)
+        known = individuals_among(kg, order)
+        listed = [iri for iri in order if iri in known]
+        liked, disliked = listed[:likes], listed[likes : likes + dislikes]
+        if len(listed) <= likes:
+            return
+        found = learn_from_marks(kg, listed, liked, disliked)
+        assert bool(found.assumed) is (not disliked) and not {*found.assumed} & {*liked}
+        lengths = [one.hypothesis.length for one in found.alternatives]
+        assert lengths == sorted({*lengths}) and max(lengths, default=0) <= FeedbackSettings().max_length
+        plain = Plain(triples)
+        for one in found.alternatives:
+            held = plain.instances(one.hypothesis.expression)
+            assert one.covered == tuple(iri for iri in listed if iri in held)
+            assert one.hypothesis.counts == found.problem.counts(held) and one.hypothesis.counts.informative
+            again = marked_counts(
+                kg, one.hypothesis.expression, found.problem.positives, found.problem.negatives
+            )
+            assert again.counts == one.hypothesis.counts
+        assert not {*found.proposals} & {*liked, *disliked}
+        agreeing = conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
+        for e in agreeing.shortest:
+            held = plain.instances(e)
+            assert held.issuperset(found.problem.positives) and held.isdisjoint(found.problem.negatives)
+
+
+def test_a_mark_on_what_is_disputed_rules_conditions_out() -> None:
+    with mrag.demo(model="none") as kg:
+        listed = [
+            EX + n for n in ("OracleDatabase", "MySQL", "Milvus", "Pinecone", "SQLite", "Neo4j", "Redis")
+        ]
+        liked, disliked = [listed[0]], [listed[1]]
+        sizes = []
+        while True:
+            found = learn_from_marks(kg, listed, liked, disliked)
+            assert found.best is not None and found.best.hypothesis.solved
+            if not found.proposals:
+                break
+            sizes.append(len(listed) - len(liked) - len(disliked))
+            disliked.append(found.proposals[0])
+        # Each mark was on another hit, and in the end what was learnt holds no more than what was meant.
+        assert sizes == list(range(sizes[0], sizes[0] - len(sizes), -1))
+        assert not {*found.best.covered} & {*disliked}
+
+
+def test_marks_that_say_nothing_are_refused() -> None:
+    with mrag.demo(model="none") as kg:
+        redis, mysql = EX + "Redis", EX + "MySQL"
+        for liked, disliked in (([], [redis]), ([redis], [redis]), ([EX + "Database"], [redis])):
+            with pytest.raises(LearningProblemError):
+                learn_from_marks(kg, [redis, mysql], liked, disliked)
+        with pytest.raises(LearningProblemError):
+            learn_from_marks(kg, [redis], [redis])
+        assert not conditions_agreeing(kg, LearningProblem([redis], [mysql]), [], 2, until=1e12).shortest
+    with pytest.raises(ConfigError):
+        FeedbackSettings(length=12, max_length=11)
+    assert precision(ExampleCounts(0, 0, 1, 1)) is None

@@ -1,0 +1,291 @@
+"""The page, learning: marks on hits, the concept they mean, why, and a class that filters from then on."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from rdflib import RDF, RDFS, Literal, URIRef
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.terms import Triple
+from mrag.reasoning.run import reason
+from mrag.server.settings import ServerSettings
+from mrag.stores.oxigraph import OxigraphStore
+from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+H = "http://hostile.example/"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", update=True)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def read_only() -> Iterator[str]:
+    with mrag.demo(model="none") as kg, serving(kg) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[str]:
+    """Photos of two kinds, every name of which is an attack."""
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        shows, jacket, hat = (URIRef(H + x) for x in ("shows", "%3Cscript%3E", "hat"))
+        triples = [
+            Triple(shows, RDFS.label, Literal("<i>shows</i>")),
+            Triple(jacket, RDFS.label, Literal("<script>document.title='owned'</script>")),
+            Triple(hat, RDFS.label, Literal("javascript:alert(1)")),
+        ]
+        for at in range(8):
+            photo, thing = URIRef(f"{H}photo{at}"), URIRef(f"{H}thing{at}")
+            triples += [
+                Triple(photo, RDF.type, URIRef(H + "Photo")),
+                Triple(photo, RDFS.label, Literal(f"{HOSTILE} photo {at}")),
+                Triple(photo, shows, thing),
+                Triple(thing, RDF.type, hat if at % 2 else jacket),
+            ]
+        kg.insert(triples)
+        reason(kg)
+        SimilarityIndexes.of(kg).build("main", model="none")
+        with serving(kg, ServerSettings(model="none", update=True)) as url:
+            yield url
+
+
+def marked(page: Page, name: str, *, liked: bool) -> None:
+    """Mark a hit of the list."""
+    sign = "More like" if liked else "Not like"
+    page.locator("ol.hits").get_by_role("button", name=f"{sign} {name}", exact=True).click()
+
+
+@SIZES
+def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    name = f"semantic {size[0]}"
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/explore?q=database")
+        page.wait_for_selector("#explore-hits li")
+        hits = page.locator("ol.hits > li")
+        before = [hit.get_attribute("data-iri") for hit in hits.all()]
+        # Classes are in the list too, and cannot be examples.
+        assert page.locator("ol.hits .marks").count() < len(before)
+        marked(page, "Oracle Database", liked=True)
+        page.wait_for_selector(".said:has-text('One more mark')")
+        marked(page, "MySQL", liked=False)
+        page.wait_for_selector(".learnt .sentence")
+        assert page.locator(".learnt .sentence").inner_text().startswith("Whatever is ")
+        assert re.match(
+            r"1 of 1 meant, 0 of 1 not meant; precision .*100 %", page.locator(".counts").inner_text()
+        )
+        seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
+        # A permutation of the list, what is in the concept first.
+        after = [hit.get_attribute("data-iri") for hit in hits.all()]
+        assert sorted(map(str, after)) == sorted(map(str, before)) and after != before
+        states = page.locator("ol.hits .in-concept:visible .badge").all_inner_texts()
+        assert states == sorted(states) and {"in it", "not in it"} == {*states}
+
+        page.get_by_role("button", name="Why is Oracle Database in?").click()
+        page.wait_for_selector(".in-concept .proof .badge")
+        page.get_by_role("button", name="What would bring MySQL in?").click()
+        page.wait_for_selector(".in-concept:has-text('if it were stated: MySQL is a')")
+
+        # Shorter or longer, by the keyboard.
+        slider = page.locator("input.length")
+        said, at = page.locator(".learnt .sentence").inner_text(), slider.input_value()
+        slider.press("End" if at == "0" else "Home")
+        assert page.locator(".learnt .sentence").inner_text() != said
+        slider.press("Home" if at == "0" else "End")
+        assert "symbol" in str(slider.get_attribute("aria-valuetext")) and seen.overflow() <= 0
+
+        # What is proposed can be marked where it is proposed.
+        proposed = page.locator(".next li").first
+        proposed.locator(".mark").last.click()
+        page.wait_for_selector(".counts:has-text('of 2 not meant')")
+
+        page.locator(".learnt summary").click()
+        assert page.locator(".learnt pre").first.inner_text().startswith(("ex:", "not ", "("))
+        assert page.locator(".learnt pre").last.inner_text().startswith("SELECT DISTINCT")
+        page.get_by_label("Name of the class").fill(name)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".keep:has-text('It is a filter from now on')")
+        assert re.search(rf"Kept as the class {name}: \d+ members?", page.locator(".keep").inner_text())
+        page.get_by_role("button", name=f"Only {name}").click()
+        page.wait_for_selector(f"#explore-hits li:has-text('Is in {name}')")
+        assert "only=urn" in page.url
+        assert all(f"Is in {name}" in text for text in hits.all_inner_texts())
+        assert (
+            page.locator("#explore-only").input_value().startswith("urn:mrag:concept:")
+            and seen.overflow() <= 0
+        )
+        # And so it does for questions.
+        seen.open(f"/#/ask?q=database+products&only=urn%3Amrag%3Aconcept%3A{name.replace(' ', '-')}")
+        page.wait_for_selector("#ask-found li")
+        assert (
+            "only entities of one class" in page.locator("#answer-note").inner_text() and seen.overflow() <= 0
+        )
+
+
+@SIZES
+def test_what_an_answer_lists_can_be_marked_by_the_keyboard(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/ask?q=List+the+graph+databases")
+        page.wait_for_selector("#ask-found .mark")
+        plus = page.locator("#ask-found ol.hits .mark[data-liked='true']")
+        for at in (0, 1):
+            plus.nth(at).focus()
+            page.keyboard.press("Space")
+        page.wait_for_selector("#ask-found .learnt .sentence")
+        # The focus stays on what was pressed, wherever it went.
+        assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+        assert "taken for what you do not mean" in page.locator(".counts").inner_text()
+        for _ in range(2):
+            page.locator("#ask-found ol.hits .mark[aria-pressed='true']").first.press("Enter")
+        page.wait_for_selector("#ask-found .learnt", state="hidden")
+        assert page.locator("#ask-found .in-concept:visible").count() == 0 and seen.overflow() <= 0
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
+@SIZES
+def test_hostile_names_are_learnt_and_kept_as_text(
+    browser: Browser, hostile: str, size: tuple[int, int], bare: bool
+) -> None:
+    with watched(browser, hostile, size, bypass_csp=bare) as seen:
+        page = seen.open("/#/explore?q=photo")
+        page.wait_for_selector("#explore-hits .mark")
+        marks = page.locator("ol.hits [data-liked='true']")
+        jackets = [
+            f"[data-mark='{H}photo{at}'][data-liked='{liked}']"
+            for at, liked in ((0, "true"), (2, "true"), (1, "false"))
+        ]
+        assert marks.count() >= 8
+        for one in jackets:
+            page.locator(f"ol.hits {one}").click()
+        page.wait_for_selector(".learnt .counts:has-text('2 of 2 meant, 0 of 1 not meant')")
+        assert "<script>" in page.locator(".learnt .sentence").inner_text()
+        page.locator(".in-concept .why").first.click()
+        page.wait_for_selector(".in-concept .proof")
+        page.locator(".in-concept .why").last.click()
+        page.wait_for_selector(".in-concept:has-text('It would be in')")
+        page.get_by_label("Name of the class").fill("<b>x</b>")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".keep .problem:has-text('cannot name a concept')")
+        made = "[...document.querySelectorAll('main img, main b, main script, main i, svg[onload]')].length"
+        assert page.evaluate(made) == 0 and "owned" not in page.title() and seen.overflow() <= 0
+        assert page.evaluate("[...document.querySelectorAll('a[href^=\"javascript:\"]')].length") == 0
+        seen.said[:] = [text for text in seen.said if "400" not in text]
+
+
+def test_the_ranker_is_chosen_by_name(browser: Browser, base: str) -> None:
+    with watched(browser, base, NARROW) as seen:
+        page = seen.open("/#/explore?q=database")
+        page.wait_for_selector("#explore-hits li")
+        seen.until("document.querySelectorAll('#explore-ranker option').length > 5")
+        assert page.locator("#explore-ranker option:disabled").count() >= 3
+        page.locator("#explore-ranker").select_option("hybrid+mmr")
+        page.wait_for_selector("#explore-hits li:has-text('variety')")
+        assert "ranker=hybrid%2Bmmr" in page.url and seen.overflow() <= 0
+        page = seen.open("/#/ask?q=graph+database&ranker=bm25")
+        page.wait_for_selector("#ask-found li")
+        assert "a ranker was chosen" in page.locator("#answer-note").inner_text()
+        seen.until("document.getElementById('ask-ranker').value === 'bm25'")
+
+
+def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser, read_only: str) -> None:
+    with watched(browser, read_only) as seen:
+        page = seen.open("/#/explore?q=triple+store")
+        page.wait_for_selector("#explore-hits .mark")
+        for at in (0, 1):
+            page.locator("ol.hits [data-liked='true']").nth(at).click()
+        page.wait_for_selector(".keeping:has-text('mrag serve --update')")
+        assert not page.get_by_role("button", name="Keep as class").count()
+
+
+def test_a_picture_of_learning_can_be_taken(browser: Browser, base: str, tmp_path: Path) -> None:
+    """Where MRAG_LEARN_PICTURE names a file it is written there: `docs/images/page-learn.png` is made so."""
+    path = Path(os.environ.get("MRAG_LEARN_PICTURE") or tmp_path / "learn.png")
+    with watched(browser, base, (1280, 980), reduced_motion="reduce", color_scheme="light") as seen:
+        page = seen.open("/#/explore?q=database")
+        page.wait_for_selector("#explore-hits .mark")
+        marked(page, "Oracle Database", liked=True)
+        marked(page, "Pinecone", liked=True)
+        marked(page, "SQLite", liked=False)
+        page.wait_for_selector(".learnt .sentence")
+        page.get_by_role("button", name="Why is Oracle Database in?").click()
+        page.wait_for_selector(".in-concept .proof")
+        seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=path)
+    assert 20_000 < path.stat().st_size < 250_000
+
+
+@pytest.fixture(scope="module")
+def api(base: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=base, timeout=30) as client:
+        yield client
+
+
+EX = "https://w3id.org/mrag/demo/products#"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/api/learn", {"hits": [EX + "Redis"], "liked": [EX + "Redis"]}, 400),
+        ("/api/learn", {"hits": [EX + "Redis"], "liked": [], "disliked": [EX + "Redis"]}, 400),
+        ("/api/learn", {"hits": [EX + "A"], "liked": [EX + "A"], "disliked": [EX + "A"]}, 400),
+        ("/api/learn", {"hits": [EX + "Redis"] * 501, "liked": [EX + "Redis"]}, 400),
+        ("/api/learn", {"hits": "no list", "liked": []}, 400),
+        ("/api/learn", {"hits": [], "liked": [], "language": "fr"}, 400),
+        ("/api/concepts", {"name": "x:y", "concept": "ex:Database"}, 400),
+        ("/api/concepts", {"name": "x", "concept": "ex:Database and ("}, 400),
+        ("/api/concepts", {"name": "x", "concept": " and ".join(f"ex:C{n}" for n in range(80))}, 400),
+        ("/api/concepts", {"name": "x", "concept": "(" * 4000 + "ex:C" + ")" * 3990}, 400),
+        ("/api/ask", {"question": "graph database", "ranker": "llm:ollama:x"}, 400),
+        ("/api/ask", {"question": "graph database", "ranker": "clues:local:/etc/passwd"}, 400),
+        ("/api/ask", {"question": "graph database", "ranker": "+".join(["bm25"] * 9)}, 400),
+    ],
+)
+def test_what_cannot_be_done_is_said(api: httpx.Client, path: str, body: dict[str, Any], status: int) -> None:
+    reply = api.post(path, json=body)
+    assert reply.status_code == status and len(reply.json()["error"]["message"]) > 10
+
+
+def test_a_class_is_kept_only_where_writing_is_allowed_and_asked_from_here(
+    api: httpx.Client, read_only: str
+) -> None:
+    for path, body in (("", {"name": "x", "concept": "ex:Database"}), ("/forget", {"iri": "urn:x"})):
+        assert httpx.post(f"{read_only}/api/concepts{path}", json=body).status_code == 403
+    form = {"name": "x", "concept": "ex:Database"}
+    assert api.post("/api/concepts", data=form).status_code == 415
+    elsewhere = {"Origin": "http://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
+    assert api.post("/api/concepts", json=form, headers=elsewhere).status_code == 403
+    assert api.post("/api/concepts", json={**form, "name": "for a while"}).status_code == 201
+    kept = {one["label"]: one for one in api.get("/api/concepts").json()["concepts"]}
+    assert kept["for a while"]["manchester"] == "ex:Database"
+    iri = kept["for a while"]["iri"]
+    assert api.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": True}
+    assert api.post("/api/concepts/forget", json={"iri": iri}).json() == {"removed": False}
