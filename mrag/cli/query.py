@@ -132,7 +132,10 @@ def explain(
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Output of `mrag ask --json`.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Output of `mrag ask --json`, or a receipt of the web page."),
+    ],
     store: StoreOption = None,
     kg: KgOption = None,
     as_json: JsonOption = False,

@@ -294,7 +294,7 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
 
     Args:
         kg: The knowledge graph.
-        given: An answer, or its JSON form.
+        given: An answer, its JSON form, or its receipt.
 
     Returns:
         Which cited triples are gone, which ids and labels were altered, which sentences have no
@@ -329,10 +329,12 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         there = ((g, inferred) for g, inferred in graphs if kg.store.ask(asks, Dataset((g,))))
         return {status_of(graph, inferred=inferred) for graph, inferred in there}
 
+    from mrag.generation.receipt import answer_of
     from mrag.generation.verification import verify as checked
     from mrag.planning.answering import replay
 
     def recompute(value: Mapping[str, Any]) -> Answer:
         return replay(kg, value)
 
-    return checked(given, holds, names, statuses, recompute)
+    value = given if isinstance(given, Answer) else answer_of(given)
+    return checked(value, holds, names, statuses, recompute)

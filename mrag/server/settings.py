@@ -56,6 +56,7 @@ class ServerSettings:
         grace: Seconds that running requests get when the server stops.
         patience: What clients are given for sending a request and for reading its answer.
         media: Folder of the image files that the graph names; None serves none.
+        learn_seconds: Time limit of learning a concept from marks on the page.
         log_requests: Whether each request is logged on the error output, as a line of JSON.
         shared: Folder that several processes which serve one graph share; None for a single process.
 
@@ -90,6 +91,7 @@ class ServerSettings:
     grace: float = 3.0
     patience: Patience = Patience()
     media: Path | None = None
+    learn_seconds: float = 0.8
     log_requests: bool = False
     shared: Path | None = None
 
@@ -100,6 +102,7 @@ class ServerSettings:
             "max_bytes": self.max_bytes,
             "max_body": self.max_body,
             "workers": self.workers,
+            "learn_seconds": self.learn_seconds,
         }
         for name, value in positive.items():
             if value <= 0:

@@ -1,12 +1,14 @@
 // Ask: a question, its answer as it is written, what it rests on, and where that stands in the graph.
 
 import { ask, once } from "./api.js";
+import { chart } from "./chart.js";
 import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
 import { byId, entityLink, h, plural, problemBox, show } from "./dom.js";
 import { imageStrip } from "./images.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
+import { linkButton, receiptButton, start as startReceipts } from "./receipt.js";
 import { triplesTable } from "./triples.js";
 
 const KEPT = 20;
@@ -21,6 +23,7 @@ let choices = null;
 
 export function start(go) {
   leave = go;
+  startReceipts();
   choices = makeChoices("ask", () => {
     // What is computed cannot be ranked otherwise.
     if (byId("how").value === "plan") byId("how").value = "auto";
@@ -130,7 +133,7 @@ async function write(asked) {
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
   place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
-  for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
+  for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-actions", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   let whole = {};
   try {
@@ -177,6 +180,10 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   const table = rowsTable(answer, chips);
   // Several rows have their proofs in the table, so that no list need say them again.
   place.replaceChildren(...(table && answer.rows.length > 1 ? [] : sentences(answer)), ...(table || []));
+  const drawn = table ? chart(answer) : null;
+  if (drawn) place.append(drawn);
+  byId("answer-actions").replaceChildren(...receiptButton(answer), ...linkButton());
+  show(byId("answer-actions"), true);
   howItWasRead(answer, (reading) => {
     byId("answer-title").focus({ preventScroll: true });
     leave("ask", address({ ...asked, reading }));

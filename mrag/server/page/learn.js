@@ -73,7 +73,7 @@ class MarkedList {
   buttons(hit) {
     /** @param {boolean} liked @param {string} sign @param {string} name */
     const button = (liked, sign, name) =>
-      h("button", { type: "button", class: "mark", "data-mark": hit.iri, "data-liked": String(liked), "aria-pressed": "false", "aria-label": `${name} ${hit.label}`, onclick: () => this.mark(hit.iri, liked) }, sign);
+      h("button", { type: "button", class: "vote", "data-mark": hit.iri, "data-liked": String(liked), "aria-pressed": "false", "aria-label": `${name} ${hit.label}`, onclick: () => this.mark(hit.iri, liked) }, sign);
     return h("div", { class: "marks", role: "group", "aria-label": `Mark ${hit.label}` }, button(true, "+", "More like"), button(false, "−", "Not like"));
   }
 

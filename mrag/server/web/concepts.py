@@ -79,9 +79,10 @@ class Concepts:
         language: Language = "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
 
         def work() -> dict[str, Any]:
-            from mrag.cel.feedback import learn_from_marks
+            from mrag.cel.feedback import FeedbackSettings, learn_from_marks
 
-            found = learn_from_marks(self.kg, hits, liked, disliked)
+            settings = FeedbackSettings(seconds=self.api.settings.learn_seconds)
+            found = learn_from_marks(self.kg, hits, liked, disliked, settings)
             return {
                 "alternatives": [
                     {**alternative(self.kg, one.hypothesis, language), "covered": list(one.covered)}

@@ -1,0 +1,81 @@
+// A table with a column of numbers as bars, or as points where bars from zero would all look alike.
+
+import { h, svg } from "./dom.js";
+
+const NUMBER = /#(?:integer|decimal|double|float|int|long|short|nonNegativeInteger)$/;
+const MOST = 30;
+const ROW = 26;
+const FONT = "13px system-ui, sans-serif";
+
+/**
+ * Returns a chart of the rows of an answer, or null where there is nothing to draw.
+ * @param {{columns: string[], rows: ({type: string, value: string, label: string, datatype?: string} | null)[][]}} answer
+ */
+export function chart({ columns, rows }) {
+  if (rows.length < 2) return null;
+  const numeric = columns.map((_, at) => rows.every((row) => row[at] === null || (NUMBER.test(row[at].datatype || "") && Number.isFinite(Number(row[at].value)))) && rows.some((row) => row[at] !== null));
+  const at = numeric.lastIndexOf(true);
+  const named = columns.findIndex((_, place) => !numeric[place]);
+  if (at < 0 || named < 0) return null;
+  const points = rows
+    .filter((row) => row[at] !== null)
+    .slice(0, MOST)
+    .map((row) => ({ name: row.filter((_, place) => !numeric[place]).map((cell) => cell?.label ?? "none").join(", "), value: Number(row[at]?.value), label: row[at]?.label ?? "" }));
+  if (points.length < 2) return null;
+  const title = columns[at].replaceAll("_", " ");
+  const frame = h("div", { class: "chart" });
+  let drawn = 0;
+  const draw = () => {
+    const width = Math.floor(frame.clientWidth);
+    if (!width || width === drawn) return;
+    drawn = width;
+    frame.replaceChildren(picture(points, title, width));
+  };
+  new ResizeObserver(draw).observe(frame);
+  const rest = rows.length > points.length ? `, the first ${points.length} of ${rows.length} rows` : "";
+  return h("figure", { class: "chart-place" }, h("figcaption", {}, `${title}${rest}`), frame);
+}
+
+/** @param {{name: string, value: number, label: string}[]} points @param {string} title @param {number} width */
+function picture(points, title, width) {
+  const values = points.map((point) => point.value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  // Years and the like: from zero they would all be as long.
+  const dots = low > 0 && (high - low) / high < 0.25 && high > low;
+  const from = dots ? low : Math.min(0, low);
+  const to = dots ? high : Math.max(0, high);
+  const left = Math.min(190, Math.max(90, width * 0.34));
+  const right = 64;
+  const room = Math.max(20, width - left - right);
+  const x = (/** @type {number} */ value) => left + (to === from ? room : ((value - from) / (to - from)) * room);
+  const zero = x(dots ? from : 0);
+  const tall = points.length * ROW + 4;
+  const marks = points.flatMap((point, row) => {
+    const y = row * ROW + ROW / 2 + 2;
+    const end = x(point.value);
+    const mark = dots
+      ? [svg("line", { x1: left, x2: end, y1: y, y2: y, class: "chart-guide" }), svg("circle", { cx: end, cy: y, r: 5, class: "chart-mark" })]
+      : [svg("rect", { x: Math.min(zero, end), y: y - 8, width: Math.max(1, Math.abs(end - zero)), height: 16, rx: 2, class: "chart-mark" })];
+    return [
+      svg("text", { x: left - 8, y: y + 4.5, "text-anchor": "end", class: "chart-name" }, svg("title", {}, point.name), fit(point.name, left - 12)),
+      ...mark,
+      svg("text", { x: (dots ? end : Math.max(zero, end)) + 8, y: y + 4.5, class: "chart-value" }, point.label),
+    ];
+  });
+  const best = points[values.indexOf(high)];
+  const said = `Chart of ${title} for ${points.length} rows, from ${low.toLocaleString("en")} to ${high.toLocaleString("en")} (${best.name}); the table has the same numbers.`;
+  return svg("svg", { viewBox: `0 0 ${width} ${tall}`, width, height: tall, role: "img", "aria-label": said }, ...marks);
+}
+
+const canvas = document.createElement("canvas").getContext("2d");
+
+/** @param {string} text @param {number} most */
+function fit(text, most) {
+  if (!canvas) return text;
+  canvas.font = FONT;
+  if (canvas.measureText(text).width <= most) return text;
+  let short = text;
+  while (short.length > 1 && canvas.measureText(`${short}…`).width > most) short = short.slice(0, -1);
+  return `${short.trimEnd()}…`;
+}

@@ -1,0 +1,82 @@
+// Receipts: an answer with all that it rests on as a file, and such a file checked against the graph.
+
+import { postJson } from "./api.js";
+import { byId, h, plural, problemBox } from "./dom.js";
+
+// What the page adds to an answer is no part of it.
+/** @param {any} answer */
+function bare(answer) {
+  const plain = ({ labels: _labels, status: _status, ...citation }) => citation;
+  const lines = answer.context.lines.map(({ status: _status, ...line }) => line);
+  return { ...answer, citations: answer.citations.map(plain), context: { ...answer.context, lines } };
+}
+
+/**
+ * Returns a button that checks an answer and downloads its receipt.
+ * @param {any} answer
+ */
+export function receiptButton(answer) {
+  const said = h("span", { class: "hint", role: "status" });
+  const button = h("button", { type: "button" }, "Receipt");
+  button.addEventListener("click", async () => {
+    said.textContent = "Checking …";
+    try {
+      const made = await postJson("/api/receipt", { answer: bare(answer) });
+      const file = new Blob([JSON.stringify(made, null, 1)], { type: "application/ld+json" });
+      const link = h("a", { href: URL.createObjectURL(file), download: `receipt-${made["@id"].slice(-12)}.jsonld` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      said.textContent = made["schema:review"]["schema:reviewBody"].split("\n")[0];
+    } catch (error) {
+      said.replaceChildren(problemBox(error));
+    }
+  });
+  return [button, said];
+}
+
+/**
+ * Returns a button that copies the address of what is open.
+ */
+export function linkButton() {
+  const said = h("span", { class: "hint", role: "status" });
+  const button = h("button", { type: "button" }, "Permalink");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      said.textContent = "Copied.";
+    } catch {
+      said.textContent = location.href;
+    }
+  });
+  return [button, said];
+}
+
+// A file that a person chooses is checked at once.
+export function start() {
+  const field = /** @type {HTMLInputElement} */ (byId("receipt-file"));
+  field.addEventListener("change", async () => {
+    const file = field.files?.[0];
+    const place = byId("receipt-report");
+    if (!file) return;
+    place.replaceChildren(h("p", { class: "hint" }, "Checking …"));
+    try {
+      const report = await postJson("/api/verify", JSON.parse(await file.text()));
+      place.replaceChildren(...shown(report));
+    } catch (error) {
+      place.replaceChildren(problemBox(error instanceof SyntaxError ? new Error("This file is no JSON.") : error));
+    }
+    field.value = "";
+  });
+}
+
+/** @param {any} report */
+function shown(report) {
+  const state = report.revision === null ? "" : report.revision === report.now ? " The graph has not changed since." : " The graph has changed since.";
+  const wrong = report.said.split("\n");
+  return [
+    h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? "It holds. " : "It does not hold. ", report.ok ? `${plural(report.checked, "cited triple is", "cited triples are")} in the graph, and every sentence holds.${state}` : state.trim()),
+    report.ok ? null : h("ul", {}, wrong.map((/** @type {string} */ line) => h("li", {}, line))),
+    h("p", {}, h("b", {}, report.question)),
+    h("p", { class: "written" }, report.text),
+  ].filter((part) => part !== null);
+}

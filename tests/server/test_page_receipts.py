@@ -1,0 +1,189 @@
+"""The page, charts and receipts: numbers as bars, an answer as a file, and the file checked again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from rdflib import RDF, RDFS, Graph, Literal, Namespace, URIRef
+
+import mrag
+from mrag.errors import ModelError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.terms import Triple
+from mrag.reasoning.run import reason
+from mrag.stores.oxigraph import OxigraphStore
+from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+H = "http://hostile.example/"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+PER_COUNTRY = "/#/ask?q=How+many+vendors+are+there+per+country%3F"
+PROV, SCHEMA = Namespace("http://www.w3.org/ns/prov#"), Namespace("https://schema.org/")
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    with mrag.demo(model="none") as kg, serving(kg) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[str]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kind, size = URIRef(H + "Ship"), URIRef(H + "length")
+        triples = [Triple(kind, RDFS.label, Literal("ship")), Triple(size, RDFS.label, Literal("length"))]
+        for at in range(4):
+            ship = URIRef(f"{H}ship{at}")
+            triples += [
+                Triple(ship, RDF.type, kind),
+                Triple(ship, RDFS.label, Literal(f"{HOSTILE} {at}")),
+                Triple(ship, size, Literal(10 * at + 3)),
+            ]
+        kg.insert(triples)
+        reason(kg)
+        SimilarityIndexes.of(kg).build("main", model="none")
+        with serving(kg) as url:
+            yield url
+
+
+@SIZES
+def test_an_answer_is_drawn_downloaded_and_checked_again(
+    browser: Browser, base: str, size: tuple[int, int], tmp_path: Path
+) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open(PER_COUNTRY)
+        page.wait_for_selector(".chart svg")
+        assert page.locator(".chart .chart-mark").count() == 9
+        said = str(page.locator(".chart svg").get_attribute("aria-label"))
+        assert "number of vendors" in said and "United States" in said and seen.overflow() <= 0
+        bars = [float(str(bar.get_attribute("width"))) for bar in page.locator(".chart rect").all()]
+        assert bars[-1] == pytest.approx(23 * bars[0], rel=0.01)
+
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Receipt").click()
+        page.wait_for_selector("#answer-actions:has-text('Verified')")
+        file = tmp_path / "receipt.jsonld"
+        download.value.save_as(file)
+        page.locator("#checks summary").click()
+        page.get_by_label("A receipt that was downloaded").set_input_files(file)
+        page.wait_for_selector("#receipt-report:has-text('The graph has not changed since')")
+        assert "It holds. 37 cited triples" in page.locator("#receipt-report").inner_text()
+
+        # Whoever changes a number in it is found out, and so is whoever changes the text around it.
+        made = file.read_text(encoding="utf-8")
+        for was, now in (
+            ("United States: 23", "United States: 24"),
+            ("Austria: 1", HOSTILE.replace('"', "'")),
+        ):
+            assert was in made
+            file.write_text(made.replace(was, now), encoding="utf-8")
+            page.get_by_label("A receipt that was downloaded").set_input_files(file)
+            page.wait_for_selector("#receipt-report:has-text('It does not hold')")
+        for text, wanted in (
+            ("no json", "no JSON"),
+            ('{"@context": 1}', "Not the receipt"),
+            ("{}", "Not the JSON form"),
+        ):
+            file.write_text(text, encoding="utf-8")
+            page.get_by_label("A receipt that was downloaded").set_input_files(file)
+            page.wait_for_selector(f"#receipt-report .problem:has-text({wanted!r})")
+        made_of_text = "[...document.querySelectorAll('main img, main b b, main script')].length"
+        assert page.evaluate(made_of_text) == 0 and "owned" not in page.title() and seen.overflow() <= 0
+        seen.said[:] = [text for text in seen.said if "400" not in text]
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
+@SIZES
+def test_hostile_names_are_drawn_as_text(
+    browser: Browser, hostile: str, size: tuple[int, int], bare: bool
+) -> None:
+    with watched(browser, hostile, size, bypass_csp=bare) as seen:
+        page = seen.open("/#/ask?q=ships+and+their+length")
+        page.wait_for_selector(".chart svg")
+        assert "img src=x" in str(page.locator(".chart svg").get_attribute("aria-label"))
+        assert "img src=x" in str(page.locator(".chart title").first.text_content())
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Receipt").click()
+        page.locator("#checks summary").click()
+        page.get_by_label("A receipt that was downloaded").set_input_files(download.value.path())
+        page.wait_for_selector("#receipt-report:has-text('img src=x')")
+        made = "[...document.querySelectorAll('main img, main script, main svg b')].length"
+        assert page.evaluate(made) == 0 and "owned" not in page.title() and seen.overflow() <= 0
+
+
+def test_numbers_that_are_alike_are_points_and_one_value_is_not_drawn(browser: Browser, base: str) -> None:
+    with watched(browser, base) as seen:
+        page = seen.open("/#/ask?q=Which+5+databases+are+the+oldest%3F")
+        page.wait_for_selector(".chart circle")
+        assert page.locator(".chart circle").count() == 5 and page.locator(".chart rect").count() == 0
+        page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F")
+        page.wait_for_selector("#answer:has-text('11 triple stores')")
+        assert page.locator(".chart-place").count() == 0
+
+
+def asked(url: str, question: str) -> dict[str, Any]:
+    lines = httpx.post(f"{url}/api/ask", json={"question": question}, timeout=30).text.splitlines()
+    answer: dict[str, Any] = json.loads(lines[-1])["answer"]
+    return answer
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+def test_a_receipt_is_linked_data_and_the_command_line_checks_it(base: str, tmp_path: Path) -> None:
+    answer = asked(base, "How many vendors are there per country?")
+    made = httpx.post(f"{base}/api/receipt", json={"answer": answer}, timeout=30).json()
+    graph = Graph().parse(data=json.dumps(made), format="json-ld")
+    name = URIRef(made["@id"])
+    statements = set(graph.objects(name, PROV.wasDerivedFrom))
+    assert len(statements) == len(answer["citations"]) == 37
+    cited = {
+        tuple(graph.value(one, part) for part in (RDF.subject, RDF.predicate, RDF.object))
+        for one in statements
+    }
+    ex = Namespace("https://w3id.org/mrag/demo/products#")
+    assert (ex.Ontotext, ex.basedIn, ex.Bulgaria) in cited
+    plan = next(graph.objects(None, PROV.hadPlan))
+    assert str(graph.value(plan, SCHEMA.text)) == answer["query"]
+    used = graph.value(graph.value(name, PROV.wasGeneratedBy), PROV.used)
+    assert (
+        int(str(graph.value(used, SCHEMA.version)))
+        == made["prov:wasGeneratedBy"]["prov:used"]["schema:version"]
+    )
+    assert "Verified" in str(graph.value(graph.value(name, SCHEMA.review), SCHEMA.reviewBody))
+    with mrag.demo(model="none") as kg:
+        assert mrag.verify(kg, made).ok
+        bad = {**made, "json": {**made["json"], "text": "Nothing."}}
+        with pytest.raises(ModelError, match="another text"):
+            mrag.verify(kg, bad)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("receipt", {"answer": []}),
+        ("receipt", {"answer": {"format": 1}}),
+        ("receipt", {"answer": {"format": 99}}),
+        ("receipt", {}),
+        ("verify", {"@context": {}, "@type": ["schema:Answer"], "json": []}),
+        ("verify", {"format": 1, "question": 3, "text": [], "context": {}, "sentences": [], "citations": []}),
+        ("verify", {"citations": [{}] * 2001}),
+    ],
+)
+def test_what_is_no_receipt_is_refused(base: str, path: str, body: dict[str, Any]) -> None:
+    reply = httpx.post(f"{base}/api/{path}", json=body, timeout=30)
+    assert reply.status_code == 400 and reply.json()["error"]["message"]
