@@ -23,7 +23,7 @@ from mrag.evaluation.running import System, index_system, run_system
 from mrag.evaluation.runs import Scored
 from mrag.evaluation.statistics import Resampling
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedders import Embedder, Vectors, embedder
+from mrag.index.embedding.embedders import Embedder, Vectors, embedder
 
 MEASURES = ("nDCG@10", "MRR")
 QUERIES = 500

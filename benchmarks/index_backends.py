@@ -22,7 +22,7 @@ from pathlib import Path
 from mrag.index import Bm25Params
 from mrag.index.backends.places import open_backend
 from mrag.index.backends.recall import compare
-from mrag.index.embedders import embedder
+from mrag.index.embedding.embedders import embedder
 
 ROOT = Path(__file__).parents[1]
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from mrag.errors import ModelError
+
+_OLLAMA = "http://127.0.0.1:11434"
+# Nothing listens on these here.
+_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])  # nosec B104
 
 DEFAULT_STORE = "mrag.db"
 """Folder, in the working directory, of the store that commands use when none is named."""
@@ -53,3 +60,40 @@ class Settings:
             os.environ.get("MRAG_ANALYSER") or "auto",
             os.environ.get("MRAG_INDEX"),
         )
+
+
+def ollama_host() -> str:
+    """Return the address of the Ollama server, from OLLAMA_HOST or by default on this machine.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, OLLAMA_HOST="0.0.0.0:9999"):
+        ...     ollama_host()
+        'http://127.0.0.1:9999'
+    """
+    text = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/")
+    if not text:
+        return _OLLAMA
+    scheme, divider, rest = text.partition("://")
+    if not divider:
+        scheme, rest = "http", text
+    parts = urlsplit(f"{scheme}://{rest}")
+    try:
+        port = parts.port or (11434 if not divider else {"http": 80, "https": 443}.get(scheme, 11434))
+    except ValueError as error:
+        raise ModelError(f"OLLAMA_HOST is no address: {text!r}.", hint="Write HOST:PORT.") from error
+    host = parts.hostname or "127.0.0.1"
+    # An address to listen on, which people set for the server, is none to call.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # nosec B104
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path}"
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL stays on this machine.
+
+    Example:
+        >>> is_loopback("http://127.0.0.1:11434"), is_loopback("https://ollama.com")
+        (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    return host in _LOOPBACK or host.startswith("127.")

@@ -14,7 +14,7 @@ from langchain_core.language_models import FakeListChatModel
 
 import mrag
 from mrag.errors import ConfigError, ModelError
-from mrag.index.embedders import MiniLmEmbedder
+from mrag.index.embedding.embedders import MiniLmEmbedder
 from mrag.retrieval import (
     CrossEncoderRanker,
     ListwiseRanker,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from mrag.index.local_models import MiniLmEmbedder, Vectors
+from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors
 
 _embed = MiniLmEmbedder.embed_documents
 _known: dict[str, Vectors] = {}

@@ -1,4 +1,4 @@
-"""`mrag load`, `create`, `reason` and `index`: a knowledge graph is filled, reasoned over and indexed."""
+"""`mrag load`, `create` and `reason`: a knowledge graph is filled and reasoned over."""
 
 from __future__ import annotations
 
@@ -10,20 +10,11 @@ import typer
 
 from mrag.cli.shared import stopping
 from mrag.cli.shared.contradictions import StrictOption, premises_in_words, show_groups, write_report
-from mrag.cli.shared.indexing import (
-    BackendOption,
-    CopyOption,
-    RecallOption,
-    copied_or_compared,
-    show_built,
-)
 from mrag.cli.shared.options import (
     JsonOption,
-    KeptLanguageOption,
     KgOption,
     LabelPropertyOption,
     StoreOption,
-    analyser_of,
     opened,
     warn_of_login,
 )
@@ -211,75 +202,6 @@ def reason(
             show_json({"inferred": closure.triples, "graphs": read, "contradictions": _json(closure)})
         else:
             show(f"{counted(closure.triples, 'triple')} inferred.")
-
-
-def index(
-    store: StoreOption = None,
-    kg: KgOption = None,
-    name: Annotated[str, typer.Option(help="Name of the index.")] = "main",
-    query: Annotated[
-        list[str] | None,
-        typer.Option(help="Catalogue query of ?documentID ?documentText; repeatable."),
-    ] = None,
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            help="minilm, wordllama (extra `static`), none for BM25 alone, or server (GraphDB's own)."
-        ),
-    ] = None,
-    lang: KeptLanguageOption = None,
-    label_property: LabelPropertyOption = None,
-    analyser: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How words are stemmed: none, plural, snowball:LANG, icu (extra `icu`), or auto, by the "
-            "languages. Default: as the index was built, else auto.",
-        ),
-    ] = None,
-    backend: BackendOption = None,
-    copy_to: CopyOption = None,
-    recall: RecallOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Build or update the similarity index.
-
-    Only documents that changed are embedded. Things without a label are named by the property that tells them
-    apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
-
-    \b
-    Examples:
-      mrag index
-      mrag index --embedder none --lang de,en
-      mrag index --analyser snowball:german
-      mrag index --label-property http://example.org/customerName
-      mrag index --backend postgresql://mrag@db.example.org/indexes
-      mrag index --copy-to qdrant:http://localhost:6333
-    """
-    from dataclasses import replace
-
-    from mrag.config import Settings
-    from mrag.index.documents import Definition
-    from mrag.index.similarity import SimilarityIndexes
-
-    with opened(store, kg, lang, index=name) as graph:
-        definition = Definition(languages=graph.languages)
-        if query:
-            definition = Definition(queries=tuple(query), languages=graph.languages)
-        if label_property:
-            graph.label_properties = tuple(label_property)
-        indexes = SimilarityIndexes.of(graph)
-        if copied_or_compared(indexes, name, copy_to, recall=recall, as_json=as_json):
-            return
-        definition = replace(definition, analyser=analyser or analyser_of(indexes, name))
-        elsewhere = backend or indexes.places.of(name).url != "local:"
-        server = "server" if graph.store.capabilities.similarity and not elsewhere else None
-        model = embedder or server or Settings.from_env().embedder
-        kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
-        with stopping.kept(kept), progress("Indexing", unit="documents") as note:
-            options: dict[str, Any] = {"definition": definition, "model": model, "backend": backend}
-            report = indexes.build(name, **options, on_progress=note)
-        show_built(indexes, name, report, as_json=as_json)
 
 
 def loading(graph: KnowledgeGraph) -> Callable[[], str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
-from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
+from mrag.cli.shared.options import JsonOption, KgOption, RunnerOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json
 
 if TYPE_CHECKING:
@@ -61,12 +61,7 @@ def describe(
     again: Annotated[
         bool, typer.Option("--again", help="Also describe images that another model or prompt has described.")
     ] = False,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            "--ray", metavar="ADDRESS", help="Run on a Ray cluster (extra `ray`); `local` starts one."
-        ),
-    ] = None,
+    runner: RunnerOption = "threads",
     as_json: JsonOption = False,
 ) -> None:
     """Have a vision model describe the images of the graph.
@@ -106,7 +101,7 @@ def describe(
     )
     with opened(store, kg) as graph:
         other = KnowledgeGraph(graph.store, boxes) if boxes else None
-        report = _described(graph, model, media, settings, other, ray)
+        report = _described(graph, model, media, settings, other, runner)
     if as_json:
         show_json(report.to_json())
     else:
@@ -126,16 +121,13 @@ def _described(
     media: Path,
     settings: EnrichSettings,
     other: KnowledgeGraph | None,
-    ray: str | None,
+    runner: str,
 ) -> EnrichReport:
     """Describe; the first Ctrl-C or SIGTERM ends the run in order, the second one at once."""
     from mrag.images.enrichment.enrich import describe as run
-    from mrag.images.enrichment.runners import RayRunner, Runner, ThreadRunner
+    from mrag.jobs import runner as runner_of
 
-    stop = threading.Event()
-    runner: Runner = ThreadRunner(settings.workers)
-    if ray is not None:
-        runner = RayRunner(settings.workers, None if ray == "local" else ray)
+    stop, carrying = threading.Event(), runner_of(runner, settings.workers, waits=True)
 
     def interrupted(number: int, frame: Any) -> None:
         stop.set()
@@ -156,7 +148,7 @@ def _described(
                 folder=media,
                 settings=settings,
                 boxes_from=other,
-                runner=runner,
+                runner=carrying,
                 stop=stop,
                 on_progress=on_progress,
             )

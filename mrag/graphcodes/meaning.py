@@ -11,9 +11,9 @@ from mrag.errors import ConfigError
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.graphcodes.explanation.verbalise import readable
 from mrag.graphcodes.metrics import CodeScores, Lexicographic, Weighted
-from mrag.index.embedders import Embedder
-from mrag.index.embedders import embedder as load_embedder
-from mrag.index.local_models import Vectors
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.embedders import embedder as load_embedder
+from mrag.index.embedding.local_models import Vectors
 
 __all__ = ["CodeMeaning"]
 

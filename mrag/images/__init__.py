@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from mrag.images.embedding.conse import ConseEmbedder
     from mrag.images.embedding.embedders import image_embedder
     from mrag.images.enrichment.enrich import describe
-    from mrag.images.enrichment.runners import RayRunner, ThreadRunner
     from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings
     from mrag.images.files.folder import PictureLimits
     from mrag.images.graph import ImageVocabulary, of_class, of_query
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerSettings", "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",
-    "ImageTextRanker", "ImageVocabulary", "PictureLimits", "RayRunner", "ThreadRunner",
-    "ask_pictures", "describe", "image_embedder", "image_ranker", "of_class", "of_query",
+    "ImageTextRanker", "ImageVocabulary", "PictureLimits", "ask_pictures", "describe",
+    "image_embedder", "image_ranker", "of_class", "of_query",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -30,7 +29,6 @@ __getattr__, __dir__ = lazy(
         "embedding.conse": "ConseEmbedder",
         "embedding.embedders": "image_embedder",
         "enrichment.enrich": "describe",
-        "enrichment.runners": "RayRunner ThreadRunner",
         "enrichment.settings": "EnrichProgress EnrichReport EnrichSettings",
         "files.folder": "PictureLimits",
         "graph": "ImageVocabulary of_class of_query",

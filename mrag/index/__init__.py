@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from mrag.index.dense import DenseParams
     from mrag.index.document_index import DocumentIndex
     from mrag.index.documents import Definition
-    from mrag.index.embedders import Embedder, LangChainEmbedder, embedder
+    from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
     from mrag.index.fusion import reciprocal_rank_fusion
     from mrag.index.image_index import ImageIndex
+    from mrag.index.opened import SimilarityIndex
     from mrag.index.segments.changes import SyncReport
     from mrag.index.segments.matches import Mode
-    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+    from mrag.index.similarity import SimilarityIndexes
 
 __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
@@ -37,11 +38,12 @@ __getattr__, __dir__ = lazy(
         "dense": "DenseParams",
         "document_index": "DocumentIndex",
         "documents": "Definition",
-        "embedders": "Embedder LangChainEmbedder embedder",
+        "embedding.embedders": "Embedder LangChainEmbedder embedder",
         "fusion": "reciprocal_rank_fusion",
         "image_index": "ImageIndex",
         "segments.changes": "SyncReport",
         "segments.matches": "Mode",
-        "similarity": "SimilarityIndex SimilarityIndexes",
+        "opened": "SimilarityIndex",
+        "similarity": "SimilarityIndexes",
     },
 )

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mrag.errors import IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.index.known_items import FusionWeight, learnt
 from mrag.index.segments.changes import SyncReport, compared
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
@@ -26,11 +26,12 @@ from mrag.index.segments.pending import Progress
 from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import DocumentState, as_json
+from mrag.index.segments.writing import TextIndex
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 
 
-class DocumentIndex:
+class DocumentIndex(TextIndex):
     """Documents with their texts, found by words (BM25), by meaning (vectors), or by both.
 
     Made by `create` or `open`. Searches may run in threads while one writes; they see the state
@@ -157,20 +158,6 @@ class DocumentIndex:
         """Number of commits so far; rises with each."""
         return self._state.manifest.generation
 
-    def text_of(self, doc_id: str) -> str:
-        """Return the text of a document.
-
-        Raises:
-            IndexError_: If there is no such document.
-        """
-        state = self._state
-        row = state.rows.row_of(str(doc_id))
-        if row is None:
-            hint = "Bring the index up to date, or check the ID; IRIs are written whole."
-            raise IndexError_("The index has no such document.", term=str(doc_id), hint=hint)
-        segment, at = state.place(row)
-        return segment.texts[at]
-
     def refresh(self) -> bool:
         """Take over what another process has committed, and return whether there was something.
 
@@ -221,7 +208,12 @@ class DocumentIndex:
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of documents; none of those that are not there."""
-        return {str(doc_id): self.text_of(doc_id) for doc_id in ids if doc_id in self}
+        state, found = self._state, {}
+        for doc_id in map(str, ids):
+            if (row := state.rows.row_of(doc_id)) is not None:
+                segment, at = state.place(row)
+                found[doc_id] = segment.texts[at]
+        return found
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         """Return how many documents `sync` would add, change or delete."""
@@ -231,9 +223,13 @@ class DocumentIndex:
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of documents; none of those that have none."""
-        keys = {doc_id: digest(self.text_of(doc_id)) for doc_id in ids if doc_id in self}
+        keys = {doc_id: digest(text) for doc_id, text in self.texts_of(ids).items()}
         found = self._state.known_vectors(set(keys.values()))
         return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+        return self._state.known_vectors(digests)
 
     def with_dense(self, params: DenseParams) -> DocumentIndex:
         """Return the same documents under other knobs of vector search, as they are now."""
@@ -244,49 +240,6 @@ class DocumentIndex:
     def learnt_weight(self) -> FusionWeight:
         """Return which share of the vectors serves `hybrid` best; see `mrag.index.known_items`."""
         return learnt(self._state, self._model)
-
-    def sync(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Make the index hold exactly these documents; embed only new texts.
-
-        The change becomes visible in one step at the end. An interrupted run loses at most one
-        batch: the next `sync` finds the vectors that were made, and vectors of texts known under
-        another ID are taken over too.
-
-        Args:
-            documents: IDs and texts; each ID once.
-            extra: JSON to keep with the index; None keeps what is there.
-            on_progress: Called with the number of new texts that have vectors, and their number.
-            batch: Texts that the model gets at once, 1 or more.
-
-        Returns:
-            What changed.
-
-        Raises:
-            IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be
-                written; the index is then as before.
-            IndexMismatch: If the model does not fit, see `open`.
-            ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
-            ModelError: If the model fails.
-        """
-        return self._update(documents, True, extra, on_progress, batch)
-
-    def add(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None = None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
-        return self._update(documents, False, extra, on_progress, batch)
 
     def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
         """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""

@@ -9,7 +9,8 @@ from mrag.errors import IndexError_, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
 from mrag.index.following import changed_documents
-from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.index.opened import SimilarityIndex
+from mrag.index.similarity import SimilarityIndexes
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from mrag.index.embedding.local_models import unit
 from mrag.index.fusion import candidates, reciprocal_rank_fusion
-from mrag.index.local_models import unit
 from mrag.index.segments.model import IndexModel
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState

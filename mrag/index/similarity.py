@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,16 @@ from mrag.index.backends.places import IndexPlaces
 from mrag.index.backends.places import home as home
 from mrag.index.bm25 import Bm25Params
 from mrag.index.documents import Definition, IndexInfo, documents, why_empty
-from mrag.index.embedders import Embedder, embedder
+from mrag.index.embedding.embedders import Embedder, embedder
+from mrag.index.embedding.prepared import VectorSource, prepared
 from mrag.index.following import followed, state_of
 from mrag.index.known_items import FusionWeight
+from mrag.index.opened import SimilarityIndex
 from mrag.index.searches import INSTANCE, as_triples, results_wanted, searches
 from mrag.index.segments.changes import SyncReport
-from mrag.index.segments.matches import Match, Mode
 from mrag.index.server_similarity import SERVER, ServerIndex, server_of
 from mrag.index.server_similarity import build as build_on_server
+from mrag.jobs.base import Runner
 from mrag.rdf.guard import ReadQuery
 
 logger = logging.getLogger(__name__)
@@ -46,51 +49,6 @@ logger = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_\-]{0,63}\Z")
 NO_DOCUMENTS = "Load texts or labels, or name the property of names: `mrag index --label-property IRI`."
 """What to do about an index without documents."""
-
-
-class SimilarityIndex:
-    """One similarity index, open for searching."""
-
-    def __init__(self, name: str, files: StoredIndex) -> None:
-        self.name = name
-        self.files = files
-
-    @property
-    def weight(self) -> FusionWeight:
-        """How words and vectors are fused."""
-        return FusionWeight.from_json(self.files.extra.get("fusion"))
-
-    def search(
-        self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
-    ) -> list[Match]:
-        """Return the documents most similar to a text, best first, ties in order of IRI.
-
-        Args:
-            text: The words to search for.
-            k: Most hits.
-            mode: `hybrid` fuses BM25 and dense vectors by `weight`; without vectors it is BM25.
-            allowed: IRIs of the only documents to consider; all when None.
-        """
-        if mode != "bm25" and self.files.embedder_name is None:
-            mode = "bm25"
-        return self.files.search(text, k, mode=mode, allowed=allowed, weight=self.weight.dense)
-
-    def search_document(self, iri: str, k: int) -> list[Match]:
-        """Return the documents most similar to the document of an entity, itself left out.
-
-        Raises:
-            IndexError_: If the entity has no document.
-        """
-        return [m for m in self.search(self.files.text_of(iri), k + 1) if m.doc_id != iri][:k]
-
-    @staticmethod
-    def reason(match: Match) -> str:
-        """Return in words why a document was found."""
-        by_words = f"words {', '.join(match.terms)} (BM25 rank {match.bm25_rank})"
-        parts = [by_words] if match.terms else []
-        if match.dense_rank is not None and match.dense_score is not None:
-            parts.append(f"meaning {match.dense_score:.2f} (dense rank {match.dense_rank})")
-        return "; ".join(parts) or "similar text"
 
 
 class SimilarityIndexes:
@@ -143,16 +101,18 @@ class SimilarityIndexes:
         definition: Definition | None = None,
         model: str | Embedder | Any | None = "minilm",
         backend: str | IndexBackend | None = None,
+        runner: Runner | None = None,
         on_progress: Callable[[int, int | None], None] | None = None,
     ) -> SyncReport:
-        """Build an index, or bring it up to date; only new and changed documents are embedded.
+        """Build an index, or bring it up to date; only texts that no index of the graph knows are embedded.
 
         Args:
             name: Letters, digits, `_` and `-`.
             definition: Queries and languages; those of the graph by default.
-            model: `minilm`, `wordllama`, `none` for BM25 alone, any LangChain `Embeddings`, or `server` for
-                an index of the server's own, on GraphDB.
+            model: A name as for `mrag.index.embedder`, `none` for BM25 alone, any LangChain `Embeddings`, or
+                `server` for an index of the server's own, on GraphDB.
             backend: Where to keep it, by URL or as an object; where it is by default.
+            runner: What embeds texts, see `mrag.jobs`; this process by default.
             on_progress: Called with documents done and documents in all.
 
         Raises:
@@ -167,7 +127,21 @@ class SimilarityIndexes:
                 hint = "Use minilm or another model."
                 raise ConfigError("This store keeps no similarity indexes.", hint=hint)
             return build_on_server(self.kg, self.server, name, definition, on_progress)
-        started, chosen, knobs = time.perf_counter(), embedder(model), definition.bm25
+        started, knobs = time.perf_counter(), definition.bm25
+        with prepared(embedder(model), model, runner, partial(self._donors, name)) as chosen:
+            report = self._built(name, definition, chosen, knobs, model, backend, on_progress)
+        return replace(report, seconds=time.perf_counter() - started)
+
+    def _built(
+        self,
+        name: str,
+        definition: Definition,
+        chosen: Embedder | None,
+        knobs: Bm25Params,
+        model: str | Embedder | Any | None,
+        backend: str | IndexBackend | None,
+        on_progress: Callable[[int, int | None], None] | None,
+    ) -> SyncReport:
         extra = {**state_of(self.kg, definition), "model": model if isinstance(model, str) else ""}
         kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
         known, files = self._open.get(name), self._files(kept_by, name, chosen, knobs)
@@ -186,7 +160,7 @@ class SimilarityIndexes:
             files.delete((), extra={**extra, "fusion": weight.to_json()})
         self.placed(name, kept_by)
         self._open[name] = SimilarityIndex(name, files)
-        return replace(report, seconds=time.perf_counter() - started)
+        return report
 
     def get(
         self,
@@ -295,6 +269,18 @@ class SimilarityIndexes:
             results = [(m.doc_id, float(m.score)) for m in found]
             lines += as_triples(number, search, results)
         return "".join(line + "\n" for line in lines).encode()
+
+    def _donors(self, name: str, embedder: str) -> Iterator[VectorSource]:
+        """Yield the indexes that may have vectors of a model: the one that is replaced, and local ones."""
+        places = [(name, self.places.of(name))] if name in self.places.names() else []
+        places += [(other, self.places.local) for other in self.places.local.names() if other != name]
+        for other, backend in places:
+            try:
+                index = backend.open(other, embedder=None)
+            except IndexError_:
+                continue
+            if index.embedder_name == embedder:
+                yield index
 
     def _on_server(self, name: str) -> bool:
         """Return whether an index is the server's; one beside the store comes before it."""

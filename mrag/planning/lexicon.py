@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.index.embedders import Embedder
-from mrag.index.embedders import embedder as load_embedder
-from mrag.index.local_models import Vectors
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.embedders import embedder as load_embedder
+from mrag.index.embedding.local_models import Vectors
 from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span

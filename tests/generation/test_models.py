@@ -17,10 +17,10 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_ollama import ChatOllama
 
+from mrag.config import ollama_host
 from mrag.errors import ModelError
 from mrag.generation.models import ollama
 from mrag.generation.models import resolve as models
-from mrag.generation.models.ollama import ollama_host
 from mrag.generation.models.resolve import ModelStatus, resolve, status
 from tests.generation.ollama_server import OllamaServer, Served
 

@@ -18,12 +18,12 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.enrich import describe
 from mrag.images.enrichment.journal import EnrichmentJournal
 from mrag.images.enrichment.requests import refuses
-from mrag.images.enrichment.runners import ThreadRunner
 from mrag.images.enrichment.settings import EnrichProgress, EnrichSettings
 from mrag.images.enrichment.writing import enriched_graph
 from mrag.images.files.folder import PictureLimits
 from mrag.images.graph import described, image_texts
 from mrag.images.prompts import FASHION
+from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore

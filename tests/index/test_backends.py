@@ -23,7 +23,7 @@ from mrag.index.backends.places import open_backend
 from mrag.index.backends.trials import DOCUMENTS
 from mrag.index.backends.vector_store import VectorStoreBackend
 from mrag.index.conformance import IndexConformance
-from mrag.index.embedders import WordLlamaEmbedder
+from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.stores.base import SelectResult
 from tests.commands import run
 from tests.conftest import PRODUCTS, ROOT

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.dense import DenseIndex, DenseParams, sign_codes
-from mrag.index.embedders import WordLlamaEmbedder
+from mrag.index.embedding.embedders import WordLlamaEmbedder
 from mrag.index.segments.rows import Rows, StringTable
 
 FORCED = DenseParams(prefilter_from=0)

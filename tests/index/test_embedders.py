@@ -15,8 +15,8 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from mrag.errors import ConfigError, ModelError
-from mrag.index import local_models
-from mrag.index.embedders import (
+from mrag.index.embedding import local_models
+from mrag.index.embedding.embedders import (
     LangChainEmbedder,
     MiniLmEmbedder,
     WordLlamaEmbedder,
@@ -134,7 +134,7 @@ def test_wordllama_gives_what_the_package_gives(wordllama: WordLlamaEmbedder) ->
 
 def test_importing_loads_no_model_code() -> None:
     code = (
-        "import sys, mrag.index.document_index, mrag.index.embedders;"
+        "import sys, mrag.index.document_index, mrag.index.embedding.embedders;"
         "heavy = {'onnxruntime', 'tokenizers', 'wordllama', 'safetensors', 'langchain_core', 'scipy'};"
         "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
     )
@@ -156,7 +156,7 @@ def test_an_absent_package_is_said(model: str, package: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from mrag.errors import ModelError\n"
-        "from mrag.index.embedders import embedder\n"
+        "from mrag.index.embedding.embedders import embedder\n"
         "try:\n"
         f"    embedder({model!r})\n"
         "except ModelError as error:\n"

@@ -70,12 +70,15 @@ CASES: dict[str, list[list[str]]] = {
         ["--store", "{store}", "--backend", f"{TEXT}:x"],
         ["--store", "{store}", "--copy-to", f"postgresql://u:p@{TEXT}/x"],
         ["--store", "{store}", "--recall"],
+        ["--store", "{store}", "--embedder", "none", "--runner", "processes", "--workers", "2"],
+        ["--store", "{store}", "--runner", TEXT],
     ],
     "views": [["--store", "{store}3"], ["--store", "{store}", "--kg", TEXT]],
     "describe": [
         ["{photos}", "--store", "{store}", "-m", "ollama:llava"],
         [NAME],
         ["{photos}", "--grid", TEXT],
+        ["{photos}", "--store", "{store}", "--runner", TEXT],
     ],
     "ask": [
         ["Which gizmo is made by Maker?", "--store", "{store}", "--context", "--model", "none"],

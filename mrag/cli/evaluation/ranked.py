@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.index.backends.base import StoredIndex
     from mrag.index.document_index import DocumentIndex
-    from mrag.index.embedders import Embedder
+    from mrag.index.embedding.embedders import Embedder
 
 
 def ranked(
@@ -32,8 +32,9 @@ def ranked(
     from mrag.config import Settings
     from mrag.evaluation.conditions import instances
     from mrag.evaluation.running import KINDS, index_system, ranker_system
-    from mrag.index.embedders import embedder
-    from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+    from mrag.index.embedding.embedders import embedder
+    from mrag.index.opened import SimilarityIndex
+    from mrag.index.similarity import SimilarityIndexes
     from mrag.retrieval.rankers import SimilarityRanker
     from mrag.retrieval.registry import ranker
 

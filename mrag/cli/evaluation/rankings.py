@@ -254,7 +254,7 @@ def _map(collection: Collection, model: str | None, seed: int, path: Path) -> No
     from mrag.config import Settings
     from mrag.errors import ConfigError
     from mrag.evaluation.plot import points_svg, tsne
-    from mrag.index.embedders import embedder
+    from mrag.index.embedding.embedders import embedder
     from mrag.storage.saving import saved_text
 
     chosen = embedder(model or Settings.from_env().embedder)

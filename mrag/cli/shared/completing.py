@@ -74,7 +74,7 @@ def sources_of(
 ) -> tuple[PassageSource | None, list[Any]]:
     """Bring texts and images into the store; return the source of passages, and all passages."""
     from mrag.completion.evidence.passages import CombinedPassages, Passages, store_folder
-    from mrag.index.embedders import embedder as resolve_embedder
+    from mrag.index.embedding.embedders import embedder as resolve_embedder
     from mrag.loaders.snippets import Snippets
 
     model = resolve_embedder(embedder)

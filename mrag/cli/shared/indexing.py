@@ -82,7 +82,7 @@ def _copied(indexes: SimilarityIndexes, name: str, url: str, *, as_json: bool) -
 
 def _compared(indexes: SimilarityIndexes, name: str, *, as_json: bool) -> None:
     from mrag.index.backends.recall import compare
-    from mrag.index.embedders import embedder
+    from mrag.index.embedding.embedders import embedder
 
     index = indexes.stored(name)
     model = embedder(index.extra.get("model") or "none")

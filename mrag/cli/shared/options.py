@@ -68,6 +68,18 @@ LabelPropertyOption = Annotated[
         help="Property that names things, before rdfs:label; repeatable, best first. It is kept.",
     ),
 ]
+RunnerOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Where the work is done: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this "
+        "machine (extra `ray`).",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many tasks at once. Default: as many as there are processors; 2 threads."),
+]
 SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 DEFAULT_LANGUAGES = "en,mul,-"
 

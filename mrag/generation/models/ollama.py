@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from mrag.errors import ModelError
+from mrag.config import is_loopback, ollama_host
 from mrag.generation.prompts import NO_MODEL_NOTICE
 
 if TYPE_CHECKING:
@@ -24,13 +22,10 @@ PREFERRED = (
 )  # fmt: skip
 """Ollama models that are taken first, when several are there and none is named."""
 
-_DEFAULT_HOST = "http://127.0.0.1:11434"
 _QUICK = 0.3  # seconds within which Ollama must answer when nobody asked for it by name
 _PATIENT = 5.0
 _CONTEXT = 8192  # Ollama cuts prompts to 4096 tokens or less, silently, unless it is told
 _EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank", re.IGNORECASE)
-# Nothing listens on these here.
-_LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"])  # nosec B104
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,43 +59,6 @@ class ModelStatus:
         if self.available:
             return f"{self.provider}:{self.name}"
         return " ".join(part for part in (self.reason, self.hint) if part)
-
-
-def ollama_host() -> str:
-    """Return the address of the Ollama server, from OLLAMA_HOST or by default on this machine.
-
-    Example:
-        >>> from unittest.mock import patch
-        >>> with patch.dict(os.environ, OLLAMA_HOST="0.0.0.0:9999"):
-        ...     ollama_host()
-        'http://127.0.0.1:9999'
-    """
-    text = os.environ.get("OLLAMA_HOST", "").strip().rstrip("/")
-    if not text:
-        return _DEFAULT_HOST
-    scheme, divider, rest = text.partition("://")
-    if not divider:
-        scheme, rest = "http", text
-    parts = urlsplit(f"{scheme}://{rest}")
-    try:
-        port = parts.port or (11434 if not divider else {"http": 80, "https": 443}.get(scheme, 11434))
-    except ValueError as error:
-        raise ModelError(f"OLLAMA_HOST is no address: {text!r}.", hint="Write HOST:PORT.") from error
-    host = parts.hostname or "127.0.0.1"
-    # An address to listen on, which people set for the server, is none to call.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # nosec B104
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path}"
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether a URL stays on this machine.
-
-    Example:
-        >>> is_loopback("http://127.0.0.1:11434"), is_loopback("https://ollama.com")
-        (True, False)
-    """
-    host = urlsplit(url).hostname or ""
-    return host in _LOOPBACK or host.startswith("127.")
 
 
 def _call(path: str, body: Mapping[str, Any] | None = None, *, timeout: float) -> Any:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,13 +24,14 @@ from mrag.errors import LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment.journal import EnrichmentJournal, JournalEntry
 from mrag.images.enrichment.requests import Description, Task, Work, default_model
-from mrag.images.enrichment.runners import Runner, ThreadRunner
 from mrag.images.enrichment.settings import EnrichProgress, EnrichReport, EnrichSettings, Failure
 from mrag.images.enrichment.writing import EnrichedGraph, activity_of
-from mrag.images.files.folder import Box, grid, part_of
+from mrag.images.files.folder import Box, grid, part_of, read_capped
 from mrag.images.graph import ImageVocabulary, boxes, described, described_by, files_of
 from mrag.images.prompts import description_prompt
 from mrag.index.similarity import home
+from mrag.jobs.base import Runner, TaskOutcome
+from mrag.jobs.threads import ThreadRunner
 
 if TYPE_CHECKING:
     from mrag.images.enrichment.requests import ModelSpec
@@ -69,7 +71,7 @@ def describe(
         vocabulary: How the graph speaks of images.
         boxes_from: The knowledge graph with the boxes of annotations; `kg` by default.
         journal: Where descriptions are kept at once; `journal_of(kg)` by default.
-        runner: What carries out requests; threads by default.
+        runner: What carries out requests, see `mrag.jobs`; threads by default.
         on_progress: Called when something is done.
         stop: When set from outside, the run ends; what was described is kept.
 
@@ -203,14 +205,25 @@ class _Run:
                 return
             now = time.monotonic()
             while flying < runner.capacity and now >= slot and (task := self._due(now)) is not None:
-                runner.submit(task)
+                sent = task if runner.shares_files else self._with_data(task)
+                if isinstance(sent, Description):
+                    self._take(sent, number)
+                    continue
+                runner.submit(sent)
                 flying, slot = flying + 1, max(slot, now) + pause
             outcome = runner.next(0.05)
             if outcome is not None:
                 flying, number = flying - 1, number + 1
-                self._take(outcome, number)
+                self._take(_told(outcome), number)
             if len(self._unwritten) >= _FLUSH_ENTRIES or time.monotonic() - self._flushed > _FLUSH_SECONDS:
                 self._flush()
+
+    def _with_data(self, task: Task) -> Task | Description:
+        """Return a task with its picture, or why there is none."""
+        try:
+            return replace(task, data=read_capped(task.path, self.settings.limits.max_bytes))
+        except LoadError as error:
+            return Description(task, kind="picture", reason=str(error))
 
     def _due(self, now: float) -> Task | None:
         if self._later and self._later[0][0] <= now:
@@ -257,6 +270,14 @@ class _Run:
         entries, self._unwritten = self._unwritten, []
         self.graph.write(entries)
         self._flushed = time.monotonic()
+
+
+def _told(outcome: TaskOutcome) -> Description:
+    """Return what became of a task; a worker that is lost counts as a failure of the model."""
+    if outcome.lost:
+        return Description(replace(outcome.task, data=None), kind="model", reason=outcome.lost, again=True)
+    found: Description = outcome.value
+    return found
 
 
 def _entry(outcome: Description, same: tuple[str, str, str]) -> JournalEntry:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.index.bm25 import Bm25Params
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.index.known_items import FusionWeight
 from mrag.index.segments.changes import SyncReport
 from mrag.index.segments.matches import Match, Mode
@@ -94,6 +94,9 @@ class StoredIndex(Protocol):
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return the vectors of documents; none of those that have none."""
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         """Return how many documents `sync` would add, change or delete."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from mrag.errors import ConfigError, DamagedIndex
 from mrag.index.backends.base import IndexBackend, StoredIndex, documents_of
-from mrag.index.embedders import Embedder
-from mrag.index.local_models import Vectors
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.local_models import Vectors
 from mrag.index.segments.changes import SyncReport
 from mrag.index.segments.pending import Progress
 

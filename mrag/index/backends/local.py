@@ -9,7 +9,7 @@ from mrag.errors import MissingIndex
 from mrag.index.backends.base import Abilities
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.storage.folder import MANIFEST
 
 __all__ = ["LOCAL", "LocalBackend"]

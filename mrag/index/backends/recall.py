@@ -15,7 +15,7 @@ from mrag.index.backends.copying import copy_index
 from mrag.index.backends.local import LocalBackend
 from mrag.index.dense import DenseParams
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.index.segments.matches import Mode
 from mrag.index.segments.pending import Progress
 

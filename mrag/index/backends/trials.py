@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from mrag.index.local_models import Vectors, unit
+from mrag.index.embedding.local_models import Vectors, unit
 
 __all__ = ["DOCUMENTS", "QUERIES", "Trigrams"]
 

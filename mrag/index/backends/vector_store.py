@@ -25,12 +25,13 @@ from mrag.index.backends.engines.versioned import settled
 from mrag.index.backends.local import LocalBackend
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.index.fusion import candidates
 from mrag.index.known_items import FusionWeight
 from mrag.index.segments.changes import SyncReport, checked
 from mrag.index.segments.matches import Match, Mode
 from mrag.index.segments.pending import Progress
+from mrag.index.segments.writing import TextIndex
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class VectorStoreBackend:
         return None if self._words.folder is None else self._words.folder / name / "writer"
 
 
-class VectorStoreIndex:
+class VectorStoreIndex(TextIndex):
     """Documents found by words in files, and by meaning in a vector store; see `DocumentIndex`."""
 
     def __init__(
@@ -155,16 +156,16 @@ class VectorStoreIndex:
         """Take over what others have committed, and return whether there was something."""
         return self._words.refresh()
 
-    def text_of(self, doc_id: str) -> str:
-        """Return the text of a document; an error if there is none."""
-        return self._words.text_of(doc_id)
-
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of documents; none of those that are not there."""
         return self._words.texts_of(ids)
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return nothing: a vector store does not give its vectors back."""
+        return {}
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return nothing, for the same reason."""
         return {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
@@ -196,28 +197,6 @@ class VectorStoreIndex:
         share = weight if near else None
         texts = self.texts_of
         return fused(text, words, nearest, k, mode=mode, weight=share, knobs=self.bm25_params, texts=texts)
-
-    def sync(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Make the index hold exactly these documents; embed only new texts."""
-        return self._update(documents, True, extra, on_progress, batch)
-
-    def add(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None = None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Add documents, or replace those whose ID is known; the others stay."""
-        return self._update(documents, False, extra, on_progress, batch)
 
     def _update(
         self,

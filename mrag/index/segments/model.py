@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import ConfigError, IndexMismatch
-from mrag.index.embedders import Embedder
-from mrag.index.local_models import unit
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.local_models import unit
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.segments.state import DocumentState, Vectors
+from mrag.index.segments.writing import check_model, needed_model
 
 __all__ = ["IndexModel"]
 
@@ -36,14 +36,7 @@ class IndexModel:
         Raises:
             IndexMismatch: If it was built with another, or with none.
         """
-        asked = None if self._embedder is None else self._embedder.name
-        if asked is not None and asked != manifest.embedder:
-            built = manifest.embedder or "no model, for BM25 alone"
-            raise IndexMismatch(
-                f"The index was built with {built}, not with {asked}.",
-                file=self._path,
-                hint="Open it with the model it was built with, or build it anew with the other.",
-            )
+        check_model(manifest.embedder, self._embedder, self._path)
 
     def query_vector(self, state: DocumentState, text: str) -> npt.NDArray[np.float32]:
         """Embed a question.
@@ -87,10 +80,4 @@ class IndexModel:
             self.pending.clear()
 
     def _of(self, state: DocumentState) -> Embedder:
-        if state.manifest.embedder is None:
-            hint = "Search with mode bm25, or build the index with a model, such as minilm."
-            raise ConfigError("The index has no vectors.", hint=hint)
-        if self._embedder is None:
-            hint = "Open it with that model, or search with mode bm25."
-            raise ConfigError(f"The index was opened without its model {state.manifest.embedder}.", hint=hint)
-        return self._embedder
+        return needed_model(state.manifest.embedder, self._embedder)

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexMismatch, ModelError
-from mrag.index.embedders import Embedder
-from mrag.index.local_models import unit
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.local_models import unit
+from mrag.index.embedding.prepared import PreparedEmbedder
 from mrag.index.segments.segment import DIGEST_BYTES, digest
 from mrag.storage.folder import Folder
 from mrag.storage.journal import Journal, append
@@ -160,12 +161,17 @@ def embed_missing(
     by_digest = {digest(text): text for text in texts}
     found = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
     found.update(known(by_digest.keys()))
+    if isinstance(model, PreparedEmbedder):
+        recalled = model.recalled(by_digest.keys() - found.keys())
+        found.update((key, fitting(vector, dim)) for key, vector in recalled.items())
     # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
     missing = sorted(by_digest.keys() - found.keys(), key=lambda key: (-len(by_digest[key]), key))
     on_progress(len(found), len(by_digest))
-    for start in range(0, len(missing), batch):
-        some = missing[start : start + batch]
-        vectors = unit(model.embed_documents([by_digest[key] for key in some]))
+    batches = [missing[start : start + batch] for start in range(0, len(missing), batch)]
+    given = ([by_digest[key] for key in some] for some in batches)
+    shared = model.embed_batches if isinstance(model, PreparedEmbedder) else None
+    for number, made in shared(given) if shared else enumerate(map(model.embed_documents, given)):
+        some, vectors = batches[number], unit(made)
         if vectors.ndim != 2 or len(vectors) != len(some):
             raise ModelError(
                 f"The embedding model {model.name} gave shape {vectors.shape} for {len(some)} texts.",

@@ -32,19 +32,20 @@ class Child:
     Args:
         module: What it runs, as `python -m` does.
         *arguments: Its arguments.
+        secrets: Whether it is given the secrets of the environment; not if it reads what others wrote.
 
     Attributes:
         defences: What it has given up before it began.
     """
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
         # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
         self._process = subprocess.Popen(  # nosec B603
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(),
+            env=_environment(secrets),
         )
         self._buffer = bytearray()
         _, *reported = self._next(time.monotonic() + _START_SECONDS, "")
@@ -157,9 +158,9 @@ class Child:
         raise ended(query)
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment of a child, which reads what others wrote and so is given no secret."""
-    kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
+def _environment(secrets: bool) -> dict[str, str]:
+    """Return the environment of a child, without secrets if it reads what others wrote."""
+    kept = {name: value for name, value in os.environ.items() if secrets or not names_secret(name)}
     return {**kept, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
 

@@ -10,7 +10,7 @@ from mrag.index.backends.base import Abilities
 from mrag.index.backends.engines.index import EngineIndex
 from mrag.index.backends.engines.rows import Shelf
 from mrag.index.bm25 import Bm25Params
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
 from mrag.redaction import names_secret
 
 __all__ = ["EngineBackend"]

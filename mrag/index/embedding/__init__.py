@@ -1,0 +1,1 @@
+"""Models that turn texts into vectors: in this process, on a server, and shared among processes."""

@@ -1,0 +1,39 @@
+"""Long jobs: the same work, with the same result, in this process, in several, or on a Ray cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mrag._lazy import lazy
+
+if TYPE_CHECKING:
+    from mrag.jobs.base import Runner, TaskOutcome
+    from mrag.jobs.carrying import carried, resumed
+    from mrag.jobs.cluster import RayRunner
+    from mrag.jobs.naming import runner
+    from mrag.jobs.processes import ProcessRunner
+    from mrag.jobs.threads import InlineRunner, ThreadRunner
+
+__all__ = [
+    "InlineRunner",
+    "ProcessRunner",
+    "RayRunner",
+    "Runner",
+    "TaskOutcome",
+    "ThreadRunner",
+    "carried",
+    "resumed",
+    "runner",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "base": "TaskOutcome Runner",
+        "carrying": "carried resumed",
+        "cluster": "RayRunner",
+        "naming": "runner",
+        "processes": "ProcessRunner",
+        "threads": "InlineRunner ThreadRunner",
+    },
+)

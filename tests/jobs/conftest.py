@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.images.conftest import photos, seeing
+
+__all__ = ["photos", "seeing"]

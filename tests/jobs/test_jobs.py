@@ -1,0 +1,215 @@
+"""Jobs come to the same wherever they run, and when their workers are killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import RDFS
+
+import mrag
+from mrag.errors import ConfigError, ModelError, StoreError
+from mrag.index import Definition, SimilarityIndexes, embedder
+from mrag.index.embedding.embedders import Embedder
+from mrag.index.embedding.prepared import EmbeddingWork
+from mrag.jobs import InlineRunner, ProcessRunner, Runner, ThreadRunner, carried, resumed, runner
+from tests.jobs.works import Deadly, Slowly, square
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessRunner]:
+    with_two = ProcessRunner(2)
+    yield with_two
+    with_two.close()
+
+
+class _Kept:
+    """A runner that is not closed between examples, so that its processes are started once."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner, self._started = runner, False
+
+    def start(self, work: Any) -> None:
+        if not self._started:
+            self._runner.start(work)
+        self._started = True
+
+    def close(self) -> None: ...
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._runner, name)
+
+
+@settings(max_examples=30, deadline=None)
+@given(numbers=st.lists(st.integers(0, 10**12), max_size=12))
+def test_every_runner_gives_each_result_once(processes: ProcessRunner, numbers: list[int]) -> None:
+    expected = [(at, number * number) for at, number in enumerate(numbers)]
+    kept = _PROCESSES.setdefault(id(processes), _Kept(processes))
+    for one in (InlineRunner(), ThreadRunner(3), kept):
+        assert sorted(carried(one, square, numbers)) == expected
+
+
+_PROCESSES: dict[int, Any] = {}
+
+
+def test_an_error_of_the_work_is_raised_with_its_hint(processes: ProcessRunner) -> None:
+    for one in (InlineRunner(), ThreadRunner(2), ProcessRunner(1)):
+        with pytest.raises(ModelError, match="-1 is negative") as raised:
+            list(carried(one, square, [-1]))
+        assert raised.value.hint == "Give another."
+
+
+def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
+    job = ProcessRunner(2)
+    found, killed = {}, False
+    for number, value in carried(job, Slowly(str(tmp_path), 0.01), range(30)):
+        assert number not in found
+        found[number] = value
+        if len(found) == 8:
+            os.kill(job.pids[0], signal.SIGKILL)
+            killed = True
+    assert killed and found == {number: number * number for number in range(30)}
+    assert job.pids == []
+
+
+def test_a_task_that_ends_its_worker_is_done_again_and_given_up_at_last(tmp_path: Path) -> None:
+    once = Deadly(3, str(tmp_path / "told"))
+    assert dict(carried(ProcessRunner(2), once, range(5))) == {n: n * n for n in range(5)}
+    with pytest.raises(StoreError, match="has lost its worker 3 times"):
+        dict(carried(ProcessRunner(1), Deadly(1), range(3)))
+
+
+def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    tasks, journal, stop = {f"t{n}": n for n in range(12)}, tmp_path / "job.jsonl", threading.Event()
+    started = tmp_path / "started"
+    started.mkdir()
+    work = Slowly(str(started))
+
+    def note(done: int, total: int | None) -> None:
+        if done == 5:
+            stop.set()
+
+    first = resumed(InlineRunner(), work, tasks, journal, job={"v": 1}, on_progress=note, stop=stop)
+    assert list(first) == ["t0", "t1", "t2", "t3", "t4"]
+    journal.write_bytes(journal.read_bytes()[:-5])  # as a kill leaves it
+    told: list[tuple[int, int | None]] = []
+    whole = resumed(
+        ThreadRunner(2), work, tasks, journal, job={"v": 1}, on_progress=lambda *at: told.append(at)
+    )
+    assert whole == {name: number**2 for name, number in tasks.items()} and list(whole) == list(tasks)
+    assert told[0] == (4, 12) and told[-1] == (12, 12)
+    begun = [int(file.name.partition(".")[0]) for file in started.iterdir()]
+    assert sorted(begun) == sorted([*range(12), 4])
+    # Another job takes nothing from it.
+    assert resumed(InlineRunner(), square, {"t1": 5}, journal, job={"v": 2}) == {"t1": 25}
+
+
+def test_runners_by_name() -> None:
+    assert isinstance(runner("inline"), InlineRunner) and runner("threads").capacity == 2
+    assert runner("processes").capacity == os.cpu_count() and runner("processes", 3).capacity == 3
+    for wrong in ("", "fork", "threads:4", "processes:2"):
+        with pytest.raises(ConfigError, match="There is no runner"):
+            runner(wrong)
+    for none in (lambda: runner("threads", 0), lambda: ProcessRunner(0)):
+        with pytest.raises(ConfigError, match="one worker or more"):
+            none()
+    with pytest.raises(ConfigError, match="cannot be sent"):
+        list(carried(ProcessRunner(1), lambda task: task, [1, 2]))
+
+
+# -- embedding ---------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """A model that counts what it embeds."""
+
+    def __init__(self, model: Embedder) -> None:
+        self._model, self.texts = model, 0
+
+    name = property(lambda self: self._model.name)
+    dim = property(lambda self: self._model.dim)
+
+    def embed_documents(self, texts: Any) -> Any:
+        self.texts += len(texts)
+        return self._model.embed_documents(texts)
+
+    def embed_query(self, text: str) -> Any:
+        return self._model.embed_query(text)
+
+
+def _graph(folder: Path, number: int) -> mrag.KnowledgeGraph:
+    chance, words = random.Random(3), "red blue coat shoe wool silk rain snow boot scarf".split()
+    texts = [" ".join(chance.choices(words, k=6)) for _ in range(number)]
+    source = folder / "d.nt"
+    source.write_text(
+        "".join(f'<urn:d{n}> <{RDFS.label}> "{text} {n}" .\n' for n, text in enumerate(texts)),
+        encoding="utf-8",
+    )
+    kg = mrag.connect(f"oxigraph:{folder / 'kg'}")
+    kg.load([source])
+    return kg
+
+
+def test_an_index_is_the_same_with_workers_one_of_which_is_killed(tmp_path: Path) -> None:
+    with _graph(tmp_path, 900) as kg:
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build("inline", model="wordllama")
+        ids = indexes.stored("inline").doc_ids
+        expected = indexes.stored("inline").vectors_of(ids)
+        indexes.delete("inline")
+        job, done = ProcessRunner(2), False
+
+        def note(at: int, total: int | None) -> None:
+            nonlocal done
+            if at and not done and job.pids:
+                os.kill(job.pids[-1], signal.SIGKILL)
+                done = True
+
+        indexes.build("main", model="wordllama", runner=job, on_progress=note)
+        found = indexes.stored("main").vectors_of(ids)
+    assert done and list(found) == list(expected)
+    assert all(np.array_equal(found[each], expected[each]) for each in ids)
+
+
+def test_texts_that_an_index_of_the_graph_knows_are_not_embedded_again(tmp_path: Path) -> None:
+    model = embedder("wordllama")
+    assert model is not None
+    counting = Counting(model)
+    with _graph(tmp_path, 40) as kg:
+        indexes = SimilarityIndexes.of(kg)
+
+        def embedded(build: Callable[[], object]) -> int:
+            before = counting.texts
+            build()
+            return counting.texts - before
+
+        # Learning the share of the vectors embeds texts of its own; so many, whatever was known.
+        def other(name: str, analyser: str) -> Callable[[], object]:
+            definition = Definition(analyser=analyser)
+            return lambda: indexes.build(name, model=counting, definition=definition)
+
+        first = embedded(other("main", "plural"))
+        questions = first - 40
+        assert embedded(other("main", "none")) == questions  # built anew for another analyser
+        assert embedded(other("second", "none")) == questions  # under another name
+        kg.update('INSERT DATA { <urn:new> <http://www.w3.org/2000/01/rdf-schema#label> "a green hat" }')
+        assert embedded(other("main", "none")) == 1
+        assert embedded(other("main", "plural")) == questions
+
+
+def test_the_work_of_embedding_pickles_without_its_model() -> None:
+    import pickle
+
+    work = EmbeddingWork("wordllama", 1)
+    once = work(["a red shoe"])
+    again = pickle.loads(pickle.dumps(work))
+    assert again._opened is None and np.array_equal(again(["a red shoe"]), once)
