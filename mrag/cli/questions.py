@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,14 +19,14 @@ from mrag.cli.shared.options import (
     StoreOption,
     opened,
 )
-from mrag.cli.shared.output import say, show, show_json
+from mrag.cli.shared.output import progress, say, show, show_json
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.planning.saved import SavedQuestion
 
 app = typer.Typer(
-    help="Save questions with their plans, and run them again with other names.",
+    help="Save questions with their plans, run them again with other names, and calibrate.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -136,6 +137,59 @@ def remove(
     with opened(store, kg, lang) as graph:
         remove_question(graph, name)
     say(f"Removed: {name}")
+
+
+@app.command()
+def calibrate(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Questions with `answers`, a JSON object a line."),
+    ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Go back to the weights that ship, without questions.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how well it fits.")] = False,
+    store: StoreOption = None,
+    kg: KgOption = None,
+    lang: LanguageOption = DEFAULT_LANGUAGES,
+    as_json: JsonOption = False,
+) -> None:
+    """Fit how certain computed answers are to questions whose answers are known.
+
+    The weights are kept with the graph, and `mrag ask` uses them from then on; 50 questions or more are
+    best. Shown is how many answers of which certainty are right, before and after: after, each by weights
+    that were fitted without its question. The files are those of `mrag eval questions`.
+
+    \b
+    Examples:
+      mrag questions calibrate questions.jsonl --store ./data
+      mrag questions calibrate questions.jsonl --dry-run --json
+      mrag questions calibrate --forget
+    """
+    from mrag.evaluation.answers.calibrating import calibrate_answers
+    from mrag.evaluation.answers.gold import read_questions
+    from mrag.planning.certainty.weighing import keep_certainty
+
+    if forget == bool(files):
+        raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")
+    if forget:
+        with opened(store, kg, lang) as graph:
+            keep_certainty(graph, None)
+        say("The weights that ship are used.")
+        return
+    asked = read_questions(files or [])
+    with opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
+        found = calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
+    if as_json:
+        show_json(found.to_json())
+        return
+    show(f"{found.questions:,} questions: {found.answered:,} are answered, {found.right:,} rightly.")
+    for title, buckets in (("as shipped", found.before), ("calibrated", found.after)):
+        show(f"Certainty {title}:")
+        for b in buckets:
+            span, expected = f"{b.low:.1f} to {b.high:.1f}", b.expected / b.answers
+            show(f"  {span}: {b.right:,} of {b.answers:,} are right, expected {expected:.0%}")
+    say("Nothing was kept." if dry_run else "The weights are kept with the graph.")
 
 
 def teach(

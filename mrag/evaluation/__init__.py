@@ -15,6 +15,7 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.evaluation.answers.asking import Prediction, evaluate_questions
+    from mrag.evaluation.answers.calibrating import AnswerCalibration, calibrate_answers
     from mrag.evaluation.answers.comparison import AnswerScore, GoldTable
     from mrag.evaluation.answers.gold import GoldQuestion, read_questions
     from mrag.evaluation.answers.report import AnswerEvaluation, CategoryScores
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from mrag.evaluation.statistics import Interval, PairedTest, Resampling, compare, holm, interval
 
 __all__ = [
+    "AnswerCalibration",
     "AnswerEvaluation",
     "AnswerScore",
     "BaselineComparison",
@@ -87,6 +89,7 @@ __all__ = [
     "SystemScores",
     "build_benchmark",
     "by_graph",
+    "calibrate_answers",
     "compare",
     "evaluate",
     "evaluate_questions",
@@ -124,6 +127,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "answers.asking": "Prediction evaluate_questions",
+        "answers.calibrating": "AnswerCalibration calibrate_answers",
         "answers.comparison": "AnswerScore GoldTable",
         "answers.gold": "GoldQuestion read_questions",
         "answers.report": "AnswerEvaluation CategoryScores",

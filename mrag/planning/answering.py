@@ -11,7 +11,7 @@ from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, MragError
-from mrag.generation.computed import AnswerCell, Computed, OtherReading
+from mrag.generation.computed import Computed
 from mrag.generation.lines import recorded
 from mrag.generation.result import Answer, Citation, Sentence
 from mrag.graph.kg import KnowledgeGraph
@@ -19,6 +19,7 @@ from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
 from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.certainty.weighing import weighed
 from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
@@ -33,9 +34,9 @@ from mrag.planning.results import (
     CERTAIN,
     LIKELY,
     OFFERED_SECONDS,
-    brief,
-    cell_of,
     namer,
+    next_rows,
+    others_of,
     rows_of,
     run_readings,
 )  # fmt: skip
@@ -59,8 +60,6 @@ _EXPLAINING = 0.04
 """Which share of the time that is left may go into finding out why there is nothing."""
 _NAMED = 0.9
 """How like a name words must be for the graph to have what they name."""
-_NEXT = 2
-"""Rows that are told behind those that were asked for."""
 _CITED, _CITED_OF_ONE, _CITED_OF_ROW = 60, 15, 5
 """Lines that an answer cites at most: in all, for its only row, and for one row of several."""
 
@@ -131,9 +130,10 @@ def compute(
         if why:
             attempt = _computed(kg, question, readings, reading, ends)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
-    certain = bool(readings) and readings[0].probability >= CERTAIN and not readings[0].ignored
-    helper = None if certain or planner == "parser" else helper_of(kg, model, planner)
-    return _computed(kg, question, readings, reading, ends, helper)
+    return _computed(
+        kg, question, readings, reading, ends,
+        lambda: None if planner == "parser" else helper_of(kg, model, planner),
+    )  # fmt: skip
 
 
 def _computed(
@@ -142,18 +142,22 @@ def _computed(
     readings: Sequence[Reading],
     reading: int,
     ends: float,
-    helper: ModelAdvice | None = None,
+    help_: Callable[[], ModelAdvice | None] = lambda: None,
 ) -> Attempt:
-    if not readings and helper is None:
-        return Attempt(None, False, _unread(kg, question))
-    if helper is None and readings[0].probability < SURE and reading == 1:
+    soon = ends
+    if readings and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
-        ends = min(ends, time.monotonic() + OFFERED_SECONDS)
-    kept, first = run_readings(kg, readings, reading if helper is None else max(reading, MOST), ends)
-    if helper is not None:
+        soon = min(ends, time.monotonic() + OFFERED_SECONDS)
+    found, first = run_readings(kg, readings, reading, soon)
+    kept = weighed(kg, found)
+    certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
+    if not certain and (helper := help_()) is not None:
+        kept, first = run_readings(kg, readings, max(reading, MOST), ends)
         began = time.monotonic()
-        kept = helper.advised(question, kept)
+        kept = helper.advised(question, weighed(kg, kept))
         ends += time.monotonic() - began
+    else:
+        ends = soon
     if not kept and not readings:
         return Attempt(None, False, _unread(kg, question))
     if not kept:
@@ -255,56 +259,23 @@ def _answer(
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         said = sentences(reading, result, rows, support)
-    runners_up, last = _next(display, reading, result)
+    runners_up, last = next_rows(display, reading, result)
     computed = Computed(
         untrusted.one_line(to_words(reading.plan, namer(display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
         tuple(rows),
-        reading.probability,
+        reading.confidence,
         reading.ignored,
-        tuple(_others(display, rows, others)),
+        tuple(others_of(display, rows, others)),
         result.truncated,
         runners_up,
         last,
     )
     given = Answer.of(question, said, context, None, None)
-    notice = UNCERTAIN if reading.probability < CERTAIN else None
+    notice = UNCERTAIN if reading.confidence < CERTAIN else None
     return replace(given, way="plan", computed=computed, notice=notice)
-
-
-def _others(
-    display: Display,
-    rows: Sequence[tuple[AnswerCell, ...]],
-    others: Sequence[tuple[int, Reading, PlanResult]],
-) -> list[OtherReading]:
-    seen = [list(rows)]
-    found = []
-    for number, reading, result in others:
-        theirs = rows_of(display, reading, result)
-        if theirs not in seen:
-            seen.append(theirs)
-            words = untrusted.one_line(to_words(reading.plan, namer(display)))
-            found.append(OtherReading(number, words, brief(theirs)))
-    return found[:3]
-
-
-def _next(
-    display: Display, reading: Reading, result: PlanResult
-) -> tuple[tuple[tuple[AnswerCell, ...], ...], tuple[AnswerCell, ...]]:
-    """Return the rows that come next, with what they are ordered by, and the last row in the same columns.
-
-    The last row is left out where it shows already what it is ordered by.
-    """
-    if not (reading.plan.order and result.runners_up and result.rows):
-        return (), ()
-    keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
-    at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
-    last, *runners = (
-        tuple(cell_of(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
-    )
-    return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()
 
 
 def _denied(

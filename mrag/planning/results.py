@@ -10,16 +10,20 @@ from rdflib import Literal, URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
-from mrag.generation.computed import AnswerCell
+from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.parser import Reading
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import PlanResult, run
+from mrag.planning.wording import to_words
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
 
 CERTAIN = 0.9
-"""Probability below which an answer says that its reading is not certain."""
+"""Certainty below which an answer says that its reading is not certain."""
+
+_TRUSTED = 0.9
+"""How likely the likeliest reading is whose finding nothing is an answer."""
 
 LIKELY = 0.8
 _OFFERED = 0.8
@@ -28,6 +32,8 @@ OFFERED_SECONDS = 0.4
 """How long the readings that are only offered may take together."""
 _TOO_LONG = "computing it takes longer than the time that is given"
 _TRIED = 5
+_NEXT = 2
+"""Rows that are told behind those that were asked for."""
 _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 
@@ -62,7 +68,7 @@ def run_readings(
             continue
         first = result if reading is readings[0] else first
         # A reading that finds something is likelier than one that finds nothing.
-        sure = reading is readings[0] and reading.probability >= CERTAIN
+        sure = reading is readings[0] and reading.probability >= _TRUSTED
         if sure and reading.plan.where.without and not (result.rows or reading.plan.yes_or_no):
             # Nothing lacks what was asked for: another reading would answer another question.
             break
@@ -80,7 +86,7 @@ def found_something(reading: Reading, result: PlanResult) -> bool:
         return True
     if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
         # Nothing to count is mostly a name that was misread.
-        return reading.probability >= CERTAIN
+        return reading.probability >= _TRUSTED
     return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
 
 
@@ -110,3 +116,37 @@ def cell_of(display: Display, term: Term | None) -> AnswerCell:
         return AnswerCell(None, "")
     shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
     return AnswerCell(term, untrusted.one_line(shown))
+
+
+def others_of(
+    display: Display,
+    rows: Sequence[tuple[AnswerCell, ...]],
+    others: Sequence[tuple[int, Reading, PlanResult]],
+) -> list[OtherReading]:
+    """Return the other readings that give other answers."""
+    seen = [list(rows)]
+    found = []
+    for number, reading, result in others:
+        theirs = rows_of(display, reading, result)
+        if theirs not in seen:
+            seen.append(theirs)
+            words = untrusted.one_line(to_words(reading.plan, namer(display)))
+            found.append(OtherReading(number, words, brief(theirs)))
+    return found[:3]
+
+
+def next_rows(
+    display: Display, reading: Reading, result: PlanResult
+) -> tuple[tuple[tuple[AnswerCell, ...], ...], tuple[AnswerCell, ...]]:
+    """Return the rows that come next, with what they are ordered by, and the last row in the same columns.
+
+    The last row is left out where it shows already what it is ordered by.
+    """
+    if not (reading.plan.order and result.runners_up and result.rows):
+        return (), ()
+    keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
+    at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
+    last, *runners = (
+        tuple(cell_of(display, row[i]) for i in at) for row in (result.rows[-1], *result.runners_up)
+    )
+    return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()

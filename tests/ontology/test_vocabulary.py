@@ -16,6 +16,7 @@ MRAG = Namespace("https://w3id.org/mrag#")
 OWLRL_ERROR = URIRef("http://www.daml.org/2002/03/agents/agent-ont#error")
 
 CLASSES = {
+    MRAG.Calibration,
     MRAG.CompletedStatement,
     MRAG.CompletionRun,
     MRAG.GraphLayer,
@@ -54,6 +55,7 @@ DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     MRAG.touched: (None, XSD.string),
     MRAG.tripleCount: (MRAG.KnowledgeGraph, XSD.integer),
     MRAG.verdict: (MRAG.CompletedStatement, XSD.string),
+    MRAG.weights: (MRAG.Calibration, RDF.JSON),
     MRAG.wording: (MRAG.SavedQuestion, MRAG.verbatim),
 }
 ANNOTATIONS = {

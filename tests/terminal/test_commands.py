@@ -136,6 +136,12 @@ CASES: dict[str, list[list[str]]] = {
         [TEXT, "--store", "{store}"],
         ["gadgets", "--with", TEXT, "--store", "{store}"],
     ],
+    "questions calibrate": [
+        ["{questions}", "--store", "{store}", "--dry-run"],
+        ["{missing}", "--store", "{store}"],
+        ["--forget", "--store", "{store}"],
+        [],
+    ],
     "questions remove": [[TEXT, "--store", "{store}"]],
     "verify": [["{answer}", "--store", "{store}"], ["{turtle}", "--store", "{store}"], [NAME]],
     "complete ask": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,6 +18,7 @@ from mrag.evaluation.answers.gold import GoldQuestion
 from mrag.evaluation.answers.report import AnswerEvaluation, Outcome, summarised
 from mrag.evaluation.journal import RunJournal
 from mrag.evaluation.statistics import Resampling
+from mrag.generation.computed import AnswerCell
 from mrag.generation.models.calls import model_name
 from mrag.generation.result import Answer
 from mrag.generation.wording.phrases import PHRASES
@@ -157,7 +158,7 @@ def predict(
     planner: Planner = "judge",
 ) -> Prediction:
     """Answer one question, as `evaluate_questions` does."""
-    named = {v for gold in question.accepted for row in gold.rows for v in row if isinstance(v, str)}
+    named = named_in(question)
     started = time.perf_counter()
     try:
         given = ask(kg, question.text, how=how, model=model, index=index, planner=planner)
@@ -178,9 +179,16 @@ def predict(
 
 
 def _rows(given: Answer, named: set[str]) -> Table | None:
+    return None if given.computed is None else table_of_cells(given.computed.rows, named)
+
+
+def named_in(question: GoldQuestion) -> set[str]:
+    """Return the texts of a question's gold answers."""
+    return {v for gold in question.accepted for row in gold.rows for v in row if isinstance(v, str)}
+
+
+def table_of_cells(rows: Iterable[Sequence[AnswerCell]], named: set[str]) -> Table:
     """Return the rows of a computed answer; entities by the IRI where gold answers name them by it."""
-    if given.computed is None:
-        return None
 
     def shown(term: Any, label: str) -> str | None:
         if term is None:
@@ -189,7 +197,7 @@ def _rows(given: Answer, named: set[str]) -> Table | None:
             return str(term) if str(term).casefold() in named else label
         return str(term)
 
-    return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in given.computed.rows)
+    return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in rows)
 
 
 def _refuses(given: Answer) -> bool:

@@ -20,6 +20,7 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.profile.whereabouts import ways_to_say_where
 from mrag.planning.reading.frame import FrameRestriction, Noun
 from mrag.planning.reading.question import Word
 from mrag.planning.reading.segmentation import meaningful
@@ -85,6 +86,8 @@ class Builder(PlanConditions):
             self._missing(noun)
         self._wanted()
         self.guesses += 2 * frame.dangling
+        if frame.asks == "where" and ways_to_say_where(self.graph.nodes[0].classes[0], self.schema) > 1:
+            self.guesses += 1  # the city or the street
         self._apart(columns)
         where = self.graph.block()
         if where.empty:

@@ -47,7 +47,7 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
 def asked_kinds(way: Segmentation) -> set[str]:
     """Return the kinds of words that no other way of cutting a question may lose."""
     cues = {(i.cue.kind, i.start) for i in way.items if i.cue is not None}
-    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when") and not at)}
+    return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when", "count") and not at)}
 
 
 def says_extreme(way: Segmentation, question: QuestionText) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rdflib import URIRef
@@ -16,34 +16,16 @@ from mrag.planning.plan import (
     Expression,
     Unknown,
 )
+from mrag.planning.profile.whereabouts import NOWHERE, place_rank
 from mrag.planning.reading.frame import (
     FrameMeasure,
     Noun,
     Output,
     TimeUnit,
 )
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.schema import PropertyInfo
 from mrag.text.english import PERSON_WORDS
-from mrag.text.tokens import alike, content, stem
-
-_PLACES = ("location", "located", "place", "city", "town", "state", "region", "country", "site", "area")
-_PLACING = ("in", "at", "on", "near")
-
-
-def _place_rank(info: PropertyInfo, schema: Schema, asked: Collection[str]) -> int:
-    """Return how surely a property says where something is; a large number if it does not.
-
-    Args:
-        info: The property.
-        schema: The schema.
-        asked: Stems of the question's words; "works in" says where, if it asks where somebody works.
-    """
-    words = info.names[0].lower().split()
-    if len(words) == 2 and words[1] in _PLACING and stem(words[0]) in asked:
-        return -1
-    names = [*info.names[:1], *(schema.classes[c].names[0] for c in info.ranges if c in schema.classes)]
-    said = {w for name in names for w in name.lower().split()}
-    return next((n for n, word in enumerate(_PLACES) if word in said), len(_PLACES))
+from mrag.text.tokens import alike, content
 
 
 @dataclass
@@ -237,7 +219,7 @@ class PlanExpressions(PlanChoices):
             (rank, info.iri)
             for info in self.schema.properties.values()
             if info.kind == "entity" and set(info.domains) & set(node.classes)
-            and (rank := _place_rank(info, self.schema, said)) < len(_PLACES)
+            and (rank := place_rank(info, self.schema, said)) < NOWHERE
         ]  # fmt: skip
         if not found:
             return None

@@ -51,11 +51,8 @@ from mrag.planning.reading.frame import DESCRIBED, Frame
 from mrag.planning.reading.question import QuestionText, cut
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.rephrasing import rephrased
-from mrag.planning.reading.segmentation import Segmentation, segmentations
+from mrag.planning.reading.segmentation import QuestionItem, Segmentation, segmentations
 from mrag.planning.schema import Schema
-
-FEATURES = ("bias", "mean match", "worst match", "joins", "guesses", "ignored", "cut")
-"""What is measured of a reading, in this order."""
 
 WEIGHTS: Mapping[str, float] = {
     "bias": 3.0,
@@ -66,8 +63,7 @@ WEIGHTS: Mapping[str, float] = {
     "ignored": -1.6,
     "cut": 0.25,
 }
-"""Weights set by hand, those of joins and guesses after questions over four graphs."""
-
+"""Weights of what is measured of a reading, set by hand; those of joins and guesses after four graphs."""
 
 _TIED = 1.0
 """What it counts, in guesses, that two ways of joining things are as likely as each other."""
@@ -88,6 +84,7 @@ class Reading:
         ignored: Words that carry meaning and were not read.
         features: What it was scored by.
         note: Why it was read so, where more than its words tell.
+        certainty: How likely its answer is right, which is known once it has one; None before.
     """
 
     plan: Plan
@@ -96,6 +93,12 @@ class Reading:
     ignored: tuple[str, ...]
     features: Mapping[str, float]
     note: str = ""
+    certainty: float | None = None
+
+    @property
+    def confidence(self) -> float:
+        """Return how likely its answer is right, as far as that is known."""
+        return self.probability if self.certainty is None else self.certainty
 
 
 def _undecided(draft: Draft) -> Draft:
@@ -109,7 +112,7 @@ class Parser:
     Args:
         schema: Its schema.
         lexicon: Its names.
-        weights: Weights of `FEATURES`.
+        weights: What counts how much, as in `WEIGHTS`.
     """
 
     def __init__(self, schema: Schema, lexicon: Lexicon, weights: Mapping[str, float] = WEIGHTS) -> None:
@@ -305,23 +308,17 @@ class Parser:
         chosen: Mapping[int, Candidate],
         avoided: frozenset[str] = frozenset(),
     ) -> Draft | None:
+        def reader(items: Sequence[QuestionItem]) -> FrameReader:
+            return FrameReader(question, items, schema, self._dimension)
+
         def build(frame: Frame) -> Draft:
             return Builder(
                 schema, self._joins, question, way, frame, self._dimension, chosen, avoided
             ).build()
 
         try:
-            found = self._checked(
-                combined(
-                    question,
-                    way.items,
-                    lambda items: FrameReader(question, items, schema, self._dimension),
-                    build,
-                )
-            )
-            return found or self._checked(
-                build(FrameReader(question, way.items, schema, self._dimension).read())
-            )
+            found = self._checked(combined(question, way.items, reader, build))
+            return found or self._checked(build(reader(way.items).read()))
         except Unbuildable as error:
             self.refusals.append(str(error))
             return None

@@ -133,8 +133,13 @@ class ModelAdvice:
 
 
 def _likelier(reading: Reading, by: float) -> Reading:
-    p = min(max(reading.probability, 1e-6), 1 - 1e-6)
-    return replace(reading, probability=1 / (1 + math.exp(-math.log(p / (1 - p)) - by)))
+    certainty = None if reading.certainty is None else _moved(reading.certainty, by)
+    return replace(reading, probability=_moved(reading.probability, by), certainty=certainty)
+
+
+def _moved(p: float, by: float) -> float:
+    p = min(max(p, 1e-6), 1 - 1e-6)
+    return 1 / (1 + math.exp(-math.log(p / (1 - p)) - by))
 
 
 def _sorted(found: Iterable[FoundReading]) -> list[FoundReading]:

@@ -1,0 +1,136 @@
+"""The certainty of computed answers, fitted to questions over a graph whose answers are known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mrag.context.display import Display
+from mrag.errors import ConfigError
+from mrag.evaluation.answers.asking import named_in, table_of_cells
+from mrag.evaluation.answers.comparison import score
+from mrag.evaluation.answers.gold import GoldQuestion
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import SURE, parser_of
+from mrag.planning.certainty.features import measured
+from mrag.planning.certainty.model import (
+    Certainty,
+    CertaintyBucket,
+    SolvedReading,
+    fitted,
+    held_out,
+    reliability,
+    shipped,
+)
+from mrag.planning.certainty.weighing import keep_certainty
+from mrag.planning.results import rows_of, run_readings
+
+_SECONDS = 10.0
+_FOLDS = 5
+_FEWEST = 10
+"""Questions with an answer that are needed at least."""
+
+
+@dataclass(frozen=True)
+class AnswerCalibration:
+    """How certain the answers over a graph are made, and how well that fits.
+
+    Attributes:
+        certainty: The weights.
+        questions: How many questions it was fitted to.
+        answered: How many of them have a computed answer.
+        right: How many of these are right.
+        before: Answers by their certainty as shipped.
+        after: The same by weights that were fitted without their question: four of five questions at a time.
+    """
+
+    certainty: Certainty
+    questions: int
+    answered: int
+    right: int
+    before: tuple[CertaintyBucket, ...]
+    after: tuple[CertaintyBucket, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {**asdict(self), "certainty": self.certainty.to_json()}
+
+
+def calibrate_answers(
+    kg: KnowledgeGraph,
+    questions: Sequence[GoldQuestion],
+    *,
+    keep: bool = True,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> AnswerCalibration:
+    """Fit how certain computed answers are to questions over a graph whose answers are known.
+
+    Each question is computed, and its likeliest reading is held against the gold answer. The weights that
+    ship are moved as far as these questions warrant, and kept with the graph: `ask` uses them from then on.
+
+    Args:
+        kg: The knowledge graph.
+        questions: The questions, as `read_questions` returns them.
+        keep: Whether the weights are kept with the graph.
+        on_progress: Called with the questions done and all of them.
+
+    Raises:
+        ConfigError: If too few questions have an answer, or nothing can be written.
+        StoreError: If the store fails.
+    """
+    if keep:
+        kg.require_writable()
+    groups = {question.id: str(number % _FOLDS) for number, question in enumerate(questions)}
+    solved = solved_readings(kg, questions, groups.__getitem__, on_progress=on_progress)
+    given = [one for one in solved if one.given]
+    if len(given) < _FEWEST:
+        raise ConfigError(
+            f"Only {len(given)} of {len(questions)} questions have a computed answer.",
+            hint=f"{_FEWEST} are needed, better are 50.",
+        )
+    found = fitted(solved, shipped())
+    right = [one.right for one in given]
+    tried = [p for p, one in zip(held_out(solved, shipped()), solved, strict=True) if one.given]
+    if keep:
+        keep_certainty(kg, found)
+    return AnswerCalibration(
+        found, len(questions), len(given), sum(right),
+        tuple(reliability([shipped().of(one.features) for one in given], right)),
+        tuple(reliability(tried, right)),
+    )  # fmt: skip
+
+
+def solved_readings(
+    kg: KnowledgeGraph,
+    questions: Sequence[GoldQuestion],
+    group: Callable[[str], str],
+    *,
+    most: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[SolvedReading]:
+    """Return the likeliest readings of questions that find something, with whether their answers are right.
+
+    Args:
+        kg: The knowledge graph.
+        questions: The questions.
+        group: Returns the group of a question by its id.
+        most: How many readings of a question; all but the first are never given.
+        on_progress: Called with the questions done and all of them.
+    """
+    parser, display, solved = parser_of(kg), Display(kg), list[SolvedReading]()
+    for number, question in enumerate(questions, 1):
+        readings = parser.readings(question.text)
+        found, _ = run_readings(kg, readings, 1, time.monotonic() + _SECONDS)
+        for rank, one in enumerate(found[:most]):
+            features = measured(one, found)
+            given = rank == 0 and one[0].probability >= SURE
+            if one[0].ignored or features is None or not (question.answerable or given):
+                continue
+            table = table_of_cells(rows_of(display, *one), named_in(question))
+            right = question.answerable and score(question.accepted, table).exact
+            solved.append(SolvedReading(group(question.id), features, right, given))
+        if on_progress is not None:
+            on_progress(number, len(questions))
+    return solved

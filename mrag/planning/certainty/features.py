@@ -1,0 +1,56 @@
+"""What tells whether the answer of a reading is right, beside how well its words were read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from mrag.planning.building.parser import Reading
+from mrag.planning.run import PlanResult
+
+Features: TypeAlias = Mapping[str, float]
+FoundReading: TypeAlias = tuple[Reading, PlanResult]
+
+FEATURES: Final[Mapping[str, int]] = {"score": 1, "guesses": -1, "rivals": -1, "nothing": -1}
+"""What is measured, and whether more of it may make an answer more certain or only less:
+
+- score: the parser's own score of the reading, as a logarithm of odds: how like its words the names are, what
+  its joins cost, how much is guessed
+- guesses: choices that no word of the question decides
+- rivals: readings nearly as likely that give another answer
+- nothing: whether the answer is a zero, or that nothing was found
+"""
+
+_LEAST: Final = 1e-4
+
+
+def measured(one: FoundReading, found: Sequence[FoundReading]) -> Features | None:
+    """Return the features of a reading that was run; None if it was not scored by the parser.
+
+    Args:
+        one: The reading with what it found.
+        found: All readings of the question that found something.
+    """
+    reading, result = one
+    if "guesses" not in reading.features:
+        return None
+    answer = _answer(one)
+    # A reading that leaves more words unread is no rival.
+    others = [other for other in found if len(other[0].ignored) <= len(reading.ignored)]
+    p = min(max(reading.probability, _LEAST), 1 - _LEAST)
+    zero = len(result.rows) == 1 and all(str(cell) == "0" for cell in result.rows[0])
+    return {
+        "score": math.log(p / (1 - p)),
+        "guesses": float(reading.features["guesses"]),
+        "rivals": float(sum(_answer(other) != answer for other in others)),
+        "nothing": float(zero or not (result.rows or reading.plan.yes_or_no)),
+    }
+
+
+def _answer(one: FoundReading) -> object:
+    reading, result = one
+    if reading.plan.yes_or_no:
+        return result.holds
+    at = [result.columns.index(name) for name in reading.shown]
+    return frozenset(tuple(row[i] for i in at) for row in result.rows)

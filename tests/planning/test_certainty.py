@@ -1,0 +1,169 @@
+"""How certain computed answers are: the features, the fit, and what is kept with a graph."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mrag
+from mrag.errors import ConfigError
+from mrag.evaluation import GoldQuestion, calibrate_answers
+from mrag.evaluation.answers.calibrating import solved_readings
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
+from mrag.planning.certainty.features import FEATURES
+from mrag.planning.certainty.model import Certainty, SolvedReading, fitted, held_out, reliability, shipped
+from mrag.planning.certainty.weighing import certainty_of, keep_certainty
+from mrag.stores.oxigraph import OxigraphStore
+from tests.evaluation.test_eval_cli import invoke
+
+DATA = Path(__file__).parent / "data"
+COUNT = "How many countries are there?"
+ASKED = [
+    COUNT,
+    "How many suppliers are from Spain?",
+    "How many managers are there?",
+    "How many suppliers are there?",
+    "How many employees are there?",
+    "How many departments are there?",
+]
+
+
+@pytest.fixture
+def company() -> Iterator[KnowledgeGraph]:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        kg.load([DATA / "company.ttl"])
+        yield kg
+
+
+def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[SolvedReading]:
+    """Readings that are right as often as some weights say."""
+    draw = random.Random(seed)
+    found = []
+    for at in range(n):
+        features = {
+            "score": draw.uniform(-1, 4), "guesses": float(draw.randint(0, 3)),
+            "rivals": float(draw.randint(0, 3)), "nothing": float(draw.random() < 0.2),
+        }  # fmt: skip
+        odds = bias + sum(weights[name] * value for name, value in features.items())
+        found.append(SolvedReading(str(at % 5), features, draw.random() < 1 / (1 + math.exp(-odds))))
+    return found
+
+
+WEIGHTS = {"score": 0.9, "guesses": -0.5, "rivals": -0.8, "nothing": -1.0}
+
+
+def test_a_fit_finds_the_weights_that_answers_were_drawn_by() -> None:
+    found = fitted(solved(4_000, WEIGHTS, 0.5, 1))
+    assert found.bias == pytest.approx(0.5, abs=0.25) and found.groups == 5
+    for name, weight in WEIGHTS.items():
+        assert found.weights[name] == pytest.approx(weight, abs=0.25)
+
+
+def test_held_out_certainties_are_as_right_as_they_say() -> None:
+    drawn = solved(3_000, WEIGHTS, 0.5, 2)
+    for bucket in reliability(held_out(drawn), [one.right for one in drawn]):
+        assert bucket.right / bucket.answers == pytest.approx(bucket.expected / bucket.answers, abs=0.06)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 40), st.booleans())
+def test_a_fit_to_few_questions_keeps_its_signs(seed: int, n: int, prior: bool) -> None:
+    against = {name: -weight for name, weight in WEIGHTS.items()}
+    found = fitted(solved(n, against, -0.5, seed), shipped() if prior else None)
+    assert all(found.weights[name] * sign >= 0 for name, sign in FEATURES.items())
+    assert all(0 < found.of(one.features) < 1 for one in solved(5, WEIGHTS, 0, seed))
+    assert Certainty.from_json(json.loads(json.dumps(found.to_json()))).weights == pytest.approx(
+        found.weights, abs=1e-3
+    )
+
+
+def test_what_is_no_model_is_refused() -> None:
+    for bad in (
+        {},
+        {"bias": "x"},
+        {**shipped().to_json(), "weights": {}},
+        [],
+        {**shipped().to_json(), "bias": math.inf},
+    ):
+        with pytest.raises(ConfigError):
+            Certainty.from_json(bad)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError):
+        fitted([])
+
+
+def test_the_certainty_of_an_answer_is_that_of_its_graph(company: KnowledgeGraph) -> None:
+    first = compute(company, COUNT).answer
+    assert first is not None and first.computed is not None and first.notice is None
+    doubtful = Certainty(-3.0, dict.fromkeys(FEATURES, 0.0))
+    keep_certainty(company, doubtful)
+    assert certainty_of(company) == doubtful
+    second = compute(company, COUNT).answer
+    assert second is not None and second.computed is not None
+    assert second.computed.confidence == pytest.approx(1 / (1 + math.exp(3)), abs=1e-3)
+    # What is less certain is given all the same, and says so.
+    assert compute(company, COUNT).sure and second.notice is not None
+    keep_certainty(company, shipped())
+    keep_certainty(company, None)
+    assert certainty_of(company) == shipped()
+
+
+def test_a_calibration_is_kept_where_the_graph_is(tmp_path: Path) -> None:
+    url = f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(url) as kg:
+        kg.load([DATA / "company.ttl"])
+        triples = kg.profile().triples
+        keep_certainty(kg, Certainty(0.25, dict.fromkeys(FEATURES, 0.0), 12, 1))
+        assert kg.profile().triples == triples
+    with mrag.connect(url) as kg:
+        assert certainty_of(kg).bias == 0.25
+
+
+def questions(kg: KnowledgeGraph, right: bool) -> list[GoldQuestion]:
+    """Questions whose gold answers are those that are computed, or never are."""
+    found = []
+    for number, text in enumerate(ASKED * 2):
+        answer = compute(kg, text).answer
+        if answer is not None and answer.computed is not None:
+            rows = [[cell.label for cell in row] for row in answer.computed.rows] if right else [["nobody"]]
+            found.append(GoldQuestion.of({"id": f"{number}", "question": text, "answers": rows}))
+    return found
+
+
+def test_a_graph_is_calibrated_by_its_own_questions(company: KnowledgeGraph) -> None:
+    asked = questions(company, right=True)
+    every = solved_readings(company, asked, lambda _: "")
+    assert len(asked) >= 10 and all(one.right for one in every if one.given)
+    at = next(one for one in every if one.given).features
+    surer = calibrate_answers(company, asked, keep=False)
+    assert surer.right == surer.answered and surer.certainty.of(at) > shipped().of(at)
+    assert certainty_of(company) == shipped()
+    wronger = calibrate_answers(company, questions(company, right=False))
+    assert wronger.right == 0 and certainty_of(company).of(at) < shipped().of(at)
+    with pytest.raises(ConfigError, match="computed answer"):
+        calibrate_answers(company, asked[:2])
+
+
+def test_the_command_calibrates_and_forgets(tmp_path: Path, company: KnowledgeGraph) -> None:
+    file = tmp_path / "questions.jsonl"
+    lines = [
+        {"question": q.text, "answers": [list(r) for r in q.accepted[0].rows]}
+        for q in questions(company, True)
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    url = f"oxigraph:{tmp_path / 'store'}"
+    with mrag.connect(url) as kg:
+        kg.load([DATA / "company.ttl"])
+    assert "Certainty calibrated" in invoke("questions", "calibrate", str(file), "--store", url)
+    with mrag.connect(url) as kg:
+        assert certainty_of(kg).readings > 0
+    invoke("questions", "calibrate", "--forget", "--store", url)
+    with mrag.connect(url) as kg:
+        assert certainty_of(kg) == shipped()
