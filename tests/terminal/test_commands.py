@@ -137,9 +137,9 @@ CASES: dict[str, list[list[str]]] = {
         ["gadgets", "--with", TEXT, "--store", "{store}"],
     ],
     "questions calibrate": [
+        ["--forget", "--store", "{store}"],
         ["{questions}", "--store", "{store}", "--dry-run"],
         ["{missing}", "--store", "{store}"],
-        ["--forget", "--store", "{store}"],
         [],
     ],
     "questions remove": [[TEXT, "--store", "{store}"]],
