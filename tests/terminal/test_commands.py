@@ -449,6 +449,7 @@ NO_WORK = {
     "create", "verify", "doctor", "mcp", "serve", "", "train drill", "train generative", "learn forget",
     "learn benchmark", "complete accept", "complete reject", "complete rollback", "remove",
     "questions remove",
+    "questions calibrate",
 }  # fmt: skip
 
 
