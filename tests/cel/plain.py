@@ -48,7 +48,9 @@ VALUES = [
     Literal("2024-02-01", datatype=XSD.date),
     Literal("2024-03-01", datatype=XSD.date),
     Literal("2024-03-01T10:00:00Z", datatype=XSD.dateTime),
+    Literal("2024-03-01T12:00:01+02:00", datatype=XSD.dateTime),
 ]
+MOMENT = Literal("2024-03-01T10:00:00+00:00", datatype=XSD.dateTime)
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def _within(value: Term, range: DataRange) -> bool:
     if own not in whole:
         return False
     for facet, limit in range.facets:
-        a, b = (float(value), float(limit)) if own != XSD.date else (str(value), str(limit))
+        times = own in (XSD.date, XSD.dateTime)
+        a, b = (value.toPython(), limit.toPython()) if times else (float(value), float(limit))
         ok = {"minInclusive": a >= b, "maxInclusive": a <= b, "minExclusive": a > b, "maxExclusive": a < b}  # type: ignore[operator]
         if not ok[facet]:
             return False
@@ -176,6 +179,7 @@ _ranges = st.one_of(
     _integers,
     st.just(DataRange(str(XSD.decimal), (("minInclusive", Literal("2.0", datatype=XSD.decimal)),))),
     st.just(DataRange(str(XSD.date), (("minExclusive", Literal("2024-02-01", datatype=XSD.date)),))),
+    st.just(DataRange(str(XSD.dateTime), (("maxInclusive", MOMENT),))),
     st.just(DataRange(str(XSD.boolean))),
     st.just(DataRange(str(XSD.string))),
 )
