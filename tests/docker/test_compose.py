@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 from tests.conftest import ROOT
 
 DOCKER = ROOT / "docker"
-FILES = sorted(DOCKER.glob("*/compose.yaml"))
+STACK = DOCKER / "stack" / "compose.yaml"
+ALL = sorted(DOCKER.glob("*/compose.yaml"))
+FILES = [file for file in ALL if file != STACK]
 LOADERS = {"graphdb": "load", "fuseki": "load", "virtuoso": "load", "ollama": "pull"}
 PORTS = {"graphdb": 7200, "fuseki": 3030, "virtuoso": 8890, "ollama": 11434}
 
@@ -82,7 +86,18 @@ def test_there_are_no_secrets_but_a_default_for_the_demo(file: Path) -> None:
     assert "docker/" + file.parent.name + "/compose.yaml run --rm " + LOADERS[file.parent.name] in text
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.parent.name)
+@pytest.mark.parametrize("file", ALL, ids=lambda f: f.parent.name)
+def test_it_follows_the_schema_of_compose(file: Path) -> None:
+    schema = json.loads((Path(__file__).parent / "compose_spec.json").read_text(encoding="utf-8"))
+    document = read(file)
+    # The schema is that of docker-compose 1.29, which had no `name` yet.
+    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*", document.pop("name"))
+    schema = jsonschema.Draft7Validator({key: value for key, value in schema.items() if key != "$schema"})
+    schema.validate(document)
+    assert not schema.is_valid({**document, "services": {"x": {"image": "a/b:1", "port": []}}})
+
+
+@pytest.mark.parametrize("file", ALL, ids=lambda f: f.parent.name)
 def test_compose_reads_it(file: Path) -> None:
     found = shutil.which("docker")
     plugin = [found, "compose"] if found else []
