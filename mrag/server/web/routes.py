@@ -254,6 +254,11 @@ class Api:
         reading = int_value(values, "reading", 1, 1, 100)
         follows = object_value(values, "follows", "plan", "columns")
         ranked_otherwise = self.choice.given(values)
+        if how == "plan" and ranked_otherwise:
+            raise ConfigError(
+                f"`how` cannot be plan where {ranked_otherwise}: such a question is read, not computed.",
+                hint="Leave out `class` and `ranker`, or let `how` be auto or read.",
+            )
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve
