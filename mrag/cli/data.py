@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
-from mrag.cli.shared.contradictions import StrictOption, premises_in_words, show_groups, write_report
+from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
 from mrag.cli.shared.options import (
     JsonOption,
     KgOption,
@@ -19,6 +19,7 @@ from mrag.cli.shared.options import (
     warn_of_login,
 )
 from mrag.cli.shared.output import progress, say, show, show_json, status
+from mrag.diagnosis.checks import premises_in_words
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
-from mrag.cli.shared.contradictions import premises_in_words
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import say, show, show_json, status
+from mrag.diagnosis.checks import premises_in_words
 from mrag.text.grammar import counted
 
 if TYPE_CHECKING:

@@ -28,6 +28,8 @@ from mrag.server.remote.answers import RemoteAnswers
 from mrag.server.settings import ServerSettings
 from mrag.server.spool import Room, Spool
 from mrag.server.streams import QueryParsers, chained, finish, frames, send
+from mrag.server.views.active import ActiveQueries
+from mrag.server.views.recent import RecentErrors
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore
@@ -59,6 +61,7 @@ class Engine:
         self.settings = settings
         self.parsers = QueryParsers(max(1, settings.workers // 2), min(_READ_SECONDS, settings.seconds))
         self.slots = Slots(settings.workers, settings.queue, "queries")
+        self.active, self.errors = ActiveQueries(), RecentErrors()
         self._cache = AnswerCache(settings.cache_bytes)
         self._reads: SizedCache[str, CheckedQuery] = SizedCache(_READS)
         # Readers must not write what they have counted: it is the writer's turn that keeps the record whole.
@@ -70,6 +73,7 @@ class Engine:
         room = _WAITING * settings.max_bytes
         self._room = Room(self._threads, room, None if path is None else path.parent)
         self.writer = Writer(kg, settings, self.parsers)
+        self.writer.failed = functools.partial(self.errors.note, "after a change", None)
         if self.remote is not None:
             self.writer.before = functools.partial(self.remote.follower.catch_up, now=True)
         self._ends: set[asyncio.Future[None]] = set()
@@ -193,9 +197,10 @@ class Engine:
         if self.kg.searcher is not None and _searches(read.query):
             extra = await asyncio.to_thread(self.kg.extra, read.query)
         if self.remote is not None:
-            return await self.elsewhere(
-                limits, self.remote.answer, read, lambda: self.dataset(read), format, limits, extra
-            )
+            with self.active.running(read.text, None):
+                return await self.elsewhere(
+                    limits, self.remote.answer, read, lambda: self.dataset(read), format, limits, extra
+                )
         assert self.pool is not None
         shown = self.pool.shown
         dataset = self.dataset(read)
@@ -266,17 +271,18 @@ class Engine:
             worker, made = await self._take(job)
             done = False
             try:
-                await send(worker, made)
-                async for kind, content in frames(worker, deadline, query):
-                    if kind == b"D":
-                        yield content
-                        # As long as more comes, the query is not at an end.
-                        deadline = min(loop.time() + limits.seconds, began + _SENDING * limits.seconds)
-                        continue
-                    reply = pickle.loads(content)  # nosec B301 # our own child wrote it
-                    done = True
-                    if problem := refusal(reply, query, limits):
-                        raise problem
+                with self.active.running(query, worker.pid):
+                    await send(worker, made)
+                    async for kind, content in frames(worker, deadline, query):
+                        if kind == b"D":
+                            yield content
+                            # As long as more comes, the query is not at an end.
+                            deadline = min(loop.time() + limits.seconds, began + _SENDING * limits.seconds)
+                            continue
+                        reply = pickle.loads(content)  # nosec B301 # our own child wrote it
+                        done = True
+                        if problem := refusal(reply, query, limits):
+                            raise problem
             finally:
                 pool = self.pool
                 if pool is not None:

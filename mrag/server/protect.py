@@ -35,6 +35,7 @@ from mrag.errors import (
 )
 from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
+from mrag.server.views.recent import note_error
 
 logger = logging.getLogger(__name__)
 
@@ -80,13 +81,16 @@ async def mrag_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, MragError):
         return await crash(request, error)
     count_error(request, error)
-    return of_error(error)
+    found = of_error(error)
+    note_error(request, found.status_code, error)
+    return found
 
 
-async def http_error(_request: Request, error: Exception) -> Response:
+async def http_error(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an HTTP status."""
     if not isinstance(error, HTTPException):
-        return await crash(_request, error)
+        return await crash(request, error)
+    note_error(request, error.status_code, error)
     found = failure(error.status_code, str(error.detail))
     found.headers.update(error.headers or {})
     return found
@@ -95,6 +99,7 @@ async def http_error(_request: Request, error: Exception) -> Response:
 async def crash(request: Request, error: Exception) -> Response:
     """Answer a request that ended in an error nobody expected."""
     name = request.scope.get("state", {}).get("request_id", "")
+    note_error(request, 500, error)
     logger.error("%s %s failed (request %s)", request.method, request.scope["path"], name, exc_info=error)
     return failure(500, "The server could not answer; its log says why.")
 

@@ -54,6 +54,7 @@ class Writer:
     Attributes:
         commit: Held while the store and the record are not of the same state.
         before: Called before anything is written, while no other process of this server writes.
+        failed: Called with the error where inferences and index could not be brought up to date.
     """
 
     def __init__(self, kg: KnowledgeGraph, settings: ServerSettings, parsers: QueryParsers) -> None:
@@ -62,6 +63,7 @@ class Writer:
         self.commit = threading.RLock()
         kg.landing = self.commit
         self.before: Callable[[], None] = lambda: None
+        self.failed: Callable[[MragError], None] = lambda error: None
         self._parsers = parsers
         self._writing = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
@@ -186,6 +188,7 @@ class Writer:
                     await alone(lambda: freshen(self.kg, self.settings.index))
         except MragError as error:
             logger.warning("Inferences and index are not up to date: %s", error)
+            self.failed(error)
 
     async def read(self, work: Callable[..., T], *arguments: Any, until: float | None = None) -> T:
         """Read what a client sent, in a child process; nothing else waits for it.
@@ -248,6 +251,11 @@ class Writer:
         if not doing.cancelled() and (error := doing.exception()) is not None:
             # Its client may have left, and then nobody else asks what became of it.
             logger.info("A change was not made: %s", error)
+
+    @property
+    def busy(self) -> bool:
+        """Return whether a change is being made."""
+        return self._writing.locked()
 
     async def set_prefixes(self, own: Mapping[str, str]) -> None:
         """Replace the prefixes that belong to the knowledge graph itself."""

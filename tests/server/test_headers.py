@@ -30,10 +30,12 @@ READ = f"""
 {_R}/rdf-graphs/service?default {_S}/repositories {_S}{_R} {_S}{_R}/size {_S}/similarity {_S}/info/version
 {_S}/security {_S}/security/free-access /api/about /api/overview /api/queries /api/search?q=a
 /api/entity?iri=urn:a /api/nothing /api/explain?s=urn:a&p=urn:b&o=urn:c /api/image?entity=urn:a&value=b
+/api/rankers /api/concepts /api/learn/why?concept=ex:A&iri=urn:a /api/health /api/health/state
 """.split()
 POST = f"""
 /sparql /update /graphs /graphs?default {_R} {_R}/statements {_R}/transactions {_S}/similarity {_S}/login
-{_S}/security {_S}{_R}/restart /api/ask
+{_S}/security {_S}{_R}/restart /api/ask /api/learn /api/concepts /api/concepts/forget /api/receipt /api/verify
+/api/health/refresh /api/health/stop
 """.split()
 PUT = f"""
 /graphs?graph=urn:h /graphs/b {_R} {_R}/namespaces/ex {_R}/transactions/none?action=PING {_S}/similarity

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrag.cli.shared.output import say
-from mrag.text.grammar import counted, join
+from mrag.diagnosis.checks import example
+from mrag.text.grammar import counted
 
 if TYPE_CHECKING:
-    from rdflib.term import Node
-
-    from mrag.graph.kg import KnowledgeGraph
     from mrag.reasoning.clashes import ClashGroup
 
 StrictOption = Annotated[
@@ -25,8 +23,6 @@ StrictOption = Annotated[
     ),
 ]
 _GROUPS = 5
-_LONGEST = 120
-"""Characters of a term in an example; descriptions are texts of pages."""
 
 
 def show_groups(groups: Sequence[ClashGroup]) -> None:
@@ -48,16 +44,6 @@ def show_groups(groups: Sequence[ClashGroup]) -> None:
     if len(groups) > _GROUPS:
         say(f"  and {len(groups) - _GROUPS} more axioms", style="yellow")
     say("`mrag reason --report FILE` lists them; `mrag remove` takes triples out.", style="dim")
-
-
-def example(group: ClashGroup) -> str:
-    """Return the triples of the first contradiction of a group, in one line."""
-    return "; ".join(" ".join(map(_short, triple)) for triple in group.clashes[0].triples)
-
-
-def _short(term: Node) -> str:
-    text = term.n3()
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
@@ -90,12 +76,3 @@ def write_report(file: Path, groups: Sequence[ClashGroup]) -> None:
         raise ConfigError(
             "The report cannot be written.", file=str(file), hint="Check the path and permissions."
         ) from error
-
-
-def premises_in_words(graph: KnowledgeGraph, names: Sequence[str]) -> str:
-    """Return the named graphs that reasoning reads, in words."""
-    from mrag.graph.record import UNNAMED
-    from mrag.rdf.terms import curie
-
-    said = ["what is in no named graph" if n == UNNAMED else curie(n, graph.prefixes) for n in names]
-    return join(said)

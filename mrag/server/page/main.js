@@ -2,13 +2,15 @@
 
 import { once, onTokenWanted, setToken } from "./api.js";
 import * as ask from "./ask.js";
+import { check } from "./banner.js";
 import { byId, h, show } from "./dom.js";
 import * as explore from "./explore.js";
+import { lazy } from "./lazy.js";
 import * as query from "./query.js";
 
 // Maps, because names come from the address, and every object has names that nobody gave it.
-const sections = new Map(Object.entries({ ask, query, explore }));
-const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore" }));
+const sections = new Map(Object.entries({ ask, query, explore, health: lazy("health") }));
+const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore", health: "Health" }));
 const last = new Map();
 
 function read() {
@@ -52,7 +54,11 @@ function open() {
   const { name, values } = read();
   last.set(name, location.hash || "#/ask");
   tabs(name);
-  for (const one of sections.keys()) show(byId(one), one === name);
+  for (const [one, section] of sections) {
+    show(byId(one), one === name);
+    if (one !== name) section.leave?.();
+  }
+  check();
   document.title = `${values.q ? `${values.q} · ` : ""}${titles.get(name)} · mrag`;
   sections.get(name).enter(values, go);
 }
@@ -64,10 +70,7 @@ async function about() {
     const count = (n) => n.toLocaleString("en");
     byId("about").textContent = `${found.name}: ${count(asserted)} asserted + ${count(inferred)} inferred triples`;
     const model = found.model.available ? `answers written by ${found.model.name}` : "no language model: answers are the best facts, in sentences";
-    const stale = found.indexes.some((index) => index.name === found.index && index.stale) ? " · the search index is older than the graph" : "";
-    const pending = found.pending ? " · the graph has changed; what was inferred is being brought up to date" : "";
-    const missing = found.indexes.some((index) => index.name === found.index) ? "" : " · there is no search index; build it with mrag index";
-    byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model}${pending}${stale}${missing} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
+    byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
   } catch {
     // Each section says what went wrong with its own request.
   }

@@ -22,6 +22,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
+from mrag.server.views import health
 from mrag.server.web import concepts, media, overview, receipts
 from mrag.server.web.choice import Rankers
 from mrag.server.web.events import Prepared, events, hit, images, ranked
@@ -86,7 +87,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
-    return [*found, *concepts.routes(api), *receipts.routes(api)]
+    return [*found, *concepts.routes(api), *receipts.routes(api), *health.routes(api)]
 
 
 T = TypeVar("T")
@@ -253,6 +254,11 @@ class Api:
         reading = int_value(values, "reading", 1, 1, 100)
         follows = object_value(values, "follows", "plan", "columns")
         ranked_otherwise = self.choice.given(values)
+        if how == "plan" and ranked_otherwise:
+            raise ConfigError(
+                f"`how` cannot be plan where {ranked_otherwise}: such a question is read, not computed.",
+                hint="Leave out `class` and `ranker`, or let `how` be auto or read.",
+            )
 
         def prepare() -> Prepared:
             from mrag.generation.models.resolve import resolve

@@ -28,6 +28,7 @@ from mrag.errors import (
 )
 from mrag.rdf.terms import iri
 from mrag.server.protect import authorised, json_object
+from mrag.server.views.recent import note_error
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,7 @@ def guarded(endpoint: Endpoint, token: str | None) -> Endpoint:
             return await endpoint(request)
         except Exception as error:  # whatever it is, a browser gets JSON
             status = status_of(error)
+            note_error(request, status, error)
             if status >= 500 and not isinstance(error, MragError):
                 logger.exception("%s failed", request.url.path)
             response = reply({"error": problem(error)}, status)

@@ -1,0 +1,90 @@
+// What makes answers wrong stands above every view: an index older than the graph, inferences that are missing.
+
+import { getJson, postJson } from "./api.js";
+import { byId, h, problemBox } from "./dom.js";
+
+const SOON = 2000;
+const LATER = 30000;
+
+/**
+ * The state of what answers rest on.
+ * @typedef {{state: string, running: boolean, failed: {message: string, hint: string | null} | null}} Part
+ */
+/**
+ * The state of graph and index.
+ * @typedef {{triples: number, writable: boolean, inference: Part,
+ *   index: Part & {name: string, documents: number | null, embedder: string | null, message?: string}}} State
+ */
+
+let timer = 0;
+let asked = 0;
+let shown = "";
+
+/** What is wrong, in words, and what to do about it; null where nothing is. @param {string} part @param {State} state */
+export function trouble(part, state) {
+  if (!state.triples) return null;
+  if (part === "inference") {
+    if (state.inference.state === "none") return { said: "Nothing has been inferred from this graph yet: answers that need reasoning are missing.", command: "mrag reason" };
+    if (state.inference.state === "outdated") return { said: "The graph has changed since it was reasoned over: some of what is inferred may not hold, and some is missing.", command: "mrag reason" };
+    return null;
+  }
+  if (state.index.state === "missing") return { said: "There is no search index: entities cannot be found by words.", command: "mrag index" };
+  if (state.index.state === "stale") return { said: "The search index is older than the graph: what was added since is not found.", command: "mrag index" };
+  if (state.index.state === "damaged") return { said: `The search index cannot be used: ${state.index.message}`, command: "mrag index" };
+  return null;
+}
+
+/**
+ * The button that brings a part up to date, or the command where the page may not.
+ * @param {string} part @param {State} state @param {string} command @param {() => void} after
+ */
+export function remedy(part, state, command, after) {
+  if (state[part].running) return h("span", { class: "waiting" }, "It is being brought up to date …");
+  if (!state.writable) return h("span", {}, "To bring it up to date, run ", h("code", {}, command), ", or start the server with ", h("code", {}, "--update"), ".");
+  const said = h("span", { role: "status" });
+  const begin = async () => {
+    button.disabled = true;
+    try {
+      await postJson("/api/health/refresh", { what: part });
+      after();
+    } catch (error) {
+      button.disabled = false;
+      said.replaceChildren(problemBox(error));
+    }
+  };
+  const button = h("button", { type: "button", onclick: begin, "aria-label": `Bring the ${part} up to date` }, "Bring up to date");
+  const failed = state[part].failed;
+  return h("span", { class: "remedy" }, button, " ", failed ? h("span", { class: "failed" }, `It failed: ${failed.message} ${failed.hint || ""}`) : null, said);
+}
+
+/** @param {State} state */
+function show(state) {
+  const parts = ["inference", "index"].map((part) => ({ part, found: trouble(part, state) })).filter(({ found }) => found);
+  const place = byId("banner");
+  // Drawn anew only where something has changed, so that nobody loses the focus, and nothing is read out twice.
+  const now = JSON.stringify([state.inference, state.index.state, state.index.running, state.index.failed, state.writable]);
+  if (now !== shown) {
+    shown = now;
+    place.hidden = !parts.length;
+    place.replaceChildren(...parts.map(({ part, found }) => h("p", {}, h("strong", {}, found.said), " ", remedy(part, state, found.command, () => check(true)))));
+  }
+  const busy = state.inference.running || state.index.running || state.inference.state === "outdated";
+  clearTimeout(timer);
+  timer = window.setTimeout(() => check(true), busy ? SOON : LATER);
+}
+
+/** Looks at the state, at most once in a while unless it is to be now. @param {boolean} [now] */
+export async function check(now = false) {
+  if (!now && performance.now() - asked < SOON && asked) return;
+  asked = performance.now();
+  if (document.hidden && now) {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => check(true), LATER);
+    return;
+  }
+  try {
+    show(await getJson("/api/health/state"));
+  } catch {
+    // Each section says what went wrong with its own request.
+  }
+}

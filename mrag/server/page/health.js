@@ -1,0 +1,147 @@
+// Health: what the server does, what answers rest on, what went wrong lately, and what mrag doctor finds.
+
+import { getJson, postJson } from "./api.js";
+import { check, remedy, trouble } from "./banner.js";
+import { byId, h, plural, problemBox } from "./dom.js";
+
+const EVERY = 2000;
+let open = false;
+let timer = 0;
+let turn = 0;
+const places = new Map();
+const drawn = new Map();
+
+/** @param {string} name @param {string} title @param {...any} more */
+function card(name, title, ...more) {
+  const place = h("div", {});
+  places.set(name, place);
+  return h("section", { class: "card", "aria-labelledby": `health-${name}` }, h("h2", { id: `health-${name}` }, title), ...more, place);
+}
+
+export function start() {
+  const again = h("button", { type: "button", onclick: () => checks() }, "Check again");
+  byId("health").append(
+    h("h1", { id: "health-title" }, "Health"),
+    h("div", { class: "two" }, h("div", { class: "column" }, card("state", "Inferences and index"), card("queries", "Running queries"), card("errors", "Recent errors")), h("div", { class: "column" }, card("checks", "Checks", h("p", { class: "line" }, again, h("span", { class: "hint" }, "as mrag doctor makes them"))))),
+  );
+}
+
+export function enter() {
+  open = true;
+  drawn.clear();
+  look();
+  checks();
+}
+
+export function leave() {
+  open = false;
+  clearTimeout(timer);
+}
+
+async function look() {
+  clearTimeout(timer);
+  const mine = ++turn;
+  try {
+    const found = await getJson("/api/health");
+    if (mine !== turn) return;
+    const before = drawn.has("state");
+    const changed = draw("state", [found.inference, found.index, found.writable, found.triples], () => states(found));
+    if (before && changed) checks();
+    draw("queries", [found.queries, found.waiting, found.changing], () => queries(found));
+    draw("errors", found.errors, () => errors(found.errors));
+  } catch (error) {
+    if (mine !== turn) return;
+    drawn.clear();
+    places.get("state").replaceChildren(problemBox(error));
+  }
+  if (open) timer = window.setTimeout(look, EVERY);
+}
+
+// Drawn anew only where it has changed, so that a button does not go away under a finger.
+function draw(name, about, make) {
+  const now = JSON.stringify(about);
+  if (drawn.get(name) === now) return false;
+  drawn.set(name, now);
+  const place = places.get(name);
+  const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  place.replaceChildren(...[make()].flat());
+  if (key) [...place.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key)?.focus();
+  return true;
+}
+
+const INFERENCE = new Map([
+  ["current", "up to date"],
+  ["outdated", "older than the graph"],
+  ["none", "none yet"],
+  ["server", "made by the store itself"],
+]);
+const INDEX = new Map([
+  ["current", "up to date"],
+  ["stale", "older than the graph"],
+  ["missing", "there is none"],
+  ["damaged", "damaged"],
+]);
+
+function states(found) {
+  const after = () => {
+    look();
+    check(true);
+  };
+  const row = (part, name, words, more) => {
+    const bad = trouble(part, found);
+    return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : found[part].running ? h("p", { class: "waiting" }, "It is being brought up to date …") : null);
+  };
+  const { documents, embedder, name, state } = found.index;
+  const about = documents === null ? "" : `, ${plural(documents, "document", "documents")}, ${embedder || "words alone"}`;
+  return [row("inference", "Inferences", INFERENCE.get(found.inference.state), ""), row("index", `Search index ${name}`, INDEX.get(state), about)];
+}
+
+function queries(found) {
+  const notes = [found.waiting ? `${plural(found.waiting, "query waits", "queries wait")} for a turn.` : "", found.changing ? "The graph is being changed." : ""].filter(Boolean);
+  const rows = found.queries.map((one) => {
+    const said = h("span", { role: "status" });
+    const stop = async () => {
+      try {
+        const { stopped } = await postJson("/api/health/stop", { id: one.id });
+        if (!stopped) said.textContent = "It has ended already.";
+        look();
+      } catch (error) {
+        said.replaceChildren(problemBox(error));
+      }
+    };
+    const button = one.stoppable ? h("button", { type: "button", "data-key": `stop-${one.id}`, "aria-label": `Stop query ${one.id}`, onclick: stop }, "Stop") : null;
+    const text = one.text ? h("pre", { tabindex: "0", "aria-label": `Query ${one.id}` }, h("code", {}, one.text)) : h("p", { class: "hint" }, found.writable ? "statements, without a query" : "its text is shown where the server allows changes");
+    return h("li", {}, h("div", { class: "line" }, h("strong", {}, `${one.seconds.toLocaleString("en")} s`), button, said), text);
+  });
+  return [...(rows.length ? [h("ul", { class: "running" }, rows)] : [h("p", { class: "hint" }, "No query is running.")]), ...notes.map((note) => h("p", { class: "hint" }, note))];
+}
+
+function errors(found) {
+  if (!found.length) return h("p", { class: "hint" }, "None since the server was started.");
+  return h(
+    "ul",
+    { class: "errors" },
+    found.map((one) => h("li", {}, h("p", {}, h("strong", {}, one.message), one.hint ? ` ${one.hint}` : ""), h("p", { class: "hint" }, h("time", { datetime: one.time }, new Date(one.time).toLocaleString("en")), ` · ${one.where}${one.status ? ` · ${one.status}` : ""} · ${one.type}`))),
+  );
+}
+
+async function checks() {
+  const place = places.get("checks");
+  if (!place.childElementCount) place.replaceChildren(h("p", { class: "hint waiting" }, "Checking …"));
+  try {
+    const found = await getJson("/api/health/checks");
+    const sign = (ok) => (ok === null ? ["–", "optional"] : ok ? ["✓", "works"] : ["!", "fails"]);
+    place.replaceChildren(
+      h(
+        "ul",
+        { class: "checks-list" },
+        found.map((one) => {
+          const [mark, word] = sign(one.ok);
+          return h("li", { class: one.ok === false ? "bad" : one.ok ? "good" : "" }, h("span", { class: "sign", "aria-hidden": "true" }, mark), h("div", {}, h("strong", {}, one.what), h("span", { class: "unseen" }, ` (${word})`), h("span", {}, ` ${one.found}`), one.hint && !one.ok ? h("p", { class: "hint" }, one.hint) : null));
+        }),
+      ),
+    );
+  } catch (error) {
+    place.replaceChildren(problemBox(error));
+  }
+}

@@ -1,0 +1,39 @@
+// A view whose module and style are fetched when it is first opened.
+
+import { byId, h, problemBox } from "./dom.js";
+
+/**
+ * Returns a section that main.js can start and enter.
+ * @param {string} name of the section, of its module, and of its style
+ */
+export function lazy(name) {
+  let loading = null;
+
+  function styled() {
+    return new Promise((done, failed) => {
+      const lost = () => failed(new Error("The view could not be loaded."));
+      document.head.append(h("link", { rel: "stylesheet", href: `/page/${name}.css`, onload: done, onerror: lost }));
+    });
+  }
+
+  async function load(go) {
+    const [view] = await Promise.all([import(`/page/${name}.js`), styled()]);
+    byId(name).replaceChildren();
+    view.start(go);
+    return view;
+  }
+
+  return {
+    start: () => {},
+    enter: async (values, go) => {
+      loading = loading || load(go);
+      try {
+        (await loading).enter(values, go);
+      } catch (error) {
+        loading = null;
+        byId(name).replaceChildren(problemBox(error));
+      }
+    },
+    leave: async () => (await loading?.catch(() => null))?.leave?.(),
+  };
+}
