@@ -277,7 +277,7 @@ def test_a_ready_query_runs_in_the_editor(browser: Browser, base: str, size: tup
         page = seen.open("/#/query")
         page.wait_for_selector("#editor .CodeMirror")
         if size == NARROW:
-            page.locator("#catalogue summary").click()
+            page.locator("#catalogue > summary").click()
         names = page.locator("#catalogue-list li:visible button")
         assert {name.get_attribute("data-query") for name in names.all()} == set(COMMON)
         page.get_by_label("Search all queries").fill("degree")
