@@ -51,7 +51,7 @@ function tree(classes) {
     const link = [entityLink(one.iri, one.label, { class: "chip" }), " ", h("span", { class: "count" }, one.instances.toLocaleString("en"))];
     if (!under.length) return h("li", {}, link);
     const inside = new Set([...above, one.iri]);
-    return h("li", {}, h("details", { open: depth === 0 }, h("summary", {}, link), h("ul", {}, under.map((child) => row(child, depth + 1, inside)))));
+    return h("li", {}, link, h("details", { open: depth === 0 }, h("summary", {}, h("span", { class: "unseen" }, `${one.label}: `), `${under.length} below`), h("ul", {}, under.map((child) => row(child, depth + 1, inside)))));
   };
   const roots = classes.filter((one) => !one.above.some((above) => known.has(above)));
   const rows = roots.map((one) => row(one, 0, new Set([one.iri])));
