@@ -24,8 +24,8 @@ from mrag.errors import (
     QueryTimeout,
 )
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.landing import UpdateReport
-from mrag.graph.updates import apply
+from mrag.graph.landing import PlannedUpdate, UpdateReport
+from mrag.graph.updates import apply, preview
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.server.remote.processes import writing_alone
 from mrag.server.settings import ServerSettings
@@ -147,6 +147,24 @@ class Writer:
         report = await self._alone(work, until)
         self.follow()
         return report
+
+    async def plan(self, operations: Sequence[Any], seconds: float | None = None) -> PlannedUpdate:
+        """Return what operations would change, and change nothing.
+
+        Raises:
+            QueryRefused: If one is not allowed.
+            QueryTimeout: At the deadline.
+        """
+        limits = self.settings.limits_of(seconds)
+        until = time.monotonic() + limits.seconds
+        steps = await self.read(parsed, operations, until=until)
+        left = max(until - time.monotonic(), 0.001)
+        union, most = self.settings.union, limits.rows
+
+        def work() -> PlannedUpdate:
+            return preview(self.kg, steps, union=union, seconds=left, max_changes=most)
+
+        return await self._alone(work, until)
 
     async def make(self, work: Callable[[], T]) -> T:
         """Make a change other than by an update, alone, and bring up to date what follows from it.

@@ -23,6 +23,7 @@ CLASSES = {
     MRAG.KnowledgeGraph,
     MRAG.Passage,
     MRAG.Proof,
+    MRAG.SavedQuery,
     MRAG.SavedQuestion,
 }
 LAYERS = {
@@ -45,6 +46,7 @@ DATATYPE_PROPERTIES: dict[URIRef, tuple[URIRef | None, URIRef]] = {
     MRAG.plan: (MRAG.SavedQuestion, RDF.JSON),
     MRAG.prefixes: (MRAG.KnowledgeGraph, XSD.string),
     MRAG.profile: (MRAG.KnowledgeGraph, XSD.string),
+    MRAG.queryText: (MRAG.SavedQuery, MRAG.sparql),
     MRAG.question: (MRAG.CompletionRun, MRAG.verbatim),
     MRAG.reading: (MRAG.SavedQuestion, MRAG.verbatim),
     MRAG.reasonedRevision: (MRAG.KnowledgeGraph, XSD.integer),

@@ -277,7 +277,7 @@ def test_a_ready_query_runs_in_the_editor(browser: Browser, base: str, size: tup
         page = seen.open("/#/query")
         page.wait_for_selector("#editor .CodeMirror")
         if size == NARROW:
-            page.locator("#catalogue summary").click()
+            page.locator("#catalogue > summary").click()
         names = page.locator("#catalogue-list li:visible button")
         assert {name.get_attribute("data-query") for name in names.all()} == set(COMMON)
         page.get_by_label("Search all queries").fill("degree")
@@ -573,7 +573,7 @@ def test_text_can_be_read_and_everything_has_a_name(browser: Browser, base: str,
 def test_the_keyboard_alone_is_enough(browser: Browser, base: str) -> None:
     with watched(browser, base) as seen:
         page = seen.open("/#/explore")
-        page.wait_for_selector(".classes a")
+        page.wait_for_selector(".class-tree a")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
         seen.open("/#/ask")
@@ -630,7 +630,7 @@ def test_a_name_that_every_object_has_is_no_section(browser: Browser, base: str)
             assert page.locator("#explore").is_hidden() and page.locator("#query").is_hidden(), name
             # What the page does next still works: nothing of the page has been changed under its feet.
             page.evaluate("location.hash = '#/explore?__proto__=x&constructor=y'")
-            page.wait_for_selector("#explore-start .classes")
+            page.wait_for_selector("#explore-start .class-tree")
             assert page.title() == "Explore · mrag"
         assert page.evaluate("Object.keys(Object.prototype).length") == 0
 

@@ -118,3 +118,8 @@ export function once(path) {
   }
   return kept.get(path);
 }
+
+// What changed is asked for again.
+export function forget(path) {
+  kept.delete(path);
+}

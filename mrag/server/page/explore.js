@@ -1,6 +1,6 @@
 // Explore: search for an entity, and walk from one to the next.
 
-import { getJson, once } from "./api.js";
+import { forget, getJson } from "./api.js";
 import { badge, byId, entityLink, h, plural, problemBox } from "./dom.js";
 import { makeChoices } from "./choices.js";
 import { imageStrip } from "./images.js";
@@ -34,7 +34,14 @@ export async function enter(values) {
   byId("sought").value = values.q || "";
   choices.enter(values);
   try {
-    if (values.iri) {
+    if (values.iri && values.view === "graph") {
+      const { growing } = await import("./graph/growing.js");
+      const drawn = await growing(values.iri);
+      if (mine !== turn) return;
+      for (const place of places) place.replaceChildren();
+      entity.replaceChildren(drawn);
+      entity.querySelector("h2").focus({ preventScroll: true });
+    } else if (values.iri) {
       const about = await getJson("/api/entity", { iri: values.iri });
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
@@ -49,25 +56,17 @@ export async function enter(values) {
       for (const place of places) place.replaceChildren();
       found.replaceChildren(...results(hits, values));
     } else {
-      const overview = await once("/api/overview");
+      const [{ schema }, { importing }] = await Promise.all([import("./graph/schema.js"), import("./graph/importing.js")]);
+      const [known, adding] = await Promise.all([schema(), importing(() => forget("/api/schema"))]);
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
-      begin.replaceChildren(...classes(overview.classes));
+      begin.replaceChildren(...known, ...(adding ? [adding] : []));
     }
   } catch (error) {
     if (mine !== turn) return;
     for (const place of places) place.replaceChildren();
     problem.replaceChildren(problemBox(error));
   }
-}
-
-function classes(found) {
-  if (!found.length) return [];
-  return [
-    h("h2", {}, "Classes"),
-    h("p", { class: "hint" }, "What the graph holds, by the number of instances. Choose one to begin."),
-    h("ul", { class: "classes" }, found.map((one) => h("li", {}, entityLink(one.iri, one.label, { class: "chip" }), " ", h("span", { class: "count" }, one.instances.toLocaleString("en"))))),
-  ];
 }
 
 function results(hits, values) {
@@ -120,7 +119,7 @@ function page(about) {
           side(about.in, "What points to it", ["s", "p"], "Nothing points here."),
         ),
         column(
-          h("section", { class: "card" }, h("h3", {}, "Neighbourhood"), drawing(shape)),
+          h("section", { class: "card" }, h("h3", {}, "Neighbourhood"), drawing(shape), h("p", { class: "more" }, h("a", { href: `#/explore?iri=${encodeURIComponent(about.iri)}&view=graph` }, "Grow it into a graph"))),
           about.images.length ? h("section", { class: "card" }, h("h3", {}, "Images"), h("div", { class: "images" }, imageStrip(about.images))) : null,
         ),
       ),

@@ -2,6 +2,11 @@
 
 import { once, request } from "./api.js";
 import { byId, h, plural, problemBox, show } from "./dom.js";
+import { makeParams } from "./query/params.js";
+import { asChart, asGallery, downloads } from "./query/results.js";
+import { makeSaved } from "./query/saved.js";
+import { makeTabs, remember } from "./query/tabs.js";
+import { previewUpdate } from "./query/update.js";
 
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
 const MOST_LINK = 6000;
@@ -9,6 +14,10 @@ let editor = null;
 let table = null;
 let loading = null;
 let running = null;
+let about = null;
+let params = null;
+let tabs = null;
+let saved = null;
 
 function file(tag, attributes) {
   return new Promise((done, failed) => {
@@ -19,6 +28,7 @@ function file(tag, attributes) {
 
 export function start(go) {
   byId("run").addEventListener("click", () => run(go));
+  byId("preview").addEventListener("click", () => run(go));
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
   byId("catalogue").open = matchMedia("(min-width: 900px)").matches;
@@ -40,7 +50,7 @@ export async function enter(values, go) {
     byId("query-problem").replaceChildren(problemBox(error));
     return;
   }
-  if (values.query !== undefined && values.query !== editor.getValue()) editor.setValue(values.query);
+  if (values.query !== undefined && values.query !== editor.getValue()) tabs.find(values.query);
   editor.refresh();
 }
 
@@ -48,7 +58,7 @@ async function load(go) {
   const vendor = "/page/vendor/";
   const style = (name) => file("link", { rel: "stylesheet", href: vendor + name });
   const script = (name) => file("script", { src: vendor + name });
-  const [about, overview, groups] = await Promise.all([
+  const [said, overview, groups] = await Promise.all([
     once("/api/about"),
     once("/api/overview").catch(() => ({ types: [], predicates: [] })),
     once("/api/queries"),
@@ -56,8 +66,14 @@ async function load(go) {
     style("yasr.min.css"),
     script("yasqe.min.js").then(() => script("yasr.min.js")),
   ]);
+  about = said;
   catalogue(groups, go);
   makeEditor(about, overview, go);
+  tabs = makeTabs(byId("query-tabs"), { value: () => editor.getValue(), put: (text) => editor.setValue(text), start: START });
+  params = makeParams(byId("query-params"), about.prefixes);
+  saved = makeSaved(byId("query-saved"), { value: () => editor.getValue(), open: (text, name) => { tabs.open(text, name); editor.focus(); } });
+  editor.on("change", noticed);
+  noticed();
   const { Yasr } = window;
   const narrow = matchMedia("(max-width: 620px)").matches;
   const tableSettings = { enabled: true, dynamicConfig: { compact: narrow, isEllipsed: !narrow } };
@@ -94,6 +110,30 @@ function makeEditor(about, overview, go) {
   mode.startState = (...given) => ({ ...begin(...given), prefixes: { ...about.prefixes } });
   editor.setValue(editor.getValue());
   editor.getInputField().setAttribute("aria-label", "SPARQL query");
+}
+
+// What is in the editor decides which fields and buttons there are.
+function noticed() {
+  const names = new Set();
+  for (let line = 0; line < editor.lineCount(); line += 1) {
+    for (const token of editor.getLineTokens(line)) if (/^\$\w+$/.test(token.string)) names.add(token.string.slice(1));
+  }
+  params.show([...names]);
+  const update = updates();
+  show(byId("preview"), update);
+  show(byId("run"), !update);
+}
+
+function updates() {
+  return editor.getQueryMode() === "update";
+}
+
+function asked(query) {
+  const values = params.values();
+  return (accept) => {
+    const form = new URLSearchParams({ query, ...(byId("inferred-too").checked ? {} : { infer: "false" }), ...values });
+    return [`/repositories/${encodeURIComponent(about.name)}`, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: accept }, body: form.toString() }];
+  };
 }
 
 function catalogue(groups, go) {
@@ -144,7 +184,7 @@ function filter() {
 }
 
 function take(query, go) {
-  editor.setValue(query.text);
+  tabs.open(query.text, query.title);
   if (matchMedia("(max-width: 899px)").matches) {
     byId("catalogue").open = false;
     byId("editor").scrollIntoView({ block: "start" });
@@ -166,25 +206,36 @@ async function run(go) {
   show(byId("results"), false);
   state.textContent = "Running …";
   if (query.length <= MOST_LINK) go("query", { query }, { replace: true });
-  const started = performance.now();
   try {
-    const response = await request("/sparql", {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/sparql-query",
-        Accept: "application/sparql-results+json, application/n-triples;q=0.9",
-      },
-      body: query,
-      signal: stop.signal,
-    });
+    tabs.keep();
+    const places = [byId("query-views"), byId("query-other"), byId("query-downloads")];
+    for (const place of places) place.replaceChildren();
+    if (updates()) {
+      if (!about.update) throw new Error("Changes are off: this server was started without --update.");
+      show(byId("query-results"), false);
+      show(byId("query-change"), true);
+      await previewUpdate(byId("query-change"), query, () => remember(query));
+      return;
+    }
+    show(byId("query-change"), false);
+    const ask = asked(query);
+    const started = performance.now();
+    const [path, options] = ask("application/sparql-results+json, application/n-triples;q=0.9");
+    const response = await request(path, { ...options, signal: stop.signal });
     const data = await response.text();
     const seconds = (performance.now() - started) / 1000;
     const contentType = (response.headers.get("content-type") || "").split(";")[0];
     show(byId("results"), true);
     state.textContent = summary(data, contentType, seconds);
     table.setResponse({ data, contentType, status: response.status });
+    const rows = contentType.includes("json");
+    byId("query-downloads").replaceChildren(downloads(rows, ask));
+    if (rows) views(JSON.parse(data));
+    remember(query);
+    saved.recall();
   } catch (error) {
     show(byId("query-results"), false);
+    show(byId("query-change"), false);
     if (error.name !== "AbortError") byId("query-problem").replaceChildren(problemBox(error));
   } finally {
     if (running === stop) {
@@ -192,6 +243,22 @@ async function run(go) {
       show(byId("stop"), false);
     }
   }
+}
+
+// The table, and what else the rows can be seen as.
+function views(data) {
+  if (!data.results) return;
+  const other = byId("query-other");
+  const kinds = [["Table", null], ["Chart", asChart(data, about.prefixes)], ["Gallery", asGallery(data, about.prefixes)]].filter(([name, made]) => made || name === "Table");
+  if (kinds.length < 2) return;
+  const buttons = kinds.map(([name, made]) =>
+    h("button", { type: "button", "aria-pressed": made ? "false" : "true", onclick: (event) => {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
+      show(byId("results"), !made);
+      other.replaceChildren(...(made ? [made] : []));
+    } }, name),
+  );
+  byId("query-views").replaceChildren(...buttons);
 }
 
 function summary(data, contentType, seconds) {

@@ -43,6 +43,7 @@ from mrag.server.web.validation import (
     reply,
     text_value,
 )
+from mrag.server.web.views import explore, query
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,8 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
-    return [*found, *concepts.routes(api), *receipts.routes(api), *health.routes(api)]
+    views = [*query.routes(api), *explore.routes(api), *health.routes(api)]
+    return [*found, *concepts.routes(api), *receipts.routes(api), *views]
 
 
 T = TypeVar("T")

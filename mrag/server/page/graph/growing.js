@@ -1,0 +1,203 @@
+// An entity's neighbourhood as a graph that grows: click to grow, pin, hide, find a path, export.
+
+import { getJson } from "../api.js";
+import { entityLink, h, plural, problemBox } from "../dom.js";
+
+/** @typedef {{id: string, label: string, kind: string}} Thing */
+/** @typedef {{s: string, p: string, o: string, label: string, status: string}} Link */
+
+const MOST = 300;
+/** @type {Promise<any> | null} */
+let library = null;
+
+function cytoscape() {
+  library ??= new Promise((done, failed) => {
+    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(/** @type {any} */ (window).cytoscape), onerror: () => failed(new Error("The drawing could not be loaded.")) });
+    document.head.append(script);
+  });
+  library.catch(() => (library = null));
+  return library;
+}
+
+/** @param {string} name */
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function look() {
+  return [
+    { selector: "node", style: { label: "data(label)", "font-size": 24, "text-wrap": "ellipsis", "text-max-width": 230, color: colour("--ink"), "text-outline-color": colour("--card"), "text-outline-width": 2, "text-valign": "bottom", "text-margin-y": 4, width: 36, height: 36, "background-color": colour("--soft") } },
+    { selector: "node[kind = 'class']", style: { shape: "round-rectangle", "background-color": colour("--asserted") } },
+    { selector: "node.grown", style: { "background-color": colour("--accent") } },
+    { selector: "node.pinned", style: { "border-width": 4, "border-color": colour("--inferred") } },
+    { selector: "node:selected", style: { "border-width": 4, "border-color": colour("--focus"), width: 46, height: 46 } },
+    { selector: "edge", style: { label: "data(label)", "font-size": 16, "min-zoomed-font-size": 7, color: colour("--soft"), "text-outline-color": colour("--card"), "text-outline-width": 2, "text-rotation": "autorotate", width: 2, "line-color": colour("--soft"), "target-arrow-color": colour("--soft"), "target-arrow-shape": "triangle", "curve-style": "bezier" } },
+    { selector: "edge[status = 'inferred']", style: { "line-style": "dashed", "line-color": colour("--inferred"), "target-arrow-color": colour("--inferred") } },
+    { selector: ".on-path", style: { "line-color": colour("--accent"), "target-arrow-color": colour("--accent"), width: 4 } },
+  ];
+}
+
+/** Returns a place near another one; many of them fill a disc evenly. @param {{x: number, y: number}} place @param {number} at */
+function around(place, at) {
+  const distance = 130 * Math.sqrt(at + 1.5);
+  return { x: place.x + 1.7 * distance * Math.cos(at * 2.39996), y: place.y + distance * Math.sin(at * 2.39996) };
+}
+
+/**
+ * Draws an entity and what it is linked to, and lets a person go on from there.
+ * @param {string} iri
+ * @returns {Promise<HTMLElement>}
+ */
+export async function growing(iri) {
+  const [make, first] = await Promise.all([cytoscape(), getJson("/api/expand", { iri })]);
+  const frame = h("div", { class: "growing-frame", "aria-hidden": "true" });
+  const said = h("p", { class: "hint", role: "status" });
+  const problem = h("div", { role: "alert" });
+  const list = h("ul", { class: "growing-list", "aria-label": "Entities of the drawing" });
+  const actions = h("div", { class: "line growing-actions", role: "group", "aria-label": "The entity that is selected" });
+  const cy = make({ headless: true, styleEnabled: true, style: look(), elements: [], maxZoom: 3, minZoom: 0.1 });
+  /** @type {string} */
+  let selected = first.centre;
+
+  /** @param {Thing[]} nodes @param {Link[]} edges @param {string} near */
+  function add(nodes, edges, near) {
+    const place = cy.getElementById(near).nonempty() ? cy.getElementById(near).position() : { x: 0, y: 0 };
+    const fresh = nodes.filter((one) => cy.getElementById(one.id).empty()).slice(0, Math.max(0, MOST - cy.nodes().length));
+    cy.add(fresh.map((one, at) => ({ group: "nodes", data: { id: one.id, label: one.label, kind: one.kind }, position: around(place, at) })));
+    for (const edge of edges) {
+      const id = `${edge.s} ${edge.p} ${edge.o}`;
+      if (cy.getElementById(edge.s).empty() || cy.getElementById(edge.o).empty() || cy.getElementById(id).nonempty()) continue;
+      cy.add({ group: "edges", data: { id, source: edge.s, target: edge.o, p: edge.p, label: edge.label, status: edge.status } });
+    }
+    arrange();
+    return fresh.length;
+  }
+
+  function arrange() {
+    if (!frame.clientWidth) return;
+    // The seed of the layout is where the nodes stand, so that the same clicks draw the same picture.
+    const pinned = cy.nodes(".pinned");
+    pinned.lock();
+    cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 30, nodeRepulsion: () => 900_000, nodeOverlap: 40, idealEdgeLength: () => 120, edgeElasticity: () => 200, gravity: 0.15, numIter: 400, initialTemp: 60 }).run();
+    pinned.unlock();
+  }
+
+  /** @param {string} id */
+  async function grow(id) {
+    problem.replaceChildren();
+    try {
+      const found = await getJson("/api/expand", { iri: id });
+      const number = add(found.nodes, found.edges, id);
+      cy.getElementById(id).addClass("grown");
+      said.textContent = number ? `${plural(number, "entity", "entities")} more.` : cy.nodes().length >= MOST ? `A drawing has at most ${MOST} entities. Hide some first.` : "Nothing more is linked to it.";
+    } catch (error) {
+      problem.replaceChildren(problemBox(error));
+    }
+    draw();
+  }
+
+  /** @param {string} to */
+  async function path(to) {
+    problem.replaceChildren();
+    try {
+      const { path: found, complete } = await getJson("/api/path", { from: selected, to });
+      cy.elements().removeClass("on-path");
+      if (!found) {
+        said.textContent = complete ? "No path leads there." : "No path was found nearby.";
+        return;
+      }
+      for (const { triple: { s, p, o }, labels, status } of found) {
+        add([{ id: s.value, label: labels[0], kind: "entity" }, { id: o.value, label: labels[2], kind: "entity" }], [{ s: s.value, p: p.value, o: o.value, label: labels[1], status }], selected);
+        cy.getElementById(`${s.value} ${p.value} ${o.value}`).addClass("on-path");
+      }
+      said.textContent = `A path of ${plural(found.length, "link", "links")}: ${found.map((/** @type {any} */ one) => one.labels.join(" ")).join("; ")}.`;
+    } catch (error) {
+      problem.replaceChildren(problemBox(error));
+    }
+    draw();
+  }
+
+  function hide() {
+    cy.getElementById(selected).remove();
+    selected = cy.nodes().length ? cy.nodes()[0].id() : "";
+    draw();
+  }
+
+  /** @param {string} href @param {string} name */
+  function save(href, name) {
+    h("a", { href, download: name }).click();
+  }
+
+  function exported() {
+    const nodes = cy.nodes().map((/** @type {any} */ one) => ({ id: one.id(), label: one.data("label") }));
+    const edges = cy.edges().map((/** @type {any} */ one) => ({ s: one.data("source"), p: one.data("p"), o: one.data("target"), status: one.data("status") }));
+    const url = URL.createObjectURL(new Blob([JSON.stringify({ nodes, edges }, null, 1)], { type: "application/json" }));
+    save(url, "graph.json");
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  }
+
+  function draw() {
+    cy.$(":selected").unselect();
+    const node = cy.getElementById(selected);
+    node.select();
+    const things = cy.nodes().map((/** @type {any} */ one) => one).sort((/** @type {any} */ a, /** @type {any} */ b) => (a.data("label") < b.data("label") ? -1 : 1));
+    list.replaceChildren(...things.map((/** @type {any} */ one) => h("li", {}, h("button", { type: "button", "data-node": one.id(), "aria-pressed": String(one.id() === selected), onclick: () => choose(one.id()) }, one.data("label")))));
+    if (node.empty()) {
+      actions.replaceChildren();
+      return;
+    }
+    const pinned = node.hasClass("pinned");
+    const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", list: "path-goals", autocomplete: "off", required: true, maxlength: "2048", placeholder: "Name here, IRI or prefix:name" }));
+    const goals = h("datalist", { id: "path-goals" }, things.map((/** @type {any} */ one) => h("option", { value: one.data("label") })));
+    const seek = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const named = things.find((/** @type {any} */ one) => one.data("label") === goal.value.trim());
+      path(named ? named.id() : goal.value.trim());
+    };
+    actions.replaceChildren(
+      h("strong", {}, node.data("label")),
+      h("button", { type: "button", onclick: () => grow(selected) }, "Grow"),
+      h("button", { type: "button", "aria-pressed": String(pinned), onclick: () => { node.toggleClass("pinned"); draw(); } }, "Pin"),
+      h("button", { type: "button", onclick: hide }, "Hide"),
+      entityLink(selected, "Open"),
+      h("form", { class: "line", onsubmit: seek }, h("label", { for: "path-to" }, "Path to"), goal, goals, h("button", {}, "Find")),
+    );
+  }
+
+  /** @param {string} id */
+  function choose(id) {
+    selected = id;
+    draw();
+    /** @type {HTMLElement | null} */ (list.querySelector("[aria-pressed='true']"))?.focus({ preventScroll: true });
+  }
+
+  cy.on("tap", "node", (/** @type {any} */ event) => {
+    selected = event.target.id();
+    grow(selected);
+  });
+  add(first.nodes, first.edges, first.centre);
+  cy.getElementById(first.centre).addClass("grown");
+  draw();
+  // The frame has its size only once it stands in the page.
+  let drawn = false;
+  new ResizeObserver(() => {
+    if (!frame.clientWidth) return;
+    if (!drawn) {
+      cy.mount(frame);
+      arrange();
+    }
+    drawn = true;
+    cy.resize();
+    cy.fit(undefined, 30);
+  }).observe(frame);
+  return h(
+    "section",
+    { class: "card growing" },
+    h("h2", { tabindex: "-1" }, `Around ${first.nodes[0].label}`),
+    h("p", { class: "hint" }, "Click an entity to grow the drawing there. Links made by reasoning are dashed. The list has the same entities for the keyboard."),
+    frame,
+    actions,
+    said,
+    problem,
+    h("details", {}, h("summary", {}, "Entities of the drawing"), list),
+    h("div", { class: "line" }, h("button", { type: "button", onclick: () => save(cy.png({ full: true, scale: 2, bg: colour("--card") }), "graph.png") }, "Save as PNG"), h("button", { type: "button", onclick: exported }, "Save as JSON"), entityLink(iri, "Back to the triples")),
+  );
+}

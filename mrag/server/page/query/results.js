@@ -1,0 +1,89 @@
+// Other ways to see the result of a query than as a table: as a chart, as images, as a file.
+
+import { request } from "../api.js";
+import { chart } from "../chart.js";
+import { h, problemBox } from "../dom.js";
+import { imageStrip } from "../images.js";
+
+/** @typedef {{type: string, value: string, datatype?: string}} Cell */
+/** @typedef {{head: {vars?: string[]}, results: {bindings: Record<string, Cell>[]}}} Rows */
+
+const IMAGE = /\.(?:jpe?g|png|gif|webp)(?:[?#].*)?$/i;
+const MOST = 120;
+const TABLES = [["CSV", "text/csv", "csv"], ["TSV", "text/tab-separated-values", "tsv"], ["JSON", "application/sparql-results+json", "json"], ["XML", "application/sparql-results+xml", "xml"]];
+const GRAPHS = [["Turtle", "text/turtle", "ttl"], ["N-Triples", "application/n-triples", "nt"], ["JSON-LD", "application/ld+json", "jsonld"], ["RDF/XML", "application/rdf+xml", "rdf"], ["TriG", "application/trig", "trig"], ["N-Quads", "application/n-quads", "nq"]];
+
+/** @param {string} iri @param {Record<string, string>} prefixes */
+function short(iri, prefixes) {
+  const [prefix, start] = Object.entries(prefixes).filter(([, one]) => one && iri.startsWith(one)).sort((a, b) => b[1].length - a[1].length)[0] || [];
+  return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`;
+}
+
+/** A chart of the rows, or null where there is nothing to draw. @param {Rows} data @param {Record<string, string>} prefixes */
+export function asChart(data, prefixes) {
+  const columns = data.head.vars || [];
+  const cell = (/** @type {Cell | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value, prefixes) : one.value } : null);
+  return chart({ columns, rows: data.results.bindings.map((row) => columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined))) });
+}
+
+/** The images that rows name, or null where no column has any. @param {Rows} data @param {Record<string, string>} prefixes */
+export function asGallery(data, prefixes) {
+  const columns = data.head.vars || [];
+  const rows = data.results.bindings;
+  const column = columns.find((name) => rows.some((row) => Object.hasOwn(row, name) && IMAGE.test(row[name].value)));
+  if (!column) return null;
+  const owner = columns.find((name) => name !== column && rows.some((row) => Object.hasOwn(row, name) && row[name].type === "uri"));
+  const shown = rows.filter((row) => Object.hasOwn(row, column) && IMAGE.test(row[column].value));
+  const images = shown.slice(0, MOST).map((row) => {
+    const { value } = row[column];
+    const entity = owner && Object.hasOwn(row, owner) ? row[owner].value : value;
+    const web = /^https?:\/\//.test(value);
+    return {
+      entity,
+      label: short(entity, prefixes),
+      name: decoded(value.replace(/[?#].*$/, "").replace(/^.*\//, "")),
+      src: web ? null : `/api/image?${new URLSearchParams({ entity, value })}`,
+      link: web ? value : null,
+    };
+  });
+  const rest = shown.length > MOST ? h("p", { class: "hint" }, `The first ${MOST} of ${shown.length} images.`) : null;
+  return h("div", {}, h("div", { class: "images" }, imageStrip(images)), rest);
+}
+
+/** @param {string} name */
+function decoded(name) {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/**
+ * Buttons that download the result in each format; the query runs again for it.
+ * @param {boolean} rows whether it is a table, not triples
+ * @param {(accept: string) => [string, RequestInit]} asked
+ */
+export function downloads(rows, asked) {
+  const said = h("span", { role: "status" });
+  const one = (/** @type {string[]} */ [name, media, ending]) =>
+    h(
+      "button",
+      {
+        type: "button",
+        onclick: async () => {
+          try {
+            const response = await request(...asked(media));
+            const link = h("a", { href: URL.createObjectURL(await response.blob()), download: `result.${ending}` });
+            link.click();
+            setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+            said.replaceChildren();
+          } catch (error) {
+            said.replaceChildren(problemBox(error));
+          }
+        },
+      },
+      name,
+    );
+  return h("div", { class: "line downloads", role: "group", "aria-label": "Download" }, h("span", { class: "hint" }, "Download"), (rows ? TABLES : GRAPHS).map(one), said);
+}

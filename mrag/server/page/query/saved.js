@@ -1,0 +1,76 @@
+// Queries that people saved in the graph, and what this browser ran before.
+
+import { getJson, postJson } from "../api.js";
+import { h, problemBox } from "../dom.js";
+import { forget, past } from "./tabs.js";
+
+/**
+ * Keeps the lists of saved queries and of the history.
+ * @param {HTMLElement} place
+ * @param {{value: () => string, open: (text: string, name?: string) => void}} editor
+ */
+export function makeSaved(place, editor) {
+  const problem = h("div", { role: "alert" });
+  const saved = h("div", { class: "saved" });
+  const history = h("details", { class: "past" });
+  place.replaceChildren(saved, problem, history);
+
+  /** @param {() => Promise<unknown>} work */
+  async function tried(work) {
+    problem.replaceChildren();
+    try {
+      await work();
+      await refresh();
+    } catch (error) {
+      problem.replaceChildren(problemBox(error));
+    }
+  }
+
+  /** @param {boolean} writable */
+  function saving(writable) {
+    if (!writable) return h("p", { class: "hint" }, "To save queries here, start the server with --update.");
+    const name = /** @type {HTMLInputElement} */ (h("input", { id: "save-name", type: "text", maxlength: "100", autocomplete: "off", required: true }));
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      tried(() => postJson("/api/saved", { name: name.value, text: editor.value() }));
+    };
+    return h("form", { class: "save", onsubmit: submit }, h("label", { for: "save-name" }, "Save this query as"), h("div", { class: "line" }, name, h("button", {}, "Save")));
+  }
+
+  async function refresh() {
+    let found = { queries: [], writable: false };
+    try {
+      found = await getJson("/api/saved");
+    } catch (error) {
+      problem.replaceChildren(problemBox(error));
+    }
+    const row = (/** @type {{name: string, text: string, comment: string}} */ one) =>
+      h(
+        "li",
+        {},
+        h("button", { type: "button", "data-saved": one.name, onclick: () => editor.open(one.text, one.name) }, h("strong", {}, one.name), one.comment ? h("span", {}, one.comment) : null),
+        found.writable ? h("button", { type: "button", class: "close", "aria-label": `Remove ${one.name}`, onclick: () => tried(() => postJson("/api/saved/remove", { name: one.name })) }, "×") : null,
+      );
+    saved.replaceChildren(
+      h("h3", {}, "Saved in this graph"),
+      found.queries.length ? h("ul", {}, found.queries.map(row)) : h("p", { class: "hint" }, "None yet."),
+      saving(found.writable),
+    );
+    recall();
+  }
+
+  function recall() {
+    const runs = past();
+    const row = (/** @type {{text: string, when: string}} */ one) => {
+      const lines = one.text.split("\n").map((line) => line.trim());
+      const first = lines.find((line) => line && !/^(?:#|prefix|base)/i.test(line)) || lines[0] || "";
+      return h("li", {}, h("button", { type: "button", title: one.text.slice(0, 2000), onclick: () => editor.open(one.text) }, h("code", {}, first.slice(0, 80)), h("span", {}, new Date(one.when).toLocaleString())));
+    };
+    const clear = h("button", { type: "button", onclick: () => { forget(); recall(); } }, "Forget them");
+    history.hidden = !runs.length;
+    history.replaceChildren(h("summary", {}, `Run before (${runs.length})`), h("p", { class: "hint" }, "Kept by this browser alone."), h("ul", {}, runs.map(row)), clear);
+  }
+
+  refresh();
+  return { recall };
+}

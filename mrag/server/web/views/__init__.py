@@ -1,0 +1,1 @@
+"""Routes of single views of the page."""

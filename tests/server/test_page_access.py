@@ -1,0 +1,60 @@
+"""The page by axe-core: no view has a fault of WCAG 2.2 at levels A and AA, in light or in dark colours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import mrag
+from mrag.server.settings import ServerSettings
+from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+AXE = Path(__file__).parents[1] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
+VIEWS = {
+    "/#/ask?q=Which+vendor+develops+GraphDB%3F&how=read": "#answer .cite",
+    "/#/ask?q=How+many+vendors+are+there+per+country%3F": "#computed pre",
+    "/#/query": ".saved form",
+    "/#/explore": ".class-tree a",
+    "/#/explore?iri=ex%3AGraphDB": "#explore-entity svg",
+    "/#/explore?iri=ex%3AGraphDB&view=graph": ".growing-frame canvas",
+}
+# Yasqe and Yasr are others' work: the limitations say that the editor does not support screen readers.
+RUN = """async () => {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+  // A drawing cuts long names short; the name that is read aloud is whole.
+  const rules = { 'label-content-name-mismatch': { enabled: false } };
+  const { violations } = await axe.run({ exclude: [['#editor'], ['#results']] }, { runOnly: tags, rules });
+  return violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')}`);
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not AXE.is_file():
+        reason = "axe-core is not installed: npm ci --ignore-scripts --prefix tests/clients"
+        pytest.fail(reason) if os.environ.get("MRAG_REQUIRE_CLIENTS") else pytest.skip(reason)
+    with chromium() as started:
+        yield started
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"])
+def test_no_view_has_a_fault(browser: Browser, size: tuple[int, int], scheme: str) -> None:
+    settings = ServerSettings(model="none", update=True)
+    faults: dict[str, list[str]] = {}
+    with mrag.demo(model="none") as kg, serving(kg, settings) as url:
+        for path, ready in VIEWS.items():
+            with watched(browser, url, size, color_scheme=scheme, reduced_motion="reduce") as seen:
+                page = seen.open(path)
+                page.wait_for_selector(ready, state="attached")
+                page.evaluate(AXE.read_text(encoding="utf-8"))
+                if found := page.evaluate(RUN):
+                    faults[path] = found
+    assert not faults, "\n".join(f"{path}\n  " + "\n  ".join(found) for path, found in faults.items())

@@ -1,0 +1,137 @@
+"""The page, Explore: the class tree, a graph that grows, paths, and files that are added."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from rdflib import RDFS, Literal, URIRef
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.terms import OWL, RDF, Triple
+from mrag.rdf.terms import RDFS as SCHEMA
+from mrag.server.settings import ServerSettings
+from mrag.stores.oxigraph import OxigraphStore
+from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
+EX = "https://w3id.org/mrag/demo/products#"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", update=True)) as url:
+        yield url
+
+
+@SIZES
+def test_from_the_class_tree_to_a_graph_that_grows(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    with watched(browser, base, size, accept_downloads=True) as seen:
+        page = seen.open("/#/explore")
+        page.locator(".class-tree a", has_text="knowledge graph platform").click()
+        page.wait_for_selector("#explore-entity h2")
+        seen.open("/#/explore?iri=ex%3AGraphDB")
+        page.wait_for_selector("#explore-entity h2:has-text('GraphDB')")
+        page.get_by_role("link", name="Grow it into a graph").click()
+        page.wait_for_selector(".growing-frame canvas", state="attached")
+        page.locator(".growing summary").click()
+        entities = page.locator(".growing-list button")
+        before = entities.count()
+
+        # By the keyboard alone: choose, grow, pin, hide.
+        page.locator(f"[data-node='{EX}Ontotext']").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Grow", exact=True).click()
+        page.wait_for_selector(".growing [role=status]:has-text('more.')")
+        assert entities.count() > before
+        page.get_by_role("button", name="Pin").click()
+        assert page.get_by_role("button", name="Pin").get_attribute("aria-pressed") == "true"
+        page.get_by_label("Path to").fill("ex:Redis")
+        page.get_by_role("button", name="Find").click()
+        page.wait_for_selector(".growing [role=status]:has-text('A path of')")
+        assert page.locator(f"[data-node='{EX}Redis']").count() == 1
+        page.get_by_role("button", name="Hide").click()
+        assert page.locator(f"[data-node='{EX}Ontotext']").count() == 0
+        with page.expect_download() as given:
+            page.get_by_role("button", name="Save as JSON").click()
+        saved = json.loads(Path(given.value.path()).read_text())
+        assert {one["id"] for one in saved["nodes"]} >= {EX + "GraphDB", EX + "Redis"} and saved["edges"]
+        assert seen.overflow() <= 0
+
+
+def test_files_are_added_and_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / f"{HOSTILE.replace('/', '')}.ttl"
+    label = json.dumps(HOSTILE)
+    file.write_text(f"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        <urn:h:a> a <urn:h:C> ; rdfs:label {label} ; <urn:h:p> <urn:h:b> . <urn:h:b> rdfs:label {label} .
+        <urn:h:p> rdfs:label {label} . <urn:h:C> rdfs:label {label} .""")
+    settings = ServerSettings(model="none", update=True)
+    with KnowledgeGraph(OxigraphStore()) as kg, serving(kg, settings) as url, watched(browser, url) as seen:
+        page = seen.open("/#/explore")
+        page.locator("#import-file").set_input_files(file)
+        page.wait_for_selector(".import:has-text('6 triples added')")
+        page.reload()
+        page.wait_for_selector(".class-tree a")
+        seen.open("/#/explore?iri=urn%3Ah%3Aa&view=graph")
+        page.wait_for_selector(".growing-frame canvas", state="attached")
+        page.get_by_label("Path to").fill("urn:h:b")
+        page.get_by_role("button", name="Find").click()
+        page.wait_for_selector(".growing [role=status]:has-text('A path of 1 link')")
+        assert page.evaluate("document.querySelectorAll('main img').length") == 0
+        assert "owned" not in page.title()
+
+
+def test_a_path_is_a_shortest_one(base: str) -> None:
+    with mrag.demo(model="none") as kg:
+        links: dict[str, set[str]] = {}
+        for s, p, o in kg.query("SELECT ?s ?p ?o { ?s ?p ?o FILTER(ISIRI(?o)) } ORDER BY ?s ?p ?o"):
+            if not str(p).startswith((RDF, SCHEMA, OWL)):
+                links.setdefault(str(s), set()).add(str(o))
+                links.setdefault(str(o), set()).add(str(s))
+    begin = EX + "GraphDB"
+    far, queue = {begin: 0}, deque([begin])
+    while queue:
+        for other in links[node := queue.popleft()]:
+            if other not in far:
+                far[other] = far[node] + 1
+                queue.append(other)
+    with httpx.Client(base_url=base, timeout=30) as client:
+        for goal in sorted(far)[::23]:
+            found = client.get("/api/path", params={"from": begin, "to": goal}).json()
+            assert len(found["path"]) == far[goal], goal
+            ends = {begin} | {row["triple"][part]["value"] for row in found["path"] for part in "so"}
+            assert goal in ends
+        assert client.get("/api/path", params={"from": begin, "to": "urn:nothing"}).status_code == 404
+        assert client.get("/api/expand", params={"iri": "urn:nothing"}).status_code == 404
+        assert client.get("/api/path", params={"from": begin, "to": "no iri"}).status_code == 400
+
+
+def test_classes_in_a_circle_have_a_place_in_the_tree(browser: Browser) -> None:
+    with KnowledgeGraph(OxigraphStore()) as kg:
+        above, kind = URIRef(SCHEMA + "subClassOf"), URIRef(RDF + "type")
+        a, b, x = (URIRef(f"urn:c:{n}") for n in "abx")
+        kg.insert([Triple(a, above, b), Triple(b, above, a), Triple(x, kind, a)])
+        kg.insert([Triple(a, RDFS.label, Literal("round")), Triple(b, RDFS.label, Literal("about"))])
+        with serving(kg) as url, watched(browser, url, NARROW) as seen:
+            page = seen.open("/#/explore")
+            page.wait_for_selector(".class-tree a:has-text('round')")
+            assert page.locator(".class-tree a").count() == 2 and not page.locator(".import").count()
