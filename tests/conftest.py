@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,19 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")
+# Many tests start commands of their own: each would compile the whole package anew where Python may not keep
+# what it compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 PRODUCTS = ROOT / "ontology" / "products.ttl"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return three workers for two processors: half of the time of a test is waiting for another process."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(2, processors * 3 // 2)
 
 
 def shared_data(part: str) -> Path:
