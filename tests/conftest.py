@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ os.environ.setdefault("LANGSMITH_TRACING", "false")
 # Many tests start commands of their own: each would compile the whole package anew where Python may not keep
 # what it compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 PRODUCTS = ROOT / "ontology" / "products.ttl"

@@ -248,20 +248,15 @@ def serving(
         *arguments: More arguments.
         hard: Hard limit of the memory of each process, 0 for none.
     """
-
-    def limit() -> None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-
+    limited = ["sh", "-c", f'ulimit -d {hard >> 10}; exec "$@"', "sh"] if hard else []
     where = ("--store", f"oxigraph:{store or ''}", *arguments)
+    served = [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "2", *where]
     process = subprocess.Popen(
-        [sys.executable, "-m", "mrag", "serve", "--port", "0", "--update", "--workers", "2", *where],
+        [*limited, *served],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ},
-        preexec_fn=limit if hard else None,
     )
     try:
         assert process.stdout is not None

@@ -134,17 +134,13 @@ def test_an_update_keeps_to_its_deadline_and_its_graphs() -> None:
 
 def command(*arguments: str, gigabytes: int = 8, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process that may not take more memory."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
-
+    limited = ["sh", "-c", f'ulimit -v {gigabytes << 20}; exec "$@"', "sh"]
     return subprocess.run(
-        [sys.executable, "-m", "mrag", *arguments],
+        [*limited, sys.executable, "-m", "mrag", *arguments],
         capture_output=True,
         text=True,
         timeout=300,
         env={**os.environ, **environment},
-        preexec_fn=limit,
     )
 
 
