@@ -79,8 +79,8 @@ def weighted_scores(
     """Fuse rankings by their scores, scaled so that rankers of different scales can be compared.
 
     The scores of a ranking are scaled so that its mean becomes one half, and what lies three standard
-    deviations above or below becomes 1 or 0 (distribution-based score fusion, as the Qdrant engine does it).
-    Unlike ranks, scaled scores keep how far the first hit stands above the others.
+    deviations above or below becomes 1 or 0 (distribution-based score fusion, as in the Qdrant engine). Here
+    they are not cut off at 1, because a hit that stands out by more is what a ranker is surest of.
 
     Args:
         rankings: Items with their scores, higher is better, no item twice. An item that a ranking lacks
@@ -88,8 +88,8 @@ def weighted_scores(
         weights: One number per ranking, 0 or more, and one of them above 0; all 1 if left out.
 
     Returns:
-        Every item with the weighted mean of its scaled scores, between 0 and 1, best first, ties in the order
-        of the items' text. The order of the rankings plays no part.
+        Every item with the weighted mean of its scaled scores, best first, ties in the order of the items'
+        text. The order of the rankings plays no part.
 
     Raises:
         ConfigError: If the weights are negative, not finite or not as many as the rankings.
@@ -124,8 +124,9 @@ def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     # Of equal scores the mean may differ from each by rounding, which no division should magnify.
     if not deviation or scores.min() == scores.max():
         return np.full(len(scores), 0.5)
-    scaled: npt.NDArray[np.float64] = 0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation)
-    return np.clip(scaled, 0.0, 1.0)
+    scaled = 0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation)
+    # Nothing that was found scores less than what was not.
+    return np.maximum(scaled, 0.0)
 
 
 def _summed(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:

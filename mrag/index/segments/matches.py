@@ -25,8 +25,9 @@ class Match:
 
     Args:
         doc_id: Its ID.
-        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled to between 0
-            and 1 (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25 score; of `dense`, the cosine.
+        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled so that 0.5
+            is the mean of the candidates (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25
+            score; of `dense`, the cosine.
         bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
         dense_rank: The same by vectors.
         bm25_score: Its BM25 score; None as above.
