@@ -32,6 +32,7 @@ from mrag.index.backends.trials import DOCUMENTS, QUERIES, Trigrams
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex
 from mrag.index.freshness import freshen
+from mrag.index.fusion import weighted_scores
 from mrag.index.searches import INSTANCE
 from mrag.index.segments.matches import Match
 from mrag.index.similarity import SimilarityIndexes
@@ -107,17 +108,24 @@ class IndexConformance:
         assert found[0].score >= wanted[0].score - 1e-4
 
     @pytest.mark.parametrize("text", QUERIES)
-    def test_both_are_fused_by_ranks(self, built: StoredIndex, text: str) -> None:
-        words, near = (_ids(built.search(text, 100, mode=mode)) for mode in ("bm25", "dense"))
-        for match in built.search(text, 5, weight=0.25):
-            ranks = (match.bm25_rank, match.dense_rank)
+    def test_scores_of_both_are_fused(self, built: StoredIndex, text: str) -> None:
+        words, near = (built.search(text, 100, mode=mode) for mode in ("bm25", "dense"))
+        expected = dict(
+            weighted_scores(
+                [[(m.doc_id, m.score) for m in part] for part in (words, near)], weights=(0.75, 0.25)
+            )
+        )
+        found = built.search(text, 5, weight=0.25)
+        assert [m.score for m in found] == pytest.approx(
+            sorted(expected.values(), reverse=True)[:5], abs=1e-4
+        )
+        for match in found:
             places = [
                 ranking.index(match.doc_id) + 1 if match.doc_id in ranking else None
-                for ranking in (words, near)
+                for ranking in (_ids(words), _ids(near))
             ]
-            assert ranks == tuple(places)
-            parts = [share / (60 + rank) for share, rank in zip((0.75, 0.25), ranks, strict=True) if rank]
-            assert match.score == pytest.approx(61 * sum(parts))
+            assert (match.bm25_rank, match.dense_rank) == tuple(places)
+            assert match.score == pytest.approx(expected[match.doc_id], abs=1e-4)
 
     @pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
     def test_ties_are_in_order_of_iri(self, built: StoredIndex, mode: Any) -> None:

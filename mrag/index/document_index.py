@@ -187,8 +187,9 @@ class DocumentIndex(TextIndex):
         Args:
             text: What is sought, in words.
             k: How many documents at most, 1 or more.
-            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: reciprocal rank fusion of the
-                best max(100, 10 k) of each. In an index without vectors, `hybrid` has one ranker.
+            mode: `bm25` by words, `dense` by vectors, `hybrid` by both: the weighted mean of the
+                scaled scores of the best max(100, 10 k) of each. In an index without vectors, `hybrid`
+                has one ranker.
             allowed: IDs of the documents that may be found; all if left out.
             weight: Of `hybrid`, the share of the vectors, between 0 and 1.
 

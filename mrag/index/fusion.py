@@ -1,19 +1,24 @@
-"""Reciprocal rank fusion: one ranking out of several, from ranks alone."""
+"""Fusion: one ranking out of several, by the scores of their hits or by ranks alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from mrag.errors import ConfigError
 
-__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion"]
+__all__ = ["RRF_K", "candidates", "reciprocal_rank_fusion", "weighted_scores"]
 
 T = TypeVar("T", bound=Hashable)
 
 RRF_K: Final = 60
 """How little the first ranks stand out; the value of the paper."""
+_SPREAD: Final = 3.0
+"""Standard deviations around the mean of a ranking that its scores are scaled to."""
 
 
 def candidates(k: int) -> int:
@@ -58,18 +63,73 @@ def reciprocal_rank_fusion(
         >>> [(item, round(score, 4)) for item, score in fused]
         [('b', 0.0325), ('a', 0.0164), ('c', 0.0161)]
     """
-    shares = [1.0] * len(rankings) if weights is None else list(weights)
-    if len(shares) != len(rankings) or not all(math.isfinite(w) and w >= 0 for w in shares):
-        raise ConfigError(
-            f"Weights {shares} do not fit {len(rankings)} rankings.",
-            hint="Give one number of 0 or more for each ranking.",
-        )
+    shares = _checked(weights, len(rankings))
     if k <= -1:
         raise ConfigError(f"Reciprocal rank fusion cannot use k={k}.", hint="60 is usual.")
     parts: dict[T, list[float]] = {}
     for ranking, share in zip(rankings, shares, strict=True):
         for rank, item in enumerate(dict.fromkeys(ranking), 1):
             parts.setdefault(item, []).append(share / (k + rank))
+    return _summed(parts)
+
+
+def weighted_scores(
+    rankings: Sequence[Sequence[tuple[T, float]]], *, weights: Sequence[float] | None = None
+) -> list[tuple[T, float]]:
+    """Fuse rankings by their scores, scaled so that rankers of different scales can be compared.
+
+    The scores of a ranking are scaled so that its mean becomes one half, and what lies three standard
+    deviations above or below becomes 1 or 0 (distribution-based score fusion, as in the Qdrant engine). Here
+    they are not cut off at 1, because a hit that stands out by more is what a ranker is surest of.
+
+    Args:
+        rankings: Items with their scores, higher is better, no item twice. An item that a ranking lacks
+            scores 0 there.
+        weights: One number per ranking, 0 or more, and one of them above 0; all 1 if left out.
+
+    Returns:
+        Every item with the weighted mean of its scaled scores, best first, ties in the order of the items'
+        text. The order of the rankings plays no part.
+
+    Raises:
+        ConfigError: If the weights are negative, not finite or not as many as the rankings.
+
+    Example:
+        >>> fused = weighted_scores([[("a", 9.0), ("b", 3.0)], [("b", 0.7), ("c", 0.6)]])
+        >>> [(item, round(score, 4)) for item, score in fused]
+        [('b', 0.5), ('a', 0.3333), ('c', 0.1667)]
+    """
+    shares = _checked(weights, len(rankings))
+    total = math.fsum(shares) or 1.0
+    parts: dict[T, list[float]] = {}
+    for ranking, share in zip(rankings, shares, strict=True):
+        scores = np.array([score for _, score in ranking], np.float64)
+        for (item, _), score in zip(ranking, _scaled(scores).tolist(), strict=True):
+            parts.setdefault(item, []).append(share / total * score)
+    return _summed(parts)
+
+
+def _checked(weights: Sequence[float] | None, rankings: int) -> list[float]:
+    shares = [1.0] * rankings if weights is None else list(weights)
+    if len(shares) != rankings or not all(math.isfinite(w) and w >= 0 for w in shares):
+        raise ConfigError(
+            f"Weights {shares} do not fit {rankings} rankings.",
+            hint="Give one number of 0 or more for each ranking.",
+        )
+    return shares
+
+
+def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    deviation = scores.std() if len(scores) else 0.0
+    # Of equal scores the mean may differ from each by rounding, which no division should magnify.
+    if not deviation or scores.min() == scores.max():
+        return np.full(len(scores), 0.5)
+    scaled = 0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation)
+    # Nothing that was found scores less than what was not.
+    return np.maximum(scaled, 0.0)
+
+
+def _summed(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:
     # fsum rounds once, so the sum is the same in whatever order the rankings come.
     scores = {item: math.fsum(part) for item, part in parts.items()}
     return sorted(scores.items(), key=lambda entry: (-entry[1], str(entry[0])))

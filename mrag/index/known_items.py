@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from mrag.index.embedding.local_models import unit
-from mrag.index.fusion import candidates, reciprocal_rank_fusion
+from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.model import IndexModel
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
@@ -147,15 +147,15 @@ def _ranks(
     nearest = _with(state.dense.search(query, depth + 1), row, own, depth)
     ranks = []
     for share in shares:
-        fused = dict(reciprocal_rank_fusion((words, nearest), weights=(1 - share, share)))
+        fused = dict(weighted_scores((words, nearest), weights=(1 - share, share)))
         score = fused.get(row, 0.0)
         ranks.append(1 / (1 + sum(other > score for other in fused.values())) if score else 0.0)
     return ranks
 
 
-def _with(ranking: Ranking, row: int, score: float, depth: int) -> list[int]:
-    """Return the rows of a ranking in which one has another score; what scores nothing is not found."""
+def _with(ranking: Ranking, row: int, score: float, depth: int) -> list[tuple[int, float]]:
+    """Return a ranking in which one row has another score; what scores nothing is not found."""
     scored = zip(ranking[1].tolist(), ranking[0].tolist(), strict=True)
     found = [(value, other) for value, other in scored if other != row] + [(score, row)] * (score > 0)
     # Of equals the one that is asked for comes last.
-    return [other for _, other in sorted(found, key=lambda f: (-f[0], f[1] == row))][:depth]
+    return [(other, value) for value, other in sorted(found, key=lambda f: (-f[0], f[1] == row))][:depth]

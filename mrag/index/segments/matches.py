@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError
-from mrag.index.fusion import RRF_K, candidates, reciprocal_rank_fusion
+from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
@@ -25,8 +25,9 @@ class Match:
 
     Args:
         doc_id: Its ID.
-        score: Higher is better. Of `hybrid`, fused ranks between 0 and 1, where 1 is first by both
-            rankers; of `bm25`, the BM25 score; of `dense`, the cosine.
+        score: Higher is better. Of `hybrid`, the weighted mean of both scores, scaled so that 0.5
+            is the mean of the candidates (`mrag.index.fusion.weighted_scores`); of `bm25`, the BM25
+            score; of `dense`, the cosine.
         bm25_rank: Its rank among the candidates of BM25, from 1; None if it is not among them.
         dense_rank: The same by vectors.
         bm25_score: Its BM25 score; None as above.
@@ -80,11 +81,17 @@ def search(
     rows, scores = words if len(words[0]) else nearest
     if mode == "hybrid":
         at = {state.rows.id_of(row): row for found, _ in (words, nearest) for row in found.tolist()}
-        rankings = [[state.rows.id_of(row) for row in found.tolist()] for found, _ in (words, nearest)]
+        rankings = [
+            [
+                (state.rows.id_of(row), score)
+                for row, score in zip(*(part.tolist() for part in found), strict=True)
+            ]
+            for found in (words, nearest)
+        ]
         shares = (1.0, 0.0) if vector is None else (1 - weight, weight)
-        fused = reciprocal_rank_fusion(rankings, weights=shares)[:k]
+        fused = weighted_scores(rankings, weights=shares)[:k]
         rows = np.array([at[name] for name, _ in fused], np.int64)
-        scores = np.array([score * (RRF_K + 1) for _, score in fused])
+        scores = np.array([score for _, score in fused])
     by_words, by_meaning = _ranked(words), _ranked(nearest)
     none = (None, None)
     found = []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.index.backends.engines.rows import Found, IndexView
 from mrag.index.bm25 import Bm25Index, Bm25Params
-from mrag.index.fusion import RRF_K, candidates, reciprocal_rank_fusion
+from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.matches import Match, Mode
 
 __all__ = ["check_search", "fused", "search"]
@@ -86,8 +86,7 @@ def fused(
     best = words or nearest
     if mode == "hybrid":
         shares = (1.0, 0.0) if weight is None else (1 - weight, weight)
-        both = reciprocal_rank_fusion([[i for i, _ in words], [i for i, _ in nearest]], weights=shares)
-        best = [(doc_id, score * (RRF_K + 1)) for doc_id, score in both]
+        best = weighted_scores((words, nearest), weights=shares)
     best = best[:k]
     found_texts = texts([doc_id for doc_id, _ in best]) if best else {}
     shown = Bm25Index.of(found_texts.items(), knobs)
