@@ -21,7 +21,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
@@ -36,18 +36,11 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 
 
 @dataclass(frozen=True)
 class WithMedia(ServerSettings):
     media: Path | None = None
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

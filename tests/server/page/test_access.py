@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,13 @@ import pytest
 
 import mrag
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, WIDE, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-AXE = Path(__file__).parents[1] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parents[2] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
 VIEWS = {
     "/#/ask?q=Which+vendor+develops+GraphDB%3F&how=read": "#answer .cite",
     "/#/ask?q=How+many+vendors+are+there+per+country%3F": "#computed pre",
@@ -37,16 +36,16 @@ RUN = """async () => {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def axe() -> str:
+    """The script of axe-core."""
     if not AXE.is_file():
         reason = "axe-core is not installed: npm ci --ignore-scripts --prefix tests/clients"
         pytest.fail(reason) if os.environ.get("MRAG_REQUIRE_CLIENTS") else pytest.skip(reason)
-    with chromium() as started:
-        yield started
+    return AXE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"])
-def test_no_view_has_a_fault(browser: Browser, size: tuple[int, int], scheme: str) -> None:
+def test_no_view_has_a_fault(browser: Browser, axe: str, size: tuple[int, int], scheme: str) -> None:
     settings = ServerSettings(model="none", update=True)
     faults: dict[str, list[str]] = {}
     with mrag.demo(model="none") as kg, serving(kg, settings) as url:
@@ -54,7 +53,7 @@ def test_no_view_has_a_fault(browser: Browser, size: tuple[int, int], scheme: st
             with watched(browser, url, size, color_scheme=scheme, reduced_motion="reduce") as seen:
                 page = seen.open(path)
                 page.wait_for_selector(ready, state="attached")
-                page.evaluate(AXE.read_text(encoding="utf-8"))
+                page.evaluate(axe)
                 if found := page.evaluate(RUN):
                     faults[path] = found
     assert not faults, "\n".join(f"{path}\n  " + "\n  ".join(found) for path, found in faults.items())
