@@ -86,13 +86,15 @@ class ImagesView(PageView):
 
     def page(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return the images that follow an IRI in order, a page of them."""
+        from mrag.server.web.events import ranked
+
         check_names(values, "after", *FILTERS)
         after = values.get("after", "")
         if len(after) > MAX_IRI:
             raise ConfigError(f"after has at most {MAX_IRI} characters.")
         iris = self.catalogue.iris(self._chosen(values))
         begin = bisect_right(iris, after)
-        return self.shown(iris[begin : begin + PAGE])
+        return ranked(self.kg, self.shown(iris[begin : begin + PAGE]))
 
     def shown(self, iris: Sequence[str]) -> list[dict[str, Any]]:
         """Return images as a gallery shows them."""
@@ -117,7 +119,7 @@ class ImagesView(PageView):
         return {
             **image,
             "out": out,
-            "there": self.thumbnails.file(name) is not None,
+            "size": self.thumbnails.size(name),
             "parts": [self._part(part, display) for part in parts_of(self.kg, name)],
             "before": iris[at - 2] if at > 1 else None,
             "after": iris[at] if at < len(iris) else None,

@@ -12,6 +12,9 @@ from mrag.graph.kg import KnowledgeGraph
 _KEPT = 48 << 20
 """Maximum number of bytes of the versions that are kept."""
 
+_HEAD = 1 << 20
+"""Bytes within which a file says how large its picture is."""
+
 
 class Thumbnails:
     """Makes pictures small, and keeps what it made last.
@@ -34,6 +37,19 @@ class Thumbnails:
         if self.folder is None:
             return None
         return files_of(self.kg, self.folder, images=[image])[0].get(image)
+
+    def size(self, image: str) -> tuple[int, int] | None:
+        """Return width and height of a picture in pixels, as its file says; None if there is none."""
+        from mrag.images.files.kinds import sniff
+
+        file = self.file(image)
+        try:
+            if file is None:
+                return None
+            with file.open("rb") as stream:
+                return sniff(stream.read(_HEAD))[1:]
+        except (LoadError, OSError):
+            return None
 
     def of(self, image: str, side: int) -> tuple[bytes, str] | None:
         """Return a picture made small enough, with its type; None if there is none.
