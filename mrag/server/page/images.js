@@ -107,6 +107,7 @@ export async function enter(values) {
       window.scrollTo(0, 0);
       return;
     }
+    if (!byId("images-found").children.length) byId("images-state").textContent = "Reading the images of the graph …";
     const known = await getJson("/api/images", filters(values));
     if (mine !== turn) return;
     show(false);

@@ -11,6 +11,7 @@ import pytest
 import mrag
 from mrag.server.settings import ServerSettings
 from tests.server.browsing import NARROW, WIDE, watched
+from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -24,7 +25,16 @@ VIEWS = {
     "/#/explore": ".class-tree a",
     "/#/explore?iri=ex%3AGraphDB": "#explore-entity svg",
     "/#/explore?iri=ex%3AGraphDB&view=graph": ".growing-frame canvas",
+    "/#/images": "#images .note",
 }
+IMAGES = {
+    "/#/images": ".cell img[src]",
+    "/#/images?q=red+coat": ".pictures .vote",
+    "/#/images?iri=http%3A%2F%2Fexample.org%2Fimage_00001": ".stage img[src]",
+}
+SCHEMES = pytest.mark.parametrize(
+    ("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"]
+)
 # Yasqe and Yasr are others' work: the limitations say that the editor does not support screen readers.
 RUN = """async () => {
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -44,16 +54,32 @@ def axe() -> str:
     return AXE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"])
+@SCHEMES
 def test_no_view_has_a_fault(browser: Browser, axe: str, size: tuple[int, int], scheme: str) -> None:
     settings = ServerSettings(model="none", update=True)
-    faults: dict[str, list[str]] = {}
     with mrag.demo(model="none") as kg, serving(kg, settings) as url:
-        for path, ready in VIEWS.items():
-            with watched(browser, url, size, color_scheme=scheme, reduced_motion="reduce") as seen:
-                page = seen.open(path)
-                page.wait_for_selector(ready, state="attached")
-                page.evaluate(axe)
-                if found := page.evaluate(RUN):
-                    faults[path] = found
-    assert not faults, "\n".join(f"{path}\n  " + "\n  ".join(found) for path, found in faults.items())
+        assert not faults(browser, url, axe, VIEWS, size, scheme)
+
+
+@SCHEMES
+def test_no_view_of_images_has_a_fault(
+    browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
+) -> None:
+    with mrag.connect() as kg:
+        media = wardrobe(kg, tmp_path, 70)
+        with serving(kg, ServerSettings(model="none", update=True, media=media)) as url:
+            assert not faults(browser, url, axe, IMAGES, size, scheme)
+
+
+def faults(
+    browser: Browser, url: str, axe: str, views: dict[str, str], size: tuple[int, int], scheme: str
+) -> list[str]:
+    """Return what axe-core finds in views, each with its address."""
+    found: list[str] = []
+    for path, ready in views.items():
+        with watched(browser, url, size, color_scheme=scheme, reduced_motion="reduce") as seen:
+            page = seen.open(path)
+            page.wait_for_selector(ready, state="attached")
+            page.evaluate(axe)
+            found += [f"{path}: {fault}" for fault in page.evaluate(RUN)]
+    return found

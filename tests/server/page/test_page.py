@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -238,6 +240,13 @@ def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_pat
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=path)
     assert 20_000 < path.stat().st_size < 200_000
+
+
+def test_all_views_together_weigh_little() -> None:
+    # Licences and notes are not sent; the rest is, at most, with what compression a proxy has.
+    folder = Path(str(files("mrag") / "server" / "page"))
+    sent = [path for path in folder.rglob("*") if path.suffix in (".js", ".css", ".html", ".svg")]
+    assert len(sent) > 30 and sum(len(gzip.compress(path.read_bytes())) for path in sent) < 600_000
 
 
 def test_text_appears_while_it_is_written_and_can_be_stopped(

@@ -19,7 +19,7 @@ export function onePage(about, to) {
   return [
     h("p", { class: "line steps" }, h("a", { class: "chip", href: to.address({}) }, "All images"), step(about.before, "← Previous"), step(about.after, "Next →")),
     h("div", { class: "two" },
-      h("div", { class: "column" }, h("section", { class: "card" }, title, h("p", { class: "iri" }, entityLink(about.iri, about.file)), stage, region(about, box, to.find))),
+      h("div", { class: "column" }, h("section", { class: "card" }, title, h("p", { class: "iri" }, entityLink(about.iri, h("code", {}, about.iri))), stage, region(about, box, to.find))),
       h("div", { class: "column" }, annotated(numbered, show, to.find), said(about.out))),
   ];
 }
@@ -35,7 +35,7 @@ function staged(about, parts) {
   const over = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "over", "aria-hidden": "true" });
   const places = new Map();
   for (const part of parts) {
-    const shapes = part.boxes.map(([x, y, w, h]) => svg("rect", { class: "part", x, y, width: w, height: h }));
+    const shapes = part.boxes.map(([x, y, w, h]) => ["part under", "part"].map((kind) => svg("rect", { class: kind, x, y, width: w, height: h })));
     const marks = part.boxes.map(([x, y]) => {
       const size = Math.max(width, height) / 30;
       return svg("text", { class: "part-number", x: x + size / 4, y: y + size, "font-size": size }, String(part.number));
@@ -95,7 +95,7 @@ function region(about, box, find) {
   } }, "Draw a box");
   const form = h("form", { class: "box-form" },
     h("p", { class: "hint" }, "Draw a box on the picture, or type its sides in pixels: images with the like of what is annotated in it are found."),
-    h("div", { class: "line" }, draw, SIDES.map(([side, name], at) => h("label", { for: `box-${side}` }, name, " ", fields[at])), h("button", { class: "main" }, "Find the like")));
+    h("div", { class: "sides" }, SIDES.map(([side, name], at) => h("label", { for: `box-${side}` }, name, " ", fields[at]))), h("div", { class: "line" }, draw, h("button", { class: "main" }, "Find the like")));
   box.tell((sides) => sides.forEach((value, at) => (fields[at].value = String(value))));
   form.addEventListener("input", () => box.put(fields.map((field) => Number(field.value) || 0)));
   form.addEventListener("submit", (event) => {

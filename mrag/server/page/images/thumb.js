@@ -37,13 +37,17 @@ async function fetched(path, signal) {
 
 /**
  * Returns a frame that shows an image when it comes into view, or the name of its file if it cannot be had.
- * @param {{iri: string, label: string, file: string}} image
+ * @param {{iri: string, label: string, file: string, there: boolean}} image
  * @param {number} [side] of the picture, in pixels
  * @param {AbortSignal} [signal] ends the request
  */
 export function thumb(image, side = 240, signal = undefined) {
   const shown = h("img", { alt: "", decoding: "async" });
   const frame = h("span", { class: "thumb" }, shown);
+  if (!image.there) {
+    shown.replaceWith(h("span", { class: "lost" }, image.file));
+    return frame;
+  }
   wanted.set(frame, async () => {
     try {
       shown.src = await fetched(`/api/images/thumbnail?${new URLSearchParams({ iri: image.iri, side: String(side) })}`, signal);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ PAGE = 200
 
 FILTERS = ("category", "attribute", "class")
 _VALUES = 400
+_READERS = 6
 _FILTERS = 10
 _CLASSES = 50
 _UPLOAD = 16 << 20
@@ -38,7 +40,8 @@ def routes(api: Api) -> list[BaseRoute]:
     view = ImagesView(api)
     works = {"": view.gallery, "/page": view.page, "/one": view.one}
     found: list[BaseRoute] = [
-        Route(f"/api/images{name}", api.on_thread(work), methods=["GET"]) for name, work in works.items()
+        Route(f"/api/images{name}", api.on_thread(work, view.slots), methods=["GET"])
+        for name, work in works.items()
     ]
     token = api.settings.token
     found.append(Route("/api/images/thumbnail", guarded(view.thumbnail, token), methods=["GET"]))
@@ -59,14 +62,17 @@ class ImagesView(PageView):
         super().__init__(api)
         self.thumbnails = Thumbnails(self.kg, api.media)
         self.searches = ImageSearches(self.kg, api.media)
-        self.slots = api.slots(2, "searches of images")
+        self.slots = api.slots(_READERS, "requests for images")
+        self._reading = threading.Lock()
 
     @property
     def catalogue(self) -> ImageCatalogue:
         """Return the images as the graph has them now."""
         from mrag.images.catalogue import ImageCatalogue
 
-        return self.kg.cached("server/images", lambda: ImageCatalogue(self.kg))
+        # It takes long where there are many images, so that it is read once, whoever waits for it.
+        with self._reading:
+            return self.kg.cached("server/images", lambda: ImageCatalogue(self.kg))
 
     def gallery(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return how many images there are, the IRI before each page of them, and the facets with counts."""
@@ -101,7 +107,8 @@ class ImagesView(PageView):
         from mrag.images.graph import names_of
 
         names = names_of(self.kg, iris, self.catalogue.files)
-        return [{"iri": iri, "label": names[iri], "file": self.catalogue.files[iri]} for iri in iris]
+        files, there = self.catalogue.files, self.thumbnails.files(iris)
+        return [{"iri": iri, "label": names[iri], "file": files[iri], "there": iri in there} for iri in iris]
 
     def one(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an image: its triples, and what is annotated in it, each with its boxes and triples."""
@@ -133,7 +140,7 @@ class ImagesView(PageView):
             check_names(values, "iri", "side")
             return self.thumbnails.of(self._image(values), int_value(values, "side", 240, 32, 1_600))
 
-        found = await self.api.run(self.api.readers, find)
+        found = await self.api.run(self.slots, find)
         if found is None:
             raise HTTPException(404, "The file of this image is not in the media folder.")
         headers = {

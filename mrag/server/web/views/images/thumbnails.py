@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 
 from mrag.errors import LoadError
@@ -30,19 +31,17 @@ class Thumbnails:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def file(self, image: str) -> Path | None:
-        """Return the file of an image, None where there is none that may be shown."""
+    def files(self, images: Sequence[str]) -> dict[str, Path]:
+        """Return the file of each image that has one which may be shown."""
         from mrag.images.graph import files_of
 
-        if self.folder is None:
-            return None
-        return files_of(self.kg, self.folder, images=[image])[0].get(image)
+        return {} if self.folder is None else files_of(self.kg, self.folder, images=images)[0]
 
     def size(self, image: str) -> tuple[int, int] | None:
         """Return width and height of a picture in pixels, as its file says; None if there is none."""
         from mrag.images.files.kinds import sniff
 
-        file = self.file(image)
+        file = self.files([image]).get(image)
         try:
             if file is None:
                 return None
@@ -60,7 +59,7 @@ class Thumbnails:
         """
         from mrag.images.files.folder import PictureLimits, open_picture
 
-        file = self.file(image)
+        file = self.files([image]).get(image)
         if file is None:
             return None
         try:
