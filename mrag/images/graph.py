@@ -94,7 +94,7 @@ def file_names(
     """
     vocabulary = vocabulary or ImageVocabulary()
     if images is None:
-        rows = [(value.subject, value.text) for value in _values(kg, vocabulary.files)]
+        rows = [(value.subject, value.text) for value in property_values(kg, vocabulary.files)]
     else:
         of = kg.select(queries.get("image/of").bind(image=sorted(images))) if images else ()
         rows = [(str(i), str(value)) for i, p, value in of if str(p) in vocabulary.files]
@@ -150,7 +150,7 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -
     vocabulary = vocabulary or ImageVocabulary()
     texts: dict[str, _Texts] = {image: _Texts() for image in file_names(kg, vocabulary)}
     wanted = [*vocabulary.sentences, vocabulary.generated]
-    for value in _values(kg, wanted):
+    for value in property_values(kg, wanted):
         if value.literal:
             one = texts.setdefault(value.subject, _Texts())
             said = one.generated if value.property == vocabulary.generated else one.sentences
@@ -169,7 +169,7 @@ def image_texts(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -
 def described(kg: KnowledgeGraph, vocabulary: ImageVocabulary | None = None) -> set[str]:
     """Return the IRIs of the images, and of the parts of images, that a model has described."""
     vocabulary = vocabulary or ImageVocabulary()
-    whole = {value.subject for value in _values(kg, (vocabulary.generated,))}
+    whole = {value.subject for value in property_values(kg, (vocabulary.generated,))}
     return whole | {region for _, region, _ in _of_regions(kg)}
 
 
@@ -177,7 +177,7 @@ def described_by(kg: KnowledgeGraph, activity: str) -> set[str]:
     """Return the IRIs of what an activity of enrichment has described."""
     generated: set[str] = set()
     derived: list[tuple[str, str]] = []
-    for value in _values(kg, (_PROV + "wasGeneratedBy", _PROV + "wasDerivedFrom")):
+    for value in property_values(kg, (_PROV + "wasGeneratedBy", _PROV + "wasDerivedFrom")):
         if value.property == _PROV + "wasDerivedFrom":
             derived.append((value.subject, value.text))
         elif value.text == activity:
@@ -198,7 +198,7 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
     """Yield image, part and text of all that models said of parts."""
     image_of: dict[str, str] = {}
     texts: list[tuple[str, str]] = []
-    for value in _values(kg, (_DCTERMS + "isPartOf", _DCTERMS + "description")):
+    for value in property_values(kg, (_DCTERMS + "isPartOf", _DCTERMS + "description")):
         if "xywh=" not in value.subject:
             continue
         if value.literal:
@@ -220,7 +220,7 @@ def boxes(
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
     texts: list[tuple[str, str]] = []
-    for value in _values(kg, (vocabulary.box, vocabulary.box_image)):
+    for value in property_values(kg, (vocabulary.box, vocabulary.box_image)):
         if value.property == vocabulary.box:
             texts.append((value.subject, value.text))
         else:
@@ -315,7 +315,7 @@ def names_of(kg: KnowledgeGraph, images: Iterable[str], files: Mapping[str, str]
     return {image: labels[image] or files.get(image) or image for image in wanted}
 
 
-class _Value(NamedTuple):
+class PropertyValue(NamedTuple):
     """A triple about an image, its terms as plain text."""
 
     subject: str
@@ -324,12 +324,17 @@ class _Value(NamedTuple):
     literal: bool
 
 
-def _values(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[_Value]:
-    """Yield what has values of some properties, in any order."""
+def property_values(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[PropertyValue]:
+    """Yield what has values of some properties, in any order.
+
+    Args:
+        kg: The knowledge graph.
+        properties: IRIs of the properties.
+    """
     wanted = list(properties)
     if not kg.store.capabilities.edges:
         for s, p, o in kg.select(queries.get("image/values").bind(property=wanted)):
-            yield _Value(str(s), str(p), str(o), isinstance(o, Literal))
+            yield PropertyValue(str(s), str(p), str(o), isinstance(o, Literal))
         return
     # To sort hundreds of thousands of rows, as the query does, takes ten times as long as to find them.
     for graph in kg.dataset().default:
@@ -337,7 +342,7 @@ def _values(kg: KnowledgeGraph, properties: Iterable[str]) -> Iterator[_Value]:
             for quad in kg.store.edges(graph, p=name):
                 subject, value = quad.subject, quad.object
                 if isinstance(subject, ox.NamedNode) and isinstance(value, ox.NamedNode | ox.Literal):
-                    yield _Value(subject.value, name, value.value, isinstance(value, ox.Literal))
+                    yield PropertyValue(subject.value, name, value.value, isinstance(value, ox.Literal))
 
 
 def _line(text: str) -> str:

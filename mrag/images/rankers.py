@@ -6,7 +6,7 @@ All give one hit for each image, ties in order of IRI. A question may have words
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -55,6 +55,9 @@ class ImageTextRanker:
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
         length: Characters after which each text of a model is cut.
+        keep: Whether the index is written beside the store; else one that is there is read if it is
+            current, and another one is made in memory if not.
+        more: Gives more text of images, such as the names of what they show; for an index in memory.
 
     Example:
         >>> from rdflib import Literal, URIRef
@@ -79,8 +82,12 @@ class ImageTextRanker:
         allowed: Allowed | None = None,
         vocabulary: ImageVocabulary | None = None,
         length: int = 4000,
+        keep: bool = True,
+        more: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         self.kg = kg
+        self.keep = keep and more is None
+        self.more = more
         self.allowed = allowed
         self.vocabulary = vocabulary or ImageVocabulary()
         self.length = length
@@ -100,8 +107,18 @@ class ImageTextRanker:
         }
         if index.extra == state:
             return None
-        documents = [(one.image, one.document(self.length)) for one in image_texts(self.kg, self.vocabulary)]
-        return index.sync(documents, extra=state, on_progress=on_progress)
+        if not self.keep:
+            made = DocumentIndex.create(None, embedder=self._embedder, bm25=self._bm25)
+            report = made.sync(self._documents(), extra=state, on_progress=on_progress)
+            self._index = made
+            return report
+        return index.sync(self._documents(), extra=state, on_progress=on_progress)
+
+    def _documents(self) -> list[tuple[str, str]]:
+        more = self.more() if self.more is not None else {}
+        texts = image_texts(self.kg, self.vocabulary)
+        documents = {one.image: one.document(self.length) for one in texts}
+        return [(image, f"{text}\n{more.get(image, '')}".strip()) for image, text in documents.items()]
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` images, best first; none for a question without words."""
@@ -115,7 +132,7 @@ class ImageTextRanker:
 
     def _opened(self) -> DocumentIndex:
         name = self._embedder.name if self._embedder is not None else None
-        folder = _beside(self.kg, "texts" if name else "words")
+        folder = _beside(self.kg, "texts" if name else "words") if self.more is None else None
         if folder is not None and (folder / "manifest.json").exists():
             try:
                 kept = DocumentIndex.open(folder, embedder=None, thorough=True)
@@ -123,7 +140,11 @@ class ImageTextRanker:
                     return DocumentIndex.open(folder, embedder=self._embedder)
             except (DamagedIndex, IndexMismatch) as error:
                 logger.warning("%s It is built anew.", error.message)
-        return DocumentIndex.create(folder, embedder=self._embedder, bm25=self._bm25, replace=True)
+        if not self.keep:
+            folder = None
+        return DocumentIndex.create(
+            folder, embedder=self._embedder, bm25=self._bm25, replace=folder is not None
+        )
 
 
 class ImageLooksRanker:
@@ -136,6 +157,8 @@ class ImageLooksRanker:
         allowed: Gives the only images that may be found.
         vocabulary: How the graph speaks of images.
         limits: What may be read.
+        keep: Whether the index is kept beside the store; else it is made in memory, unless one that is
+            there is current.
 
     Attributes:
         bad: Of the images that have no usable picture why, after `update`.
@@ -153,6 +176,7 @@ class ImageLooksRanker:
         allowed: Allowed | None = None,
         vocabulary: ImageVocabulary | None = None,
         limits: PictureLimits | None = None,
+        keep: bool = True,
     ) -> None:
         found = image_embedder(model)
         if found is None:
@@ -165,11 +189,25 @@ class ImageLooksRanker:
         self._model = _OfFiles(found, limits or PictureLimits())
         self._index: ImageIndex | None = None
         self._seen: int | None = None
+        self._keep = keep
+
+    def lacking(self) -> int:
+        """Return how many pictures an update would have to embed, at most."""
+        files, _ = files_of(self.kg, self.folder, self.vocabulary)
+        return 0 if self._opened().current(files) else len(files)
+
+    def _opened(self) -> ImageIndex:
+        if self._index is None:
+            self._index = ImageIndex(_beside(self.kg, "looks"), self._model, write=self._keep)
+        return self._index
 
     def update(self, on_progress: Progress | None = None) -> SyncReport:
         """Bring the index up to date with graph and files; only new and changed files are embedded."""
-        index = self._index = self._index or ImageIndex(_beside(self.kg, "looks"), self._model)
         files, missing = files_of(self.kg, self.folder, self.vocabulary)
+        index = self._opened()
+        if not self._keep and not index.current(files):
+            # What lies beside the store is left as it is.
+            index = self._index = ImageIndex(None, self._model)
         report, bad = index.sync(files, on_progress=on_progress)
         self.bad = {**missing, **bad}
         self._seen = self.kg.revision

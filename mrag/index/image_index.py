@@ -59,9 +59,10 @@ class ImageIndex:
         path: The folder, made if need be; None for an index in memory. An index of another model in it
             is replaced by the first `sync`.
         model: The model.
+        write: Whether the folder may be written; else an index that is not there is made in memory.
     """
 
-    def __init__(self, path: Path | None, model: FileEmbedder) -> None:
+    def __init__(self, path: Path | None, model: FileEmbedder, *, write: bool = True) -> None:
         self._model = model
         self._adapter = _ByDigest(model)
         try:
@@ -69,13 +70,18 @@ class ImageIndex:
                 raise MissingIndex("There is none in memory yet.")
             self._files = DocumentIndex.open(path, embedder=self._adapter, thorough=True)
         except MissingIndex:
-            self._files = DocumentIndex.create(path, embedder=self._adapter)
+            self._files = DocumentIndex.create(path if write else None, embedder=self._adapter)
         except (DamagedIndex, IndexMismatch) as error:
             logger.warning("%s It is built anew.", error.message)
-            self._files = DocumentIndex.create(path, embedder=self._adapter, replace=True)
+            place = path if write else None
+            self._files = DocumentIndex.create(place, embedder=self._adapter, replace=place is not None)
 
     def __len__(self) -> int:
         return len(self._files)
+
+    def current(self, files: Mapping[str, Path]) -> bool:
+        """Return whether the index holds exactly these pictures, as they are now."""
+        return self._files.extra.get("stamp") == _stamp(files)
 
     def sync(
         self, files: Mapping[str, Path], *, on_progress: Progress | None = None

@@ -28,8 +28,8 @@ from mrag.server.remote.answers import RemoteAnswers
 from mrag.server.settings import ServerSettings
 from mrag.server.spool import Room, Spool
 from mrag.server.streams import QueryParsers, chained, finish, frames, send
-from mrag.server.views.active import ActiveQueries
-from mrag.server.views.recent import RecentErrors
+from mrag.server.web.views.active import ActiveQueries
+from mrag.server.web.views.recent import RecentErrors
 from mrag.server.writing import Writer
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.oxigraph import OxigraphStore

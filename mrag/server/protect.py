@@ -35,7 +35,7 @@ from mrag.errors import (
 )
 from mrag.server.protocols.metrics import count_error
 from mrag.server.settings import ServerSettings
-from mrag.server.views.recent import note_error
+from mrag.server.web.views.recent import note_error
 
 logger = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WIDE, NARROW = (1280, 900), (390, 844)
+SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 
 
 @contextmanager

@@ -459,6 +459,10 @@ def test_a_token_guards_every_route_of_the_api(kg: KnowledgeGraph) -> None:
             "entity?iri=ex:GraphDB",
             "explain",
             "image",
+            "images",
+            "images/page",
+            "images/one?iri=urn:a",
+            "images/thumbnail?iri=urn:a",
         ):
             for given in (
                 {},
@@ -469,6 +473,7 @@ def test_a_token_guards_every_route_of_the_api(kg: KnowledgeGraph) -> None:
                 assert response.status_code == 401
                 assert response.headers["www-authenticate"].startswith("Bearer")
         assert client.post("/api/ask", json={"question": "x"}).status_code == 401
+        assert client.post("/api/images/search", json={"q": "x"}).status_code == 401
         given = {"authorization": "Bearer a-long-token"}
         assert client.get("/api/about", headers=given).json()["token"] is True
         # The page itself holds no data, and is where the token is typed.

@@ -31,11 +31,13 @@ READ = f"""
 {_S}/security {_S}/security/free-access /api/about /api/overview /api/queries /api/search?q=a
 /api/entity?iri=urn:a /api/nothing /api/explain?s=urn:a&p=urn:b&o=urn:c /api/image?entity=urn:a&value=b
 /api/rankers /api/concepts /api/learn/why?concept=ex:A&iri=urn:a /api/health /api/health/state
+/api/schema /api/expand?iri=urn:a /api/path?from=urn:a&to=urn:b /api/saved /api/images 
+/api/images/page?after=a /api/images/one?iri=urn:a /api/images/thumbnail?iri=urn:a
 """.split()
 POST = f"""
 /sparql /update /graphs /graphs?default {_R} {_R}/statements {_R}/transactions {_S}/similarity {_S}/login
 {_S}/security {_S}{_R}/restart /api/ask /api/learn /api/concepts /api/concepts/forget /api/receipt /api/verify
-/api/health/refresh /api/health/stop
+/api/health/refresh /api/health/stop /api/saved /api/saved/remove /api/preview /api/images/search
 """.split()
 PUT = f"""
 /graphs?graph=urn:h /graphs/b {_R} {_R}/namespaces/ex {_R}/transactions/none?action=PING {_S}/similarity

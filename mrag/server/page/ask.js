@@ -5,7 +5,7 @@ import { chart } from "./chart.js";
 import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
 import { byId, entityLink, h, plural, problemBox, show } from "./dom.js";
-import { imageStrip } from "./images.js";
+import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { linkButton, receiptButton, start as startReceipts } from "./receipt.js";

@@ -3,7 +3,7 @@
 import { forget, getJson } from "./api.js";
 import { badge, byId, entityLink, h, plural, problemBox } from "./dom.js";
 import { makeChoices } from "./choices.js";
-import { imageStrip } from "./images.js";
+import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";

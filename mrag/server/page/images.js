@@ -1,31 +1,196 @@
-// Images that the graph names. Those of the server are shown; those on the web are links, because the
-// page itself asks no other server for anything.
+// Images: the pictures of the graph to look through, to narrow, to search by words, by a picture or by a part.
 
-import { request } from "./api.js";
-import { entityLink, h } from "./dom.js";
+import { getJson, postJson } from "./api.js";
+import { byId, h, plural, problemBox } from "./dom.js";
+import { facets, filters } from "./images/facets.js";
+import { onePage } from "./images/one.js";
+import { thumb } from "./images/thumb.js";
+import { grid } from "./images/virtual.js";
+import { learnable } from "./learn.js";
 
-export function imageStrip(images) {
-  return images.map((image) => {
-    const caption = h("figcaption", {}, entityLink(image.entity, image.label));
-    if (image.src) {
-      const shown = h("img", { alt: `Image of ${image.label}`, loading: "lazy" });
-      // Fetched, not linked, because an image element cannot carry the token.
-      request(image.src)
-        .then((response) => response.blob())
-        .then((blob) => (shown.src = URL.createObjectURL(blob)))
-        .catch(() => shown.replaceWith(h("span", { class: "placeholder" }, image.name)));
-      return h("figure", {}, shown, caption);
-    }
-    if (image.link) {
-      const link = h(
-        "a",
-        { class: "placeholder", href: image.link, target: "_blank", rel: "noopener noreferrer", title: image.link },
-        h("span", { class: "frame", "aria-hidden": "true" }, "▨"),
-        h("span", { class: "file" }, image.name),
-        h("span", { class: "outside" }, "opens on the web ↗"),
-      );
-      return h("figure", {}, link, caption);
-    }
-    return h("figure", {}, h("span", { class: "placeholder" }, h("span", { class: "file" }, image.name), h("span", { class: "outside" }, "not in the media folder")), caption);
+const MOST_BYTES = 11_000_000;
+const MARKED = 60;
+let turn = 0;
+/** @type {any} */
+let leaveTo = null;
+/** @type {Record<string, string>} */
+let here = {};
+/** @type {{name: string, data: string, shown: string} | null} the picture that is searched by */
+let picture = null;
+/** @type {any} */
+let places = null;
+
+/** @param {any} go */
+export function start(go) {
+  leaveTo = go;
+  const words = h("input", { id: "images-words", type: "text", maxlength: "2000", autocomplete: "off", enterkeyhint: "search", placeholder: "What the images show" });
+  const file = h("input", { id: "images-file", type: "file", accept: "image/jpeg,image/png,image/webp,image/gif", onchange: () => choose(file.files?.[0]) });
+  const chosen = h("div", { class: "chosen-picture", role: "status" });
+  const form = h("form", { role: "search", id: "images-form" },
+    h("label", { for: "images-words", class: "unseen" }, "Words"),
+    h("div", { class: "line" }, words, h("button", { class: "main" }, "Search")),
+    h("p", { class: "hint by-picture" }, h("label", { for: "images-file" }, "By a picture of yours "), file), chosen);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    search();
   });
+  form.addEventListener("dragover", (event) => event.preventDefault());
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    choose(event.dataTransfer?.files[0]);
+  });
+  const narrow = h("details", { class: "card facets", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, h("h2", {}, "Narrow down")), h("div", {}));
+  const side = h("div", { class: "side" }, narrow, h("div", { class: "column" }, h("div", { id: "images-state", class: "hint", role: "status" }), h("div", { id: "images-found" })));
+  const problem = h("div", { role: "alert" });
+  const single = h("div", { id: "images-one" });
+  places = { words, file, chosen, form, problem, side, narrow, facets: narrow.lastChild, single };
+  byId("images").append(h("h1", { id: "images-title" }, "Images"), form, problem, side, single);
+}
+
+function search() {
+  const q = places.words.value.trim();
+  leaveTo("images", { ...(q ? { q } : {}), ...filters(here), ...(picture ? { with: "picture" } : {}) });
+}
+
+/** @param {File | undefined} file */
+async function choose(file) {
+  if (!file) return;
+  places.chosen.replaceChildren();
+  if (file.size > MOST_BYTES) {
+    places.chosen.append(h("p", { class: "note problem" }, `${file.name} is larger than ${MOST_BYTES / 1_000_000} MB. Take a smaller version of it.`));
+    places.file.value = "";
+    return;
+  }
+  const read = new FileReader();
+  read.addEventListener("load", () => {
+    const given = String(read.result);
+    picture = { name: file.name, data: given.slice(given.indexOf(",") + 1), shown: URL.createObjectURL(file) };
+    search();
+  });
+  read.readAsDataURL(file);
+}
+
+function unchoose() {
+  if (picture) URL.revokeObjectURL(picture.shown);
+  picture = null;
+  places.file.value = "";
+  search();
+}
+
+function showChosen() {
+  const remove = () => h("button", { type: "button", class: "why", onclick: unchoose }, "Remove the picture");
+  if (picture) places.chosen.replaceChildren(h("p", { class: "line" }, h("img", { src: picture.shown, alt: "", height: "56" }), h("span", {}, `Searching by ${picture.name}`), remove()));
+  else if (here.with) places.chosen.replaceChildren(h("p", { class: "note" }, "The picture that was searched by is not kept in the address. Choose it again. "));
+  else places.chosen.replaceChildren();
+}
+
+/** @param {Record<string, string>} values */
+const address = (values) => `#/images?${new URLSearchParams({ ...filters(here), ...values })}`.replace(/\?$/, "");
+
+/** @param {any} values */
+export async function enter(values) {
+  const mine = ++turn;
+  const same = here.iri === values.iri && JSON.stringify(filters(here)) === JSON.stringify(filters(values));
+  here = { ...values };
+  places.words.value = values.q || "";
+  showChosen();
+  const alone = Boolean(values.iri) && !values.region;
+  try {
+    if (alone) {
+      const about = await getJson("/api/images/one", { iri: values.iri });
+      if (mine !== turn) return;
+      show(true);
+      const find = (/** @type {number[]} */ box) => leaveTo("images", { ...filters(here), iri: values.iri, region: box.join(",") });
+      places.single.replaceChildren(...onePage(about, { address, find }));
+      document.title = `${about.label} · mrag`;
+      places.single.querySelector("h2").focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+      return;
+    }
+    if (!byId("images-found").children.length) byId("images-state").textContent = "Reading the images of the graph …";
+    const known = await getJson("/api/images", filters(values));
+    if (mine !== turn) return;
+    show(false);
+    if (!known.images) return empty();
+    narrowed(known, values, same);
+    const searching = values.q || values.region || (values.with && picture);
+    if (searching) await found(values, mine);
+    else await all(known, values, mine);
+  } catch (error) {
+    if (mine !== turn) return;
+    show(alone, error);
+  }
+}
+
+/** @param {boolean} alone @param {any} [error] */
+function show(alone, error) {
+  places.problem.replaceChildren(...(error ? [problemBox(error)] : []));
+  places.side.hidden = alone;
+  places.form.hidden = alone;
+  places.single.hidden = !alone || Boolean(error);
+  if (!alone) places.single.replaceChildren();
+  if (error) {
+    byId("images-state").textContent = "";
+    byId("images-found").replaceChildren();
+  }
+}
+
+function empty() {
+  places.side.hidden = true;
+  places.form.hidden = true;
+  places.problem.replaceChildren(
+    h("div", { class: "note" },
+      h("p", {}, h("strong", {}, "This graph names no images.")),
+      h("p", {}, "An image is what has a file name (", h("code", {}, "http://example.org/hasFileName"), "). Annotation files become such a graph with ", h("code", {}, "mrag import FILE --boxes"), ", and the pictures are shown from the folder of ", h("code", {}, "mrag serve --media FOLDER"), ".")),
+  );
+}
+
+function narrowed(known, values, same) {
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.facet : undefined;
+  const change = (/** @type {Record<string, string>} */ changed) => {
+    const next = { ...here, ...changed };
+    leaveTo("images", Object.fromEntries(Object.entries(next).filter(([, value]) => value)));
+  };
+  const drawn = facets(known.facets, values, change).filter((one) => one !== null);
+  places.narrow.hidden = !drawn.length;
+  places.side.classList.toggle("whole", !drawn.length);
+  if (!same || !places.facets.children.length || focused) places.facets.replaceChildren(...drawn);
+  if (focused) [...places.facets.querySelectorAll("[data-facet]")].find((one) => one.dataset.facet === focused)?.focus();
+  places.file.disabled = Boolean(known.pictures);
+  places.form.querySelector(".by-picture").title = known.pictures || "";
+  if (known.pictures && !places.form.querySelector(".why-not")) places.form.querySelector(".by-picture").append(h("span", { class: "why-not" }, ` ${known.pictures}`));
+}
+
+async function all(known, values, mine) {
+  const counted = plural(known.total, "image", "images");
+  const note = known.media ? "" : " The pictures are shown if the server is started with --media FOLDER.";
+  byId("images-state").textContent = known.total === known.images ? `${counted}.${note}` : `${counted} of ${known.images.toLocaleString("en")}.${note}`;
+  const load = (/** @type {string} */ after) => getJson("/api/images/page", { ...filters(values), after });
+  if (!known.total) return byId("images-found").replaceChildren(h("p", { class: "note" }, "No image has all of these. Remove a filter."));
+  if (known.total <= MARKED) {
+    const images = await load("");
+    if (mine === turn) byId("images-found").replaceChildren(marked(images, values));
+    return;
+  }
+  const failed = (/** @type {any} */ error) => places.problem.replaceChildren(problemBox(error));
+  const made = grid({ total: known.total, page: known.page, before: known.before, load, address: (image) => address({ iri: image.iri }), failed });
+  byId("images-found").replaceChildren(made);
+}
+
+async function found(values, mine) {
+  byId("images-state").textContent = "Searching …";
+  const [x, y, w, height] = (values.region || "").split(",").map(Number);
+  const asked = values.region ? { region: { iri: values.iri, x, y, w, h: height } } : { ...(values.q ? { q: values.q } : {}), ...(values.with && picture ? { picture: picture.data } : {}) };
+  const { hits, what } = await postJson("/api/images/search", { ...asked, ...filters(values), k: MARKED });
+  if (mine !== turn) return;
+  byId("images-state").replaceChildren(hits.length ? `${plural(hits.length, "image", "images")} found for ${what}, the best first. ` : `Nothing was found for ${what}. `, h("a", { href: address({}) }, "All images"));
+  byId("images-found").replaceChildren(hits.length ? marked(hits, values) : "");
+}
+
+// Hits with a plus and a minus: what the marked ones share is learnt as in Ask and Explore.
+function marked(hits, values) {
+  const content = (/** @type {any} */ hit) => h("a", { href: address({ iri: hit.iri }), title: hit.label }, thumb(hit), h("span", { class: "name" }, hit.label), hit.reasons ? h("span", { class: "hint" }, hit.reasons.join("; ")) : null);
+  const list = learnable(hits, content, (iri) => leaveTo("images", { ...here, class: iri }));
+  list.classList.add("pictures");
+  return list;
 }

@@ -22,8 +22,7 @@ from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import to_ox
 from mrag.server.bounded import Slots
-from mrag.server.views import health
-from mrag.server.web import concepts, media, overview, receipts
+from mrag.server.web import media, overview
 from mrag.server.web.choice import Rankers
 from mrag.server.web.events import Prepared, events, hit, images, ranked
 from mrag.server.web.neighbourhood import exists, head, neighbourhood, proof_json, triples
@@ -43,7 +42,8 @@ from mrag.server.web.validation import (
     reply,
     text_value,
 )
-from mrag.server.web.views import explore, query
+from mrag.server.web.views import concepts, explore, health, query, receipts
+from mrag.server.web.views.images import routes as gallery
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,8 +88,8 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
-    views = [*query.routes(api), *explore.routes(api), *health.routes(api)]
-    return [*found, *concepts.routes(api), *receipts.routes(api), *views]
+    views = (concepts, receipts, query, explore, health, gallery)
+    return [*found, *(route for view in views for route in view.routes(api))]
 
 
 T = TypeVar("T")

@@ -28,7 +28,7 @@ from mrag.errors import (
 )
 from mrag.rdf.terms import iri
 from mrag.server.protect import authorised, json_object
-from mrag.server.views.recent import note_error
+from mrag.server.web.views.recent import note_error
 
 logger = logging.getLogger(__name__)
 

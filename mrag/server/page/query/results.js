@@ -3,7 +3,7 @@
 import { request } from "../api.js";
 import { chart } from "../chart.js";
 import { h, problemBox } from "../dom.js";
-import { imageStrip } from "../images.js";
+import { imageStrip } from "../strip.js";
 
 /** @typedef {{type: string, value: string, datatype?: string}} Cell */
 /** @typedef {{head: {vars?: string[]}, results: {bindings: Record<string, Cell>[]}}} Rows */

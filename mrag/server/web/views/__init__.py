@@ -1,1 +1,1 @@
-"""Routes of single views of the page."""
+"""The views of the page: what each asks the server for beside questions and entities."""

@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from mrag.server.web.neighbourhood import exists, neighbourhood, statement_json
 from mrag.server.web.validation import check_names, iri_value
+from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.context.neighbours import Statement
@@ -30,15 +31,8 @@ def routes(api: Api) -> list[BaseRoute]:
     return [Route(f"/api/{name}", api.on_thread(work), methods=["GET"]) for name, work in works.items()]
 
 
-class ExploreView:
-    """Answers the requests of the view Explore beside search and entity.
-
-    Args:
-        api: The API that these requests belong to.
-    """
-
-    def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
+class ExploreView(PageView):
+    """Answers the requests of the view Explore beside search and entity."""
 
     def schema(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return the classes with their counts and stated superclasses, the properties, and the graphs."""

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from mrag.server.web.validation import MAX_BODY, check_names, guarded, json_body, reply, text_value
+from mrag.server.web.validation import check_names, guarded, reply, text_value
+from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     import pyoxigraph as ox
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from mrag.context.display import Display
     from mrag.graph.landing import PlannedUpdate
     from mrag.rdf.terms import OxTerm
-    from mrag.server.engine import Engine
     from mrag.server.web.routes import Api
 
 LONGEST = 50_000
@@ -38,15 +38,8 @@ def routes(api: Api) -> list[BaseRoute]:
     ]
 
 
-class QueryView:
-    """Answers the requests of the view Query beside those of the SPARQL endpoint.
-
-    Args:
-        api: The API that these requests belong to.
-    """
-
-    def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
+class QueryView(PageView):
+    """Answers the requests of the view Query beside those of the SPARQL endpoint."""
 
     def saved(self, values: Mapping[str, str]) -> dict[str, Any]:
         """List the queries that were saved, and whether more can be."""
@@ -58,10 +51,7 @@ class QueryView:
 
     async def save(self, request: Request) -> Response:
         """Save a query under a name."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await self._body(request)
-        check_names(values, "name", "text", "comment", "replacing")
+        engine, values = await self.change(request, "name", "text", "comment", "replacing")
         name, text = text_value(values, "name", 100), text_value(values, "text", LONGEST)
         comment = text_value(values, "comment", 1_000) if values.get("comment") else ""
 
@@ -76,10 +66,7 @@ class QueryView:
 
     async def remove(self, request: Request) -> Response:
         """Remove a saved query."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await self._body(request)
-        check_names(values, "name")
+        engine, values = await self.change(request, "name")
         name = text_value(values, "name", 100)
 
         def work() -> bool:
@@ -91,10 +78,7 @@ class QueryView:
 
     async def preview(self, request: Request) -> Response:
         """Say what an update would add and remove, and change nothing."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await self._body(request)
-        check_names(values, "update")
+        engine, values = await self.change(request, "update")
         planned = await engine.writer.plan(
             await engine.writer.operations(text_value(values, "update", LONGEST))
         )
@@ -125,9 +109,6 @@ class QueryView:
             "adds": shown(planned.added),
             "removes": shown(planned.removed),
         }
-
-    async def _body(self, request: Request) -> dict[str, Any]:
-        return await json_body(request, min(4 * MAX_BODY, self.api.settings.max_body))
 
 
 def _row(quad: ox.Quad, contexts: set[str], display: Display) -> dict[str, Any]:

@@ -12,14 +12,13 @@ import httpx
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
 
-import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
-from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, SIZES, watched
+from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -27,27 +26,6 @@ if TYPE_CHECKING:
 
 H = "http://hostile.example/"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
-# Learning ends when it has found what there is: the limit only holds off a busy machine.
-SETTINGS = ServerSettings(model="none", update=True, learn_seconds=20)
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def base() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg, SETTINGS) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def read_only() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", learn_seconds=20)) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

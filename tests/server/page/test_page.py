@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
@@ -36,18 +38,11 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 
 
 @dataclass(frozen=True)
 class WithMedia(ServerSettings):
     media: Path | None = None
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +240,13 @@ def test_a_picture_of_the_page_can_be_taken(browser: Browser, base: str, tmp_pat
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=path)
     assert 20_000 < path.stat().st_size < 200_000
+
+
+def test_all_views_together_weigh_little() -> None:
+    # Licences and notes are not sent; the rest is, at most, with what compression a proxy has.
+    folder = Path(str(files("mrag") / "server" / "page"))
+    sent = [path for path in folder.rglob("*") if path.suffix in (".js", ".css", ".html", ".svg")]
+    assert len(sent) > 30 and sum(len(gzip.compress(path.read_bytes())) for path in sent) < 600_000
 
 
 def test_text_appears_while_it_is_written_and_can_be_stopped(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
-import pytest
 from rdflib import RDFS, Literal, URIRef
 
 import mrag
@@ -18,27 +16,14 @@ from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.rdf.terms import RDFS as SCHEMA
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, SIZES, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 EX = "https://w3id.org/mrag/demo/products#"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def base() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", update=True)) as url:
-        yield url
 
 
 @SIZES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from rdflib import RDFS, Literal, URIRef
 import mrag
 from mrag.rdf.terms import Triple
 from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import NARROW, SIZES, WIDE, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -27,12 +26,6 @@ ENDLESS = f"""
 SELECT (COUNT(*) AS ?n) {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?c != "{HOSTILE}") }}"""
 PRODUCTS = Path(str(files("mrag") / "ontology" / "products.ttl"))
 MADE = "[...document.querySelectorAll('main img, main b, main script')].length"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 class Asking(threading.Thread):
@@ -49,7 +42,7 @@ class Asking(threading.Thread):
         self.reply = httpx.post(f"{self.url}/sparql", data=data, timeout=90)
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
+@SIZES
 def test_what_is_missing_is_said_on_every_view_and_mended(
     browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
-import mrag
-from mrag.server.settings import ServerSettings
-from tests.server.browsing import NARROW, WIDE, chromium, watched
-from tests.server.serving import serving
+from tests.server.browsing import NARROW, SIZES, watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
 PUT = "text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)"
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def base() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none", update=True)) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def read_only() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg, ServerSettings(model="none")) as url:
-        yield url
 
 
 def put(page: Page, text: str) -> None:

@@ -13,17 +13,16 @@ from starlette.routing import BaseRoute, Route
 from mrag.errors import ConfigError
 from mrag.server.web.neighbourhood import status
 from mrag.server.web.validation import (
-    MAX_BODY,
     MAX_IRI,
     check_names,
     choice_value,
     guarded,
     iri_value,
-    json_body,
     list_value,
     reply,
     text_value,
 )
+from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.cel.concepts.record import KeptConcept
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from mrag.context.display import Display
     from mrag.graph.kg import KnowledgeGraph
     from mrag.rdf.terms import Term, Triple
-    from mrag.server.engine import Engine
     from mrag.server.web.routes import Api
 
 MOST_HITS = 500
@@ -58,7 +56,7 @@ def routes(api: Api) -> list[BaseRoute]:
     ]
 
 
-class Concepts:
+class Concepts(PageView):
     """Answers the requests about concepts.
 
     Args:
@@ -66,13 +64,12 @@ class Concepts:
     """
 
     def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
+        super().__init__(api)
         self.slots = api.slots(_LEARNERS, "learning")
 
     async def learn(self, request: Request) -> Response:
         """Learn what marked hits share, and answer with it, its alternatives and what to mark next."""
-        values = await self._body(request)
-        check_names(values, "hits", "liked", "disliked", "language")
+        values = await self.body(request, "hits", "liked", "disliked", "language")
         hits, liked, disliked = (
             list_value(values, name, MOST_HITS, MAX_IRI) for name in ("hits", "liked", "disliked")
         )
@@ -137,10 +134,7 @@ class Concepts:
 
     async def keep(self, request: Request) -> Response:
         """Keep a concept as a class; what follows from it is inferred meanwhile."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await self._body(request)
-        check_names(values, "name", "concept", "liked", "disliked")
+        engine, values = await self.change(request, "name", "concept", "liked", "disliked")
         name = text_value(values, "name", 100)
         if ":" in name:
             raise ConfigError("A name has no colon.", hint="Use letters, digits, spaces and -.")
@@ -160,10 +154,7 @@ class Concepts:
 
     async def forget(self, request: Request) -> Response:
         """Remove a kept concept with all that it brought."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await self._body(request)
-        check_names(values, "iri")
+        engine, values = await self.change(request, "iri")
         name = str(iri_value(values, "iri", self.kg.prefixes))
 
         def work() -> bool:
@@ -172,9 +163,6 @@ class Concepts:
             return remove_concept(self.kg, name)
 
         return reply({"removed": await engine.writer.make(work)})
-
-    async def _body(self, request: Request) -> dict[str, Any]:
-        return await json_body(request, min(4 * MAX_BODY, self.api.settings.max_body))
 
     def _shown(self, concept: KeptConcept) -> dict[str, Any]:
         from mrag.cel.semantics.sparql import count_query

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from mrag.errors import ConfigError, ModelError
-from mrag.server.web.validation import check_names, guarded, json_body, reply
+from mrag.server.web.validation import guarded, json_body, reply
+from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.generation.verification import VerifyReport
@@ -32,21 +33,22 @@ def routes(api: Api) -> list[BaseRoute]:
     ]
 
 
-class Receipts:
+class Receipts(PageView):
     """Answers the requests about receipts.
 
     Args:
         api: The API that these requests belong to.
     """
 
+    most = _MOST
+
     def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
+        super().__init__(api)
         self.slots = api.slots(_CHECKERS, "checks")
 
     async def make(self, request: Request) -> Response:
         """Check an answer and return its receipt."""
-        values = await json_body(request, min(_MOST, self.api.settings.max_body))
-        check_names(values, "answer")
+        values = await self.body(request, "answer")
         answer = values.get("answer")
         if not isinstance(answer, Mapping):
             raise ConfigError("answer must be an object.")

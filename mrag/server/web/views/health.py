@@ -21,10 +21,10 @@ from mrag.server.web.validation import (
     choice_value,
     guarded,
     int_value,
-    json_body,
     problem,
     reply,
 )
+from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
@@ -49,15 +49,17 @@ def routes(api: Api) -> list[BaseRoute]:
     ]
 
 
-class Health:
+class Health(PageView):
     """Answers the requests about the server's health.
 
     Args:
         api: The API that these requests belong to.
     """
 
+    most = MAX_BODY
+
     def __init__(self, api: Api) -> None:
-        self.api, self.kg = api, api.kg
+        super().__init__(api)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, dict[str, Any]] = {}
         self._checked: tuple[float, list[dict[str, Any]]] | None = None
@@ -102,10 +104,7 @@ class Health:
 
     async def refresh(self, request: Request) -> Response:
         """Begin to bring inferences or the index up to date; 202, since that may take long."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await json_body(request, min(MAX_BODY, self.api.settings.max_body))
-        check_names(values, "what")
+        engine, values = await self.change(request, "what")
         what = choice_value(values, "what", _PARTS)
         if what == "inference" and self.kg.store.capabilities.reasoning:
             raise HTTPException(409, "The store is a server that reasons itself.")
@@ -117,10 +116,7 @@ class Health:
 
     async def stop(self, request: Request) -> Response:
         """End a running query."""
-        engine: Engine = request.app.state.engine
-        engine.writer.writable()
-        values = await json_body(request, min(MAX_BODY, self.api.settings.max_body))
-        check_names(values, "id")
+        engine, values = await self.change(request, "id")
         return reply({"stopped": engine.active.stop(int_value(values, "id", 0, 1, 1 << 62))})
 
     async def _refreshed(self, engine: Engine, what: str) -> None:

@@ -18,7 +18,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import NARROW, WIDE, chromium, watched
+from tests.server.browsing import SIZES, watched
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
@@ -28,19 +28,6 @@ H = "http://hostile.example/"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 PER_COUNTRY = "/#/ask?q=How+many+vendors+are+there+per+country%3F"
 PROV, SCHEMA = Namespace("http://www.w3.org/ns/prov#"), Namespace("https://schema.org/")
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["1280", "390"])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def base() -> Iterator[str]:
-    with mrag.demo(model="none") as kg, serving(kg) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

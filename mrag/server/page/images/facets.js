@@ -1,0 +1,61 @@
+// What the images can be narrowed to: categories, attributes and kept classes, each with its count.
+
+import { h, plural } from "../dom.js";
+
+const SHOWN = 12;
+const NAMES = new Map([["category", "Category"], ["attribute", "Attribute"], ["class", "Kept class"]]);
+/** @type {Set<string>} facets that a person has opened whole */
+const whole = new Set();
+
+/** Returns the IRIs that a filter of the address names. @param {any} values @param {string} name @returns {string[]} */
+export function wanted(values, name) {
+  return (values[name] || "").split(" ").filter(Boolean);
+}
+
+/** Returns the filters alone. @param {any} values @returns {Record<string, string>} */
+export function filters(values) {
+  return Object.fromEntries([...NAMES.keys()].filter((name) => wanted(values, name).length).map((name) => [name, values[name]]));
+}
+
+/**
+ * Returns the facets.
+ * @param {Record<string, {iri: string, label: string, count: number}[]>} found
+ * @param {any} values of the address
+ * @param {(changed: Record<string, string>) => void} change is called with what a filter is to be
+ */
+export function facets(found, values, change) {
+  const groups = [...NAMES].map(([name, title]) => group(name, title, found[name], wanted(values, name), change));
+  const any = Object.keys(filters(values)).length > 0;
+  const clear = any ? h("button", { type: "button", onclick: () => change({ category: "", attribute: "", class: "" }) }, "Remove all filters") : null;
+  return [...groups.filter((one) => one !== null), clear];
+}
+
+function group(name, title, values, chosen, change) {
+  if (!values.length) return null;
+  const list = h("ul", {});
+  const sought = h("input", { type: "search", "aria-label": `Search in ${title}`, placeholder: `Search ${plural(values.length, "value", "values")}`, autocomplete: "off", oninput: () => draw() });
+  const more = h("button", { type: "button", class: "why", onclick: () => {
+    whole.add(name);
+    draw();
+    list.querySelectorAll("input")[SHOWN]?.focus();
+  } });
+
+  function draw() {
+    const words = sought.value.trim().toLowerCase();
+    const on = (one) => chosen.includes(one.iri);
+    const fitting = values.filter((one) => on(one) || one.label.toLowerCase().includes(words));
+    const ordered = [...fitting.filter(on), ...fitting.filter((one) => !on(one))];
+    const shown = whole.has(name) || words ? ordered : ordered.slice(0, Math.max(SHOWN, chosen.length));
+    list.replaceChildren(...shown.map((one) => row(one, on(one))));
+    more.hidden = shown.length === ordered.length;
+    more.textContent = `Show all ${ordered.length}`;
+  }
+
+  function row(one, on) {
+    const box = h("input", { type: "checkbox", checked: on, "data-facet": `${name} ${one.iri}`, onchange: () => change({ [name]: (on ? chosen.filter((iri) => iri !== one.iri) : [...chosen, one.iri]).join(" ") }) });
+    return h("li", {}, h("label", { title: one.iri }, box, h("span", { class: "facet-name" }, one.label), h("span", { class: "count" }, h("span", { class: "unseen" }, ", "), one.count.toLocaleString("en"))));
+  }
+
+  draw();
+  return h("fieldset", { class: "facet" }, h("legend", {}, title), values.length > SHOWN ? sought : null, list, more);
+}

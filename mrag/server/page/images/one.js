@@ -1,0 +1,127 @@
+// One image: its picture with boxes drawn over it, what is annotated in it, and a box of one's own to search by.
+
+import { badge, entityLink, h, plural, svg } from "../dom.js";
+import { triplesTable } from "../triples.js";
+import { thumb } from "./thumb.js";
+
+const SIDES = [["x", "Left"], ["y", "Top"], ["w", "Width"], ["h", "Height"]];
+
+/**
+ * Returns the page of an image.
+ * @param {any} about
+ * @param {{address: (values: Record<string, string>) => string, find: (box: number[]) => void}} to
+ */
+export function onePage(about, to) {
+  const numbered = about.parts.map((part, at) => ({ ...part, number: at + 1 }));
+  const { element: stage, show, box } = staged(about, numbered);
+  const step = (iri, words) => (iri ? h("a", { class: "chip", href: to.address({ iri }) }, words) : null);
+  const title = h("h2", { tabindex: "-1" }, about.label);
+  return [
+    h("p", { class: "line steps" }, h("a", { class: "chip", href: to.address({}) }, "All images"), step(about.before, "← Previous"), step(about.after, "Next →")),
+    h("div", { class: "two" },
+      h("div", { class: "column" }, h("section", { class: "card" }, title, h("p", { class: "iri" }, entityLink(about.iri, h("code", {}, about.iri))), stage, region(about, box, to.find))),
+      h("div", { class: "column" }, annotated(numbered, show, to.find), said(about.out))),
+  ];
+}
+
+function staged(about, parts) {
+  const picture = thumb(about, 1200);
+  if (!about.size) {
+    const missing = h("p", { class: "note" }, `The file ${about.file} is not in the folder that the server was given (mrag serve --media FOLDER).`);
+    return { element: missing, show: () => {}, box: null };
+  }
+  const [width, height] = about.size;
+  const drawn = svg("rect", { class: "drawn", x: 0, y: 0, width: 0, height: 0 });
+  const over = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "over", "aria-hidden": "true" });
+  const places = new Map();
+  for (const part of parts) {
+    const shapes = part.boxes.map(([x, y, w, h]) => ["part under", "part"].map((kind) => svg("rect", { class: kind, x, y, width: w, height: h })));
+    const marks = part.boxes.map(([x, y]) => {
+      const size = Math.max(width, height) / 30;
+      return svg("text", { class: "part-number", x: x + size / 4, y: y + size, "font-size": size }, String(part.number));
+    });
+    places.set(part.iri, svg("g", {}, shapes, marks));
+    over.append(places.get(part.iri));
+  }
+  over.append(drawn);
+  const stage = h("div", { class: "stage" }, picture, over);
+  stage.style.aspectRatio = `${width} / ${height}`;
+  stage.style.maxWidth = `min(100%, ${Math.round((560 * width) / height)}px)`;
+  const box = drawing(over, drawn, width, height);
+  const show = (iri, yes) => places.get(iri)?.classList.toggle("pointed", yes);
+  return { element: stage, show, box };
+}
+
+// A box is drawn by a finger or a mouse, or typed; both show the same.
+function drawing(over, drawn, width, height) {
+  let from = null;
+  /** @type {(sides: number[]) => void} */
+  let told = () => {};
+  const put = ([x, y, w, h]) => {
+    drawn.setAttribute("x", String(x));
+    drawn.setAttribute("y", String(y));
+    drawn.setAttribute("width", String(w));
+    drawn.setAttribute("height", String(h));
+  };
+  const at = (event) => {
+    const place = over.getBoundingClientRect();
+    const inside = (value, most) => Math.round(Math.min(most, Math.max(0, value)));
+    return [inside(((event.clientX - place.left) / place.width) * width, width), inside(((event.clientY - place.top) / place.height) * height, height)];
+  };
+  over.addEventListener("pointerdown", (event) => {
+    if (!over.classList.contains("drawing")) return;
+    event.preventDefault();
+    over.setPointerCapture(event.pointerId);
+    from = at(event);
+  });
+  over.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const [x, y] = at(event);
+    const sides = [Math.min(x, from[0]), Math.min(y, from[1]), Math.abs(x - from[0]), Math.abs(y - from[1])];
+    put(sides);
+    told(sides);
+  });
+  for (const end of ["pointerup", "pointercancel"]) over.addEventListener(end, () => (from = null));
+  return { put, width, height, on: (yes) => over.classList.toggle("drawing", yes), tell: (then) => (told = then) };
+}
+
+function region(about, box, find) {
+  if (!box || !about.parts.some((part) => part.boxes.length)) return null;
+  const fields = SIDES.map(([side]) => h("input", { type: "number", min: side === "x" || side === "y" ? "0" : "1", max: String(Math.max(box.width, box.height)), step: "1", required: true, id: `box-${side}`, inputmode: "numeric" }));
+  const draw = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    const on = draw.getAttribute("aria-pressed") !== "true";
+    draw.setAttribute("aria-pressed", String(on));
+    box.on(on);
+  } }, "Draw a box");
+  const form = h("form", { class: "box-form" },
+    h("p", { class: "hint" }, "Draw a box on the picture, or type its sides in pixels: images with the like of what is annotated in it are found."),
+    h("div", { class: "sides" }, SIDES.map(([side, name], at) => h("label", { for: `box-${side}` }, name, " ", fields[at]))), h("div", { class: "line" }, draw, h("button", { class: "main" }, "Find the like")));
+  box.tell((sides) => sides.forEach((value, at) => (fields[at].value = String(value))));
+  form.addEventListener("input", () => box.put(fields.map((field) => Number(field.value) || 0)));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    find(fields.map((field) => Number(field.value)));
+  });
+  return form;
+}
+
+function annotated(parts, show, find) {
+  if (!parts.length) return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("p", { class: "hint" }, "Nothing: the graph has no annotations of this image."));
+  const row = (part) => {
+    const details = h("details", { ontoggle: () => {
+      if (details.open && details.children.length === 1) details.append(triplesTable(part.out.triples, { caption: `Triples of ${part.label}`, columns: ["p", "o"] }));
+    } }, h("summary", {}, plural(part.out.triples.length, "triple", "triples")));
+    const item = h("li", { "data-part": part.iri },
+      h("div", { class: "part-line" }, h("span", { class: "part-mark", "aria-hidden": "true" }, String(part.number)), h("span", {}, entityLink(part.iri, part.label), part.attributes.length ? h("span", { class: "hint" }, ` ${part.attributes.join(", ")}`) : null),
+        part.boxes.length ? h("button", { type: "button", class: "why", "aria-label": `Find images with the like of ${part.label}, number ${part.number}`, onclick: () => find(part.boxes[0]) }, "Find the like") : h("span", { class: "hint" }, "no box")),
+      details);
+    for (const [event, yes] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) item.addEventListener(String(event), () => show(part.iri, Boolean(yes)));
+    return item;
+  };
+  return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("ol", { class: "parts" }, parts.map(row)));
+}
+
+function said(out) {
+  const inferred = out.triples.filter((row) => row.status === "inferred").length;
+  return h("section", { class: "card" }, h("h3", {}, "What the graph says of the image"), h("p", { class: "hint" }, `${plural(out.triples.length, "triple", "triples")}, ${inferred} of them `, badge("inferred")), triplesTable(out.triples, { caption: "Triples of the image", columns: ["p", "o"] }));
+}

@@ -1,0 +1,85 @@
+"""The page by axe-core: no view has a fault of WCAG 2.2 at levels A and AA, in light or in dark colours."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import mrag
+from mrag.server.settings import ServerSettings
+from tests.server.browsing import NARROW, WIDE, watched
+from tests.server.page.pictures import wardrobe
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+AXE = Path(__file__).parents[2] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
+VIEWS = {
+    "/#/ask?q=Which+vendor+develops+GraphDB%3F&how=read": "#answer .cite",
+    "/#/ask?q=How+many+vendors+are+there+per+country%3F": "#computed pre",
+    "/#/query": ".saved form",
+    "/#/explore": ".class-tree a",
+    "/#/explore?iri=ex%3AGraphDB": "#explore-entity svg",
+    "/#/explore?iri=ex%3AGraphDB&view=graph": ".growing-frame canvas",
+    "/#/images": "#images .note",
+}
+IMAGES = {
+    "/#/images": ".cell img[src]",
+    "/#/images?q=red+coat": ".pictures .vote",
+    "/#/images?iri=http%3A%2F%2Fexample.org%2Fimage_00001": ".stage img[src]",
+}
+SCHEMES = pytest.mark.parametrize(
+    ("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["light", "dark"]
+)
+# Yasqe and Yasr are others' work: the limitations say that the editor does not support screen readers.
+RUN = """async () => {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+  // A drawing cuts long names short; the name that is read aloud is whole.
+  const rules = { 'label-content-name-mismatch': { enabled: false } };
+  const { violations } = await axe.run({ exclude: [['#editor'], ['#results']] }, { runOnly: tags, rules });
+  return violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')}`);
+}"""
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core."""
+    if not AXE.is_file():
+        reason = "axe-core is not installed: npm ci --ignore-scripts --prefix tests/clients"
+        pytest.fail(reason) if os.environ.get("MRAG_REQUIRE_CLIENTS") else pytest.skip(reason)
+    return AXE.read_text(encoding="utf-8")
+
+
+@SCHEMES
+def test_no_view_has_a_fault(browser: Browser, axe: str, size: tuple[int, int], scheme: str) -> None:
+    settings = ServerSettings(model="none", update=True)
+    with mrag.demo(model="none") as kg, serving(kg, settings) as url:
+        assert not faults(browser, url, axe, VIEWS, size, scheme)
+
+
+@SCHEMES
+def test_no_view_of_images_has_a_fault(
+    browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
+) -> None:
+    with mrag.connect() as kg:
+        media = wardrobe(kg, tmp_path, 70)
+        with serving(kg, ServerSettings(model="none", update=True, media=media)) as url:
+            assert not faults(browser, url, axe, IMAGES, size, scheme)
+
+
+def faults(
+    browser: Browser, url: str, axe: str, views: dict[str, str], size: tuple[int, int], scheme: str
+) -> list[str]:
+    """Return what axe-core finds in views, each with its address."""
+    found: list[str] = []
+    for path, ready in views.items():
+        with watched(browser, url, size, color_scheme=scheme, reduced_motion="reduce") as seen:
+            page = seen.open(path)
+            page.wait_for_selector(ready, state="attached")
+            page.evaluate(axe)
+            found += [f"{path}: {fault}" for fault in page.evaluate(RUN)]
+    return found
