@@ -45,6 +45,8 @@ _MANY = 32
 """Edges of one predicate beyond which they are counted."""
 _WHOLE = 300
 """Counted edges up to which an entity is read whole."""
+_GUESSES = 120
+"""Entities that are read along with their labels, in case that they have none."""
 _VALUES = 450
 """Rows of a VALUES block, fewer than the five hundred that servers take."""
 _ARMS = 12
@@ -81,6 +83,7 @@ class Wanted:
         edges: Entities and directions to be read.
         whole: Those of which it is known that they have few edges.
         hubs: Those of which it is known that they have many.
+        guesses: Entities whose triples name them where they turn out to have no label.
         labels: IRIs of the entities to be named.
         classes: IRIs of the classes whose superclasses are wanted.
         triples: Triples of which it is asked which named graphs state them.
@@ -89,6 +92,7 @@ class Wanted:
     edges: dict[Key, Bounds] = field(default_factory=dict)
     whole: dict[Key, None] = field(default_factory=dict)
     hubs: dict[Key, Hub] = field(default_factory=dict)
+    guesses: dict[str, None] = field(default_factory=dict)
     labels: dict[str, None] = field(default_factory=dict)
     classes: dict[str, None] = field(default_factory=dict)
     triples: dict[Triple, None] = field(default_factory=dict)
@@ -102,7 +106,7 @@ class Arm:
     """One part of a query.
 
     Attributes:
-        kind: What its rows are: `edges`, `many`, `long`, `label`, `super` or `graph`.
+        kind: What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`.
         select: The part.
         direction: Of edges.
         entities: Whose edges.
@@ -151,7 +155,13 @@ def edge_arms(wanted: Wanted, places: Places) -> Iterator[Arm]:
             counted = (*group, (Count(), _N))
             many = Compare(Count(), ">", ox.Literal(_MANY))
             yield Arm("many", Select(counted, Group(where), group_by=group, having=many), direction)
-        for some in _batches([e for e, d in wanted.whole if d == direction], _ENTITIES):
+        whole = [e for e, d in wanted.whole if d == direction]
+        if direction == "out" and len(wanted.guesses) <= _GUESSES:
+            guessed = [e for e in wanted.guesses if (e, direction) not in wanted.edges]
+            for some in _batches(guessed, _ENTITIES):
+                where = (_rows(_E, some), *places.pattern(_triple(direction)))
+                yield Arm("guess", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
+        for some in _batches(whole, _ENTITIES):
             where = (_rows(_E, some), *places.pattern(_triple(direction)))
             yield Arm("edges", _select(where), direction, tuple(some))
     for (entity, direction), hub in wanted.hubs.items():

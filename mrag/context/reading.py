@@ -9,12 +9,15 @@ away, and nothing that was derived in one is kept.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 import pyoxigraph as ox
+from rdflib import Literal
 
 from mrag.context.asking import (
     Arm,
@@ -45,6 +48,69 @@ _AT_ONCE = 4
 """Queries that are under way at a time where one does not hold all."""
 
 
+@dataclass
+class Answer:
+    """What the answers to the queries of one pass say.
+
+    Attributes:
+        properties: The properties of labels.
+        edges: Edges of entities.
+        complete: Entities of which all was given that was asked for.
+        full: Those that were asked for together with others that have too many edges.
+        longer: Predicates and graphs of which the first edges were given only.
+        counts: How many edges there are of predicates in graphs, of those with many.
+        texts: Labels of entities.
+        supers: Superclasses of classes.
+        stated: The named graphs that state triples, by the triples' number.
+    """
+
+    properties: Sequence[str]
+    edges: defaultdict[Key, list[Statement]] = field(default_factory=lambda: defaultdict(list))
+    complete: dict[Key, None] = field(default_factory=dict)
+    full: dict[Key, None] = field(default_factory=dict)
+    longer: defaultdict[Key, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    counts: defaultdict[Key, dict[tuple[str, str], int]] = field(default_factory=lambda: defaultdict(dict))
+    texts: defaultdict[str, list[LabelText]] = field(default_factory=lambda: defaultdict(list))
+    supers: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    stated: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def take(self, arm: Arm, rows: Sequence[Row]) -> None:
+        """Take in the rows of a part of a query."""
+        if arm.kind == "label":
+            for e, p, x, _, _ in rows:
+                if isinstance(x, Literal):
+                    at = self.properties.index(str(p))
+                    self.texts[str(e)].append((at, x.language or "", str(x)))
+        elif arm.kind == "super":
+            for e, _, x, _, _ in rows:
+                if e != x:
+                    self.supers[str(e)].add(str(x))
+        elif arm.kind == "graph":
+            for *_, g, n in rows:
+                self.stated[int(str(n))].add(str(g))
+        elif arm.kind == "many":
+            for e, p, _, g, n in rows:
+                self.counts[str(e), arm.direction][str(p), str(g or arm.graph)] = int(str(n))
+        else:
+            self._take_edges(arm, rows)
+
+    def _take_edges(self, arm: Arm, rows: Sequence[Row]) -> None:
+        if arm.kind == "long":
+            if len(rows) == arm.limit:
+                self.longer[arm.entities[0], arm.direction].add((str(rows[0][1]), arm.graph))
+        else:
+            into = self.full if len(rows) == arm.limit else self.complete
+            into.update(((e, arm.direction), None) for e in arm.entities)
+        for e, p, x, g, _ in rows:
+            end = to_ox(cast(Term, x))
+            entity, graph = str(e), str(g or arm.graph)
+            if arm.direction == "out":
+                self.edges[entity, "out"].append((entity, str(p), end, graph))
+            elif isinstance(end, ox.NamedNode):
+                statement = end.value, str(p), ox.NamedNode(entity), graph
+                self.edges[entity, "in"].append(statement)
+
+
 class Reader:
     """What has been read of a knowledge graph for one piece of work, and what that lacks.
 
@@ -62,7 +128,7 @@ class Reader:
         # What is read while another thread changes the triples stays out of the new answers.
         self._labels = kg.known_labels
         self._edges: dict[Key, ReadEdges] = {}
-        self._supers: dict[str, frozenset[str]] = {}
+        self._supers = cast("dict[str, frozenset[str]]", kg.cache.setdefault("superclasses", {}))
         self._graphs: dict[Triple, tuple[str, ...]] = {}
         self._wanted = Wanted()
 
@@ -88,8 +154,11 @@ class Reader:
         return {one: self._labels.get(one) for one in entities}
 
     def is_nameless(self, entity: str) -> bool:
-        """Return whether it is known that an entity has no label."""
-        return entity in self._labels and not self._labels[entity]
+        """Return whether it is known that an entity has no label; while it is not, what it would need is."""
+        if entity in self._labels:
+            return not self._labels[entity]
+        self._wanted.guesses[entity] = None
+        return False
 
     def superclasses(self, classes: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return the named superclasses of classes, none while they are not read."""
@@ -118,88 +187,31 @@ class Reader:
     def fetch(self) -> None:
         """Read all that is lacking, and what that turns out to need where there are hubs."""
         wanted, self._wanted = self._wanted, Wanted()
-        answers: dict[Key, list[Statement]] = {}
-        texts: dict[str, list[LabelText]] = {one: [] for one in wanted.labels}
-        supers: dict[str, set[str]] = {one: set() for one in wanted.classes}
-        stated: list[list[str]] = [[] for _ in wanted.triples]
-        labels = self.kg.profile().naming
-        properties = list(dict.fromkeys(p for tier in labels for p in tier))
-        longer: dict[Key, set[tuple[str, str]]] = {}
-        counts: dict[Key, dict[tuple[str, str], int]] = {}
-        full: dict[Key, None] = {}
+        naming = self.kg.profile().naming
+        properties = list(dict.fromkeys(p for tier in naming for p in tier))
+        answer = Answer(properties)
         for arm, rows in self._answered(wanted, properties):
-            if arm.kind == "label":
-                for e, p, x, _, _ in rows:
-                    text = to_ox(cast(Term, x))
-                    assert isinstance(text, ox.Literal)
-                    at = properties.index(str(p))
-                    texts[str(e)].append((at, text.language or "", text.value))
-            elif arm.kind == "super":
-                for e, _, x, _, _ in rows:
-                    if e != x:
-                        supers[str(e)].add(str(x))
-            elif arm.kind == "graph":
-                for *_, g, n in rows:
-                    stated[int(str(n))].append(str(g))
-            elif arm.kind == "many":
-                for e, p, _, g, n in rows:
-                    key = str(e), arm.direction
-                    counts.setdefault(key, {})[str(p), str(g or arm.graph)] = int(str(n))
+            answer.take(arm, rows)
+        self._labels.update(best_labels(wanted.labels, answer.texts, naming, self.kg.languages))
+        for one in wanted.classes:
+            self._supers[one] = frozenset(answer.supers.get(one, ()))
+        for at, triple in enumerate(wanted.triples):
+            self._graphs[triple] = tuple(sorted(answer.stated.get(at, ())))
+        graphs = self.kg.dataset().default
+        for key in answer.complete.keys() - answer.full.keys():
+            hub, longer = wanted.hubs.get(key), frozenset(answer.longer.get(key, ()))
+            bounds = hub.bounds if hub else (0, 0)
+            self._edges[key] = ReadEdges(answer.edges.get(key, ()), graphs, longer, bounds)
+        for key in answer.full.keys() & wanted.edges.keys():
+            long = long_predicates(answer.counts.get(key, {}), wanted.edges[key])
+            if long is None:
+                self._wanted.whole[key] = None
             else:
-                self._take(arm, rows, answers, longer, full)
-        self._labels.update(best_labels(wanted.labels, texts, labels, self.kg.languages))
-        self._supers.update((c, frozenset(ds)) for c, ds in supers.items())
-        self._graphs.update((t, tuple(sorted(gs))) for t, gs in zip(wanted.triples, stated, strict=True))
-        for key in (*wanted.edges, *wanted.whole, *wanted.hubs):
-            if key in full and key in wanted.edges:
-                self._again(key, wanted.edges[key], counts.get(key, {}))
-                continue
-            hub = wanted.hubs.get(key)
-            self._edges[key] = ReadEdges(
-                answers.get(key, ()),
-                self._default,
-                frozenset(longer.get(key, ())),
-                hub.bounds if hub else (0, 0),
-            )
+                self._wanted.hubs[key] = Hub(wanted.edges[key], long)
         if self._wanted.whole or self._wanted.hubs:
             self.fetch()
 
     # -- inside ------------------------------------------------------------------------------------
-
-    @property
-    def _default(self) -> tuple[str, ...]:
-        return self.kg.dataset().default
-
-    def _again(self, key: Key, bounds: Bounds, counts: dict[tuple[str, str], int]) -> None:
-        """Note how an entity is read that was in an arm with too many edges."""
-        long = long_predicates(counts, bounds)
-        if long is None:
-            self._wanted.whole[key] = None
-        else:
-            self._wanted.hubs[key] = Hub(bounds, long)
-
-    def _take(
-        self,
-        arm: Arm,
-        rows: Sequence[Row],
-        answers: dict[Key, list[Statement]],
-        longer: dict[Key, set[tuple[str, str]]],
-        full: dict[Key, None],
-    ) -> None:
-        if len(rows) == arm.limit:
-            if arm.kind == "edges":
-                full.update(((e, arm.direction), None) for e in arm.entities)
-                return
-            e, p, *_ = rows[0]
-            longer.setdefault((str(e), arm.direction), set()).add((str(p), arm.graph))
-        for e, p, x, g, _ in rows:
-            end = to_ox(cast(Term, x))
-            entity, graph = str(e), str(g or arm.graph)
-            if arm.direction == "out":
-                answers.setdefault((entity, "out"), []).append((entity, str(p), end, graph))
-            elif isinstance(end, ox.NamedNode):
-                statement = end.value, str(p), ox.NamedNode(entity), graph
-                answers.setdefault((entity, "in"), []).append(statement)
 
     def _answered(
         self, wanted: Wanted, properties: Sequence[str]
