@@ -16,6 +16,7 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,13 +59,14 @@ def unplaced(context: Context) -> Context:
 
 
 def measure(
-    url: str, made: Proxy, asked: list[Asked], wanted: list[Context], settings: ContextSettings
-) -> None:
+    url: str, made: Proxy, asked: list[Asked], wanted: list[Context], settings: ContextSettings,
+    prefixes: Mapping[str, str],
+) -> None:  # fmt: skip
     """Print what the contexts cost, without delay and with twenty milliseconds a request."""
     for delay in (0.0, 0.02):
         made.delay = delay
         store, _ = open_store(through(url, made))
-        with KnowledgeGraph(store) as kg:
+        with KnowledgeGraph(store, prefixes=prefixes) as kg:
             kg.profile()
             trips, times, same = [], [], 0
             for (text, seeds), context in zip(asked, wanted, strict=True):
@@ -111,7 +113,7 @@ def main() -> None:
                     settings = ContextSettings(hops=hops)
                     wanted = [expand(embedded, seeds, settings, question=text) for text, seeds in asked]
                     print(f"{file.name}, {embedded.count()} triples, {len(asked)} questions, {hops} hop(s)")
-                    measure(url, made, asked, wanted, settings)
+                    measure(url, made, asked, wanted, settings, embedded.prefixes)
 
 
 if __name__ == "__main__":

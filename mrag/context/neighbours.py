@@ -66,7 +66,7 @@ def read_of(
         predicates: IRIs of the predicates.
         scan: Most edges of one predicate.
     """
-    wanted = frozenset(predicates)
+    entity, wanted = str(entity), frozenset(predicates)
     if kg.store.capabilities.edges:
         return _by_predicate(kg, entity, direction, share=scan, only=wanted)
     return _asked(kg, entity, direction, Bounds(scan, scan), wanted)

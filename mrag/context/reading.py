@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
@@ -279,6 +280,20 @@ def reader_of(kg: KnowledgeGraph) -> Reader | None:
     return reader if reader is not None and reader.kg is kg else None
 
 
+class Unfinished(Exception):
+    """Ends a pass that lacks something, where it would ask for nothing more."""
+
+
+def end_if_lacking(kg: KnowledgeGraph) -> None:
+    """End the pass over a knowledge graph if it lacks something; what follows asks for nothing more.
+
+    Raises:
+        Unfinished: If it lacks something.
+    """
+    if (reader := reader_of(kg)) is not None and reader.is_lacking:
+        raise Unfinished
+
+
 def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     """Return what some work over the neighbourhood of entities gives, in few round trips.
 
@@ -297,9 +312,10 @@ def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     token = _reader.set(reader)
     try:
         while True:
-            found = work()
-            if not reader.is_lacking:
-                return found
+            with suppress(Unfinished):
+                found = work()
+                if not reader.is_lacking:
+                    return found
             reader.fetch()
     finally:
         _reader.reset(token)
