@@ -7,9 +7,9 @@ property that leads on from the films. The words of a question say which, so tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from mrag.context.display import Display
+from mrag.context.reading import kept, labels
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.text.english import words
@@ -101,13 +101,14 @@ class AskedProperties:
 
 def _stems(kg: KnowledgeGraph, display: Display) -> dict[str, frozenset[str]]:
     """Return the stems of the words that name each predicate, which change with the graph only."""
-    kept = kg.cache.get("asked properties")
-    if kept is None:
+
+    def make() -> dict[str, frozenset[str]]:
         every = [iri for iri in sorted(kg.profile().predicates) if not iri.startswith(_VOCABULARY)]
-        display.prepare(every)
+        labels(kg, every)
         found = {iri: _content(display.predicate(iri)) for iri in every}
-        kept = kg.cache["asked properties"] = {iri: label for iri, label in found.items() if label}
-    return cast("dict[str, frozenset[str]]", kept)
+        return {iri: label for iri, label in found.items() if label}
+
+    return kept(kg, "asked properties", "", make)
 
 
 def _content(label: str) -> frozenset[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
-from mrag.context.neighbours import prefetch, read
+from mrag.context.neighbours import read
+from mrag.context.reading import in_passes, kept, labels, reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, OxTerm, curie
 from mrag.text.names import iri_words, local_words
@@ -81,24 +82,19 @@ class Display:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self._kg = kg
-        self._anonymous: dict[str, str] = {}
-        self._relations = cast("dict[str, str | None]", kg.cache.setdefault("relations", {}))
 
     def prepare(self, iris: Iterable[str]) -> None:
-        """Read the labels of many entities at once."""
+        """Read at once what the names of many entities are made of."""
         named = [str(i) for i in iris]
-        labels = self._kg.labels(named)
-        nameless = [
-            i
-            for i in named
-            if not labels[i] and not i.startswith(SKOLEM) and i not in VOCABULARY and i not in self._relations
-        ]
-        prefetch(self._kg, nameless, "out", scan=_RELATION, share=_RELATION)
+        if self._kg.store.capabilities.edges:
+            self._kg.labels(named)
+        else:
+            in_passes(self._kg, lambda: [self.entity(i) for i in named])
 
     def entity(self, iri: str) -> str:
         """Return the label of an entity, else words: of a common vocabulary, of its IRI, or its CURIE."""
         iri = str(iri)  # an rdflib URIRef is not equal to the string it is
-        label = self._kg.labels([iri])[iri]
+        label = labels(self._kg, [iri])[iri]
         if label:
             return label
         if iri.startswith(SKOLEM):
@@ -114,25 +110,25 @@ class Display:
             an entity that has a name, that relates fewer than two, that holds much else, or that holds texts
             alone and whose IRI is made of words.
         """
-        known = self._relations.get(iri, "")
-        if known == "":
-            known = self._relations[iri] = self._relate(iri)
-        return known
+        reader = reader_of(self._kg)
+        if reader is not None and not reader.is_nameless(iri):
+            return None
+        return kept(self._kg, "relations", iri, lambda: self._relate(iri))
 
     def _relate(self, iri: str) -> str | None:
-        if self._kg.labels([iri])[iri] or iri in VOCABULARY:
+        if labels(self._kg, [iri])[iri] or iri in VOCABULARY:
             return None
         kind, parts, linked = "", [], False
         statements = read(self._kg, iri, "out", scan=_RELATION, share=_RELATION).statements
         if not 2 < len(statements) <= _RELATION:
             return None
         ends = sorted({o.value for *_, o, _g in statements if isinstance(o, ox.NamedNode)})
-        labels = self._kg.labels(ends)
+        names = labels(self._kg, ends)
         for _, p, o, _graph in sorted(statements, key=lambda x: (x[1], str(x[2]))):
             if isinstance(o, ox.NamedNode) and o.value != iri:
                 if p == RDF + "type":
-                    kind = kind or labels[o.value] or self.predicate(o.value)
-                elif label := labels[o.value]:
+                    kind = kind or names[o.value] or self.predicate(o.value)
+                elif label := names[o.value]:
                     parts.append(label)
                     linked = True
             elif isinstance(o, ox.Literal) and o.datatype.value == XSD + "string" and len(o.value) < 40:
@@ -148,7 +144,7 @@ class Display:
         A local name such as `P31` says nothing and stays a CURIE.
         """
         iri = str(iri)
-        label = VOCABULARY.get(iri) or self._kg.labels([iri])[iri]
+        label = VOCABULARY.get(iri) or labels(self._kg, [iri])[iri]
         if label:
             return label
         local = re.split(r"[#/:]", iri)[-1]
@@ -178,12 +174,9 @@ class Display:
 
     def anonymous(self, iri: str, depth: int = 0) -> str:
         """Put an anonymous node in words: a class expression, a list, or what is said of it."""
-        known = self._anonymous.get(iri)
-        if known is None:
-            known = self._describe(iri, depth)
-            if depth == 0:
-                self._anonymous[iri] = known
-        return known
+        if depth:
+            return self._describe(iri, depth)
+        return kept(self._kg, "anonymous", iri, lambda: in_passes(self._kg, lambda: self._describe(iri, 0)))
 
     def _describe(self, iri: str, depth: int) -> str:
         if depth > _DEPTH:
@@ -194,7 +187,7 @@ class Display:
 
         def show(term: OxTerm) -> str:
             if isinstance(term, ox.NamedNode) and term.value.startswith(SKOLEM):
-                return self._kg.labels([term.value])[term.value] or self.anonymous(term.value, depth + 1)
+                return labels(self._kg, [term.value])[term.value] or self.anonymous(term.value, depth + 1)
             return self.term(term, 120)
 
         def first(name: str) -> OxTerm | None:

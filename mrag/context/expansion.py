@@ -15,7 +15,7 @@ from rdflib import URIRef
 from mrag import untrusted
 from mrag.context.display import Display
 from mrag.context.reach import Reach
-from mrag.context.remote import forget
+from mrag.context.reading import in_passes, labels, reader_of
 from mrag.context.render import Context, Dropped, Line, tokens
 from mrag.context.settings import ContextSettings
 from mrag.context.sources import named_graphs, said_in
@@ -25,6 +25,8 @@ from mrag.rdf.terms import RDF, Triple, from_ox
 
 _TYPE = RDF + "type"
 _SCHEMA_EVERY = 6
+_CONTEXTS = 200
+_LINES = 2000
 
 
 def expand(
@@ -56,14 +58,18 @@ def expand(
     best: dict[str, float] = {}
     for iri, score in seeds:
         best.setdefault(str(iri), score)
-    seeds = list(best.items())
+    return in_passes(kg, lambda: _expand(kg, list(best.items()), settings, question))
+
+
+def _expand(
+    kg: KnowledgeGraph, seeds: Sequence[tuple[str, float]], settings: ContextSettings, question: str
+) -> Context:
     display = Display(kg)
     reach = Reach(kg, display, settings, question)
-    forget(kg)
-    reach.gather(list(best))
+    reach.gather([iri for iri, _ in seeds])
     candidates = list(reach.found.values())
     schema = reach.schema() if settings.schema else []
-    _prepare(display, [*candidates, *schema], seeds)
+    _prepare(kg, display, [*candidates, *schema], seeds)
     set_priorities(kg, display, candidates, damping=settings.hub_damping, question=reach.question)
     for at, candidate in enumerate(schema):
         candidate.priority = 1.0 / (2 + at)
@@ -72,17 +78,23 @@ def expand(
 
 
 def _prepare(
+    kg: KnowledgeGraph,
     display: Display,
     candidates: Sequence[ReachedTriple],
     seeds: Sequence[tuple[str, float]],
 ) -> None:
     wanted = {iri for iri, _ in seeds}
     for candidate in candidates:
-        s, p, o, _ = candidate.statement
-        wanted.update((s, p))
+        s, _, o, _ = candidate.statement
+        wanted.add(s)
         if isinstance(o, ox.NamedNode):
             wanted.add(o.value)
+    labels(kg, sorted({candidate.statement[1] for candidate in candidates}))
     display.prepare(sorted(wanted))
+    if reader_of(kg) is not None and kg.record.contexts:
+        # Which lines there are is only known at the end, when another round trip would be one too many.
+        display.prepare(kg.record.contexts[:_CONTEXTS])
+        _named(kg, candidates[:_LINES])
 
 
 def _named(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> list[tuple[str, ...]]:

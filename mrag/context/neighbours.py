@@ -7,14 +7,14 @@ own and no further than its share, so that the cost of an entity is bounded what
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
 import pyoxigraph as ox
 
-from mrag.context import remote
-from mrag.context.remote import Direction, Statement, prefetch
+from mrag.context.asking import Bounds
+from mrag.context.edges import TEXTS, Direction, Edges, Statement, share_of
+from mrag.context.reading import in_passes, kept, reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 
@@ -23,29 +23,14 @@ __all__ = [
     "Edges",
     "Statement",
     "inverses",
-    "prefetch",
     "read",
+    "read_axioms",
     "read_of",
     "superclasses",
     "superproperties",
 ]
 
 _SORTED = 256
-_LANGUAGES = 256
-"""Texts of one property that are read at most."""
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The edges of one entity in one direction.
-
-    Attributes:
-        statements: Those read.
-        cut: Predicates of which there are more than were read.
-    """
-
-    statements: tuple[Statement, ...]
-    cut: frozenset[str] = frozenset()
 
 
 def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, share: int) -> Edges:
@@ -60,7 +45,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     """
     entity = str(entity)
     if not kg.store.capabilities.edges:
-        return Edges(*remote.edges(kg, entity, direction, scan=scan, share=share))
+        return _asked(kg, entity, direction, Bounds(scan, share))
     found: list[Statement] = []
     for graph in kg.dataset().default:
         found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
@@ -81,11 +66,48 @@ def read_of(
         predicates: IRIs of the predicates.
         scan: Most edges of one predicate.
     """
-    wanted = frozenset(predicates)
+    entity, wanted = str(entity), frozenset(predicates)
     if kg.store.capabilities.edges:
         return _by_predicate(kg, entity, direction, share=scan, only=wanted)
-    edges, cut = remote.edges(kg, entity, direction, scan=scan, share=scan)
-    return Edges(tuple(x for x in edges if x[1] in wanted), cut & wanted)
+    return _asked(kg, entity, direction, Bounds(scan, scan), wanted)
+
+
+def read_axioms(
+    kg: KnowledgeGraph, symbol: str, predicates: Iterable[str], *, scan: int, share: int
+) -> tuple[Statement, ...]:
+    """Read the triples of some predicates that begin at a class or property.
+
+    Of a server they are kept as long as this process does not change the triples, because every question
+    needs them and they change seldom.
+
+    Args:
+        kg: The knowledge graph; both its layers are read.
+        symbol: IRI of the class or property.
+        predicates: IRIs of the predicates.
+        scan: Edges up to which it is read whole.
+        share: Most edges of one predicate when it is a hub.
+    """
+
+    def make() -> tuple[Statement, ...]:
+        edges = read(kg, symbol, "out", scan=scan, share=share)
+        return tuple(x for x in edges.statements if x[1] in predicates)
+
+    return make() if kg.store.capabilities.edges else kept(kg, "axioms", (symbol, scan, share), make)
+
+
+def _asked(
+    kg: KnowledgeGraph,
+    entity: str,
+    direction: Direction,
+    bounds: Bounds,
+    only: frozenset[str] | None = None,
+) -> Edges:
+    def work() -> Edges:
+        reader = reader_of(kg)
+        assert reader is not None
+        return reader.edges(entity, direction, bounds, only)
+
+    return in_passes(kg, work)
 
 
 def _by_predicate(
@@ -99,16 +121,12 @@ def _by_predicate(
         ordered = kg.store.capabilities.ordered and count > _SORTED
         for graph in kg.dataset().default:
             # A text may come in dozens of languages, of which the caller wants one.
-            limit = share + 1 if direction == "in" else _LANGUAGES
-            part = _some(kg, graph, entity, direction, limit if ordered else None, predicate)
-            texts = [x for x in part if isinstance(x[2], ox.Literal) and x[2].language]
-            part = [x for x in part if not (isinstance(x[2], ox.Literal) and x[2].language)]
-            if len(part) > share:
+            limit = share + 1 if direction == "in" else TEXTS
+            read = _some(kg, graph, entity, direction, limit if ordered else None, predicate)
+            part, more = share_of(read, share, ordered=ordered)
+            found.extend(part)
+            if more:
                 cut.add(predicate)
-                if not ordered:
-                    part.sort(key=_order)
-            found.extend(texts[:_LANGUAGES])
-            found.extend(part[:share])
     return Edges(tuple(found), frozenset(cut))
 
 
@@ -132,10 +150,6 @@ def _some(
     return [(s.value, p.value, end, graph) for s, p in subjects if type(s) is ox.NamedNode]
 
 
-def _order(statement: Statement) -> tuple[str, str]:
-    return statement[0], str(statement[2])
-
-
 def superproperties(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
     """Return which properties each property implies."""
     return _pairs(kg, "context/superproperties")
@@ -150,17 +164,19 @@ def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
     # Axioms change seldom and every expansion needs them.
     # Where another thread changes the triples meanwhile, what is found here belongs to those of before.
     cache = kg.cache
-    kept = cache.get(name)
-    if kept is None:
+    known = cache.get(name)
+    if known is None:
         found: dict[str, set[str]] = {}
         for p, q in kg.select(queries.get(name).text):
             found.setdefault(str(p), set()).add(str(q))
-        kept = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
-    return cast("dict[str, frozenset[str]]", kept)
+        known = cache[name] = {p: frozenset(qs) for p, qs in found.items()}
+    return cast("dict[str, frozenset[str]]", known)
 
 
 def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozenset[str]]:
     """Return the named superclasses of each class."""
+    if (reader := reader_of(kg)) is not None:
+        return reader.superclasses(sorted(set(classes)))
     found: dict[str, set[str]] = {}
     wanted: Sequence[str] = sorted(set(classes))
     for start in range(0, len(wanted), 500):

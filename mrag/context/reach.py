@@ -9,7 +9,8 @@ import pyoxigraph as ox
 
 from mrag.context.asked import AskedProperties
 from mrag.context.display import Display
-from mrag.context.neighbours import Direction, Statement, prefetch, read, read_of
+from mrag.context.neighbours import Direction, Statement, read, read_axioms, read_of
+from mrag.context.reading import labels
 from mrag.context.render import CutList
 from mrag.context.settings import ContextSettings
 from mrag.context.weights import ReachedTriple
@@ -77,7 +78,6 @@ class Reach:
 
     def gather(self, seeds: Sequence[str]) -> None:
         """Take in what stands around the hits, best first."""
-        self._fetch(seeds, self.settings.directions)
         for at, iri in enumerate(seeds):
             self._neighbours(iri, at, 1, (iri,), self.settings.directions)
             self._through_relations(iri, at)
@@ -99,17 +99,12 @@ class Reach:
         symbols = sorted(
             (s for s in counts if not s.startswith((RDF, RDFS, OWL))), key=lambda s: (-counts[s], s)
         )
-        self._fetch(symbols, ("out",))
+        scan, share = self.settings.scan, self.settings.per_predicate
         for symbol in symbols:
-            for statement in sorted(
-                read(
-                    self.kg, symbol, "out", scan=self.settings.scan, share=self.settings.per_predicate
-                ).statements,
-                key=lambda x: (x[1], str(x[2])),
-            ):
+            axioms = read_axioms(self.kg, symbol, by_axiom, scan=scan, share=share)
+            for statement in sorted(axioms, key=lambda x: (x[1], str(x[2]))):
                 key = statement[0], statement[1], str(statement[2])
-                wanted = statement[1] in by_axiom and not self._unwanted(statement, "out")
-                if wanted and key not in self.found and key not in found:
+                if not self._unwanted(statement, "out") and key not in self.found and key not in found:
                     found[key] = ReachedTriple(statement, -1, 0, "out", 0, ())
                     by_axiom[statement[1]].append(found[key])
         # One of each kind in turn, so that forty domains do not hide the one disjointness.
@@ -117,16 +112,6 @@ class Reach:
         while any(by_axiom.values()):
             ordered.extend(group.pop(0) for group in by_axiom.values() if group)
         return ordered
-
-    def _fetch(self, entities: Sequence[str], directions: Sequence[Direction]) -> None:
-        for direction in directions:
-            prefetch(
-                self.kg,
-                entities,
-                direction,
-                scan=self.settings.scan,
-                share=self.settings.per_predicate + 2,
-            )
 
     def _neighbours(
         self, entity: str, seed: int, hop: int, path: tuple[str, ...], directions: Sequence[Direction],
@@ -192,7 +177,7 @@ class Reach:
 
     def _is_named(self, iri: str) -> bool:
         """Return whether a node has an IRI or a name; others are parts of expressions and lists."""
-        return not iri.startswith(SKOLEM) or bool(self.kg.labels([iri])[iri])
+        return not iri.startswith(SKOLEM) or bool(labels(self.kg, [iri])[iri])
 
     def _preferred(self, group: list[Statement]) -> list[Statement]:
         """Keep the texts of the best language only, and order what is kept."""
@@ -227,7 +212,6 @@ class Reach:
                 if candidate.seed == seed and p != _TYPE and end not in known and self._is_named(end):
                     ends[end] = None
             starts.extend((seed, iri, end) for end in list(ends)[: self.settings.fanout])
-        self._fetch([end for _, _, end in starts], self.settings.directions)
         for seed, iri, end in starts:
             self._neighbours(end, seed, 2, (iri, end), self.settings.directions)
 
@@ -261,10 +245,6 @@ class Reach:
                 ways = steps.setdefault((seed, end), {"out": set(), "in": set()})
                 for direction in self.settings.directions:
                     ways[direction] |= on | (back if direction != x.direction else set())
-        for direction in self.settings.directions:
-            ends = [end for (_, end), ways in steps.items() if ways[direction]]
-            scan = self.settings.scan
-            prefetch(self.kg, ends, direction, scan=scan, share=scan)
         for (seed, end), ways in steps.items():
             for direction in self.settings.directions:
                 if only := frozenset(ways[direction]):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rdflib import Literal
 
 from mrag.context.display import Display
+from mrag.context.reading import reader_of
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple
@@ -27,6 +28,8 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
     record = kg.record
     if not record.contexts:
         return [()] * len(triples)
+    if (reader := reader_of(kg)) is not None:
+        return reader.graphs(triples)
     found: defaultdict[int, list[str]] = defaultdict(list)
     query = queries.get("context/graphs-of")
     for start in range(0, len(triples), _BATCH):

@@ -10,6 +10,7 @@ import pyoxigraph as ox
 
 from mrag.context.display import Display
 from mrag.context.neighbours import Direction, Statement, inverses, superclasses, superproperties
+from mrag.context.reading import end_if_lacking
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
 from mrag.text.stopwords import content_words
@@ -62,6 +63,7 @@ def set_priorities(
     profile = kg.profile()
     total = math.log(2 + profile.triples)
     implied = _implied(kg, candidates) if damping else set()
+    end_if_lacking(kg)
     for candidate in candidates:
         s, p, o, _ = candidate.statement
         weight = 0.9

@@ -266,6 +266,13 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         return {e: found[e] for e in requested}
 
     @property
+    def known_labels(self) -> dict[str, str | None]:
+        """Return the labels that have been read of the present triples, to which others may be added."""
+        if len(self._labels) >= _MAX_LABELS:
+            self._labels = {}
+        return self._labels
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """Return the preferred languages, best first; "" is no language."""
         return self._languages

@@ -47,7 +47,8 @@ _NAME: Final = frozenset(
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
 _BATCH = 500
-_Text = tuple[int, str, str]
+LabelText = tuple[int, str, str]
+"""The place of a property among those of labels, a language tag, and a text."""
 
 
 def is_asked(c: str) -> bool:
@@ -182,24 +183,46 @@ def fetch_labels(
         naming: Tiers of label properties, best first, as in `Profile.naming`.
         languages: Preferred language tags, best first.
     """
-    tiers = {p: at for at, tier in reversed([*enumerate(naming)]) for p in tier}
     properties = list(dict.fromkeys(p for tier in naming for p in tier))
     read = _by_edges if store.capabilities.edges else _by_query
-    found = read(store, dataset, entities, properties)
+    return best_labels(entities, read(store, dataset, entities, properties), naming, languages)
 
-    def order(text: _Text) -> tuple[int, int, int, str, str]:
+
+def best_labels(
+    entities: Iterable[str],
+    found: Mapping[str, Sequence[LabelText]],
+    naming: Sequence[Sequence[str]],
+    languages: Sequence[str],
+) -> dict[str, str | None]:
+    """Return the best label of each entity among those that it has, None where it has none.
+
+    Args:
+        entities: IRIs.
+        found: The labels of each entity.
+        naming: Tiers of label properties, as for `fetch_labels`.
+        languages: Preferred language tags, best first.
+
+    Example:
+        >>> best_labels(["urn:a", "urn:b"], {"urn:a": [(0, "fr", "un"), (1, "en", "one")]},
+        ...     [["urn:p:label", "urn:p:name"]], ["en"])
+        {'urn:a': 'one', 'urn:b': None}
+    """
+    tiers = {p: at for at, tier in reversed([*enumerate(naming)]) for p in tier}
+    properties = list(dict.fromkeys(p for tier in naming for p in tier))
+
+    def order(text: LabelText) -> tuple[int, int, int, str, str]:
         at, language, label = text
         return tiers[properties[at]], language_rank(language, languages), at, language, label
 
     labels: dict[str, str | None] = dict.fromkeys(entities)
-    labels.update((e, " ".join(min(texts, key=order)[2].split())) for e, texts in found.items())
+    labels.update((e, " ".join(min(texts, key=order)[2].split())) for e, texts in found.items() if texts)
     return labels
 
 
 def _by_edges(
     store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
-) -> dict[str, list[_Text]]:
-    found: defaultdict[str, list[_Text]] = defaultdict(list)
+) -> dict[str, list[LabelText]]:
+    found: defaultdict[str, list[LabelText]] = defaultdict(list)
     for at, name in enumerate(properties):
         for graph in dataset.default:
             for entity in entities:
@@ -211,8 +234,8 @@ def _by_edges(
 
 def _by_query(
     store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
-) -> dict[str, list[_Text]]:
-    found: defaultdict[str, list[_Text]] = defaultdict(list)
+) -> dict[str, list[LabelText]]:
+    found: defaultdict[str, list[LabelText]] = defaultdict(list)
     query = queries.get("label/labels")
     pairs = [(entity, name) for entity in entities for name in properties]
     for start in range(0, len(pairs), _BATCH):

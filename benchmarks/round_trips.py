@@ -1,0 +1,120 @@
+"""Round trips and seconds that the context of a question costs over a store on a server.
+
+    python benchmarks/round_trips.py                         # the demo graph
+    python benchmarks/round_trips.py --rdf FILE --hops 2
+
+Starts an Oxigraph server (`pip install oxigraph`) on loopback, behind a proxy that counts requests and holds
+each back. Questions are made up as in `context_reach.py`; their hits come from an index beside the server, so
+that only the context is measured. `first` is a question asked of a knowledge graph that was just opened, with
+neither labels nor schema known; `later` are the questions after the first half of them. Each context is
+compared with the one over the embedded store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from common import percentile
+from context_reach import made_up, sample
+
+from mrag.context import Context, ContextSettings, expand
+from mrag.graph.connection import open_store
+from mrag.graph.kg import KnowledgeGraph
+from mrag.index.documents import Definition
+from mrag.index.similarity import SimilarityIndexes
+from mrag.retrieval.rankers import Question, SimilarityRanker
+from mrag.stores.oxigraph import OxigraphStore
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tests.proxy import Proxy, proxy
+from tests.servers import oxigraph_server
+
+ROOT = Path(__file__).parent.parent
+Asked = tuple[str, list[tuple[str, float]]]
+
+
+def questions(kg: KnowledgeGraph, size: int, k: int) -> list[Asked]:
+    """Return questions with their hits."""
+    SimilarityIndexes.of(kg).build("main", definition=Definition(), model="none")
+    ranker = SimilarityRanker(kg, "main", "bm25")
+    texts = [one.text for asked in made_up(kg).values() for one in sample(asked, size)]
+    return [(text, [(h.iri, h.score) for h in ranker.rank(Question(text), k)]) for text in texts]
+
+
+def through(url: str, made: Proxy) -> str:
+    """Return the URL of a store with the proxy in place of its server."""
+    server = url.removeprefix("sparql:").partition("/query")[0]
+    return url.replace(server, made.base)
+
+
+def unplaced(context: Context) -> Context:
+    """Return a context without the names of graphs, which another store numbers anew."""
+    return replace(context, lines=tuple(replace(line, graph="") for line in context.lines))
+
+
+def measure(
+    url: str, made: Proxy, asked: list[Asked], wanted: list[Context], settings: ContextSettings,
+    prefixes: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Print what the contexts cost, without delay and with twenty milliseconds a request."""
+    for delay in (0.0, 0.02):
+        made.delay = delay
+        store, _ = open_store(through(url, made))
+        with KnowledgeGraph(store, prefixes=prefixes) as kg:
+            kg.profile()
+            trips, times, same = [], [], 0
+            for (text, seeds), context in zip(asked, wanted, strict=True):
+                before, began = made.requests, time.perf_counter()
+                found = expand(kg, seeds, settings, question=text)
+                times.append((time.perf_counter() - began) * 1000)
+                trips.append(float(made.requests - before))
+                same += unplaced(found) == unplaced(context)
+        later, half = trips[len(trips) // 2 :], times[len(times) // 2 :]
+        print(
+            f"  {delay * 1000:2.0f} ms: first {trips[0]:.0f} round trips, {times[0]:.0f} ms; later "
+            f"round trips p50 {percentile(later, 50):.0f}, p95 {percentile(later, 95):.0f}, "
+            f"max {max(later):.0f}, ms p50 {percentile(half, 50):.0f}, p95 {percentile(half, 95):.0f}; "
+            f"all p50 {percentile(trips, 50):.0f}, max {max(trips):.0f}; same {same} of {len(asked)}"
+        )
+
+
+def main() -> None:
+    """Measure one or two hops over some graphs."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("--rdf", type=Path, nargs="*", default=[ROOT / "ontology" / "products.ttl"])
+    options.add_argument("--hops", type=int, nargs="*", default=[1, 2])
+    options.add_argument("--sample", type=int, default=50, help="questions of each kind")
+    options.add_argument("-k", type=int, default=10, help="hits")
+    args = options.parse_args()
+    for file in args.rdf:
+        # The embedded store in memory reads a hub in the order that a server is asked for.
+        with KnowledgeGraph(OxigraphStore()) as embedded, tempfile.TemporaryDirectory() as folder:
+            embedded.load([file])
+            asked = questions(embedded, args.sample, args.k)
+            with (
+                oxigraph_server(Path(folder), seconds=60) as url,
+                proxy(url.removeprefix("sparql:").partition("/query")[0]) as made,
+            ):
+                store, _ = open_store(url)
+                with KnowledgeGraph(store) as kg:
+                    # Written out first, so that blank nodes have the same names in both.
+                    data = Path(folder) / "data.nt"
+                    with data.open("wb") as out:
+                        embedded.dump(out)
+                    kg.load([data])
+                    kg.profile()
+                for hops in args.hops:
+                    settings = ContextSettings(hops=hops)
+                    wanted = [expand(embedded, seeds, settings, question=text) for text, seeds in asked]
+                    print(f"{file.name}, {embedded.count()} triples, {len(asked)} questions, {hops} hop(s)")
+                    measure(url, made, asked, wanted, settings, embedded.prefixes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""One query for all that a pass over the neighbourhood lacked, and what its answer says.
+
+The query is a UNION of sub-selects, its arms, each of which says by a number what its rows are. A hub is
+never read whole: each arm of edges has a LIMIT and beside it one that counts the predicates with many.
+Only where the limit was reached, who has how many decides what is asked for next: an entity with few edges
+is then read whole, a hub without its long predicates, and each of those as far as its share goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar, cast
+
+import pyoxigraph as ox
+
+from mrag.context.edges import TEXTS, Direction
+from mrag.rdf.patterns import (
+    Call,
+    Compare,
+    Count,
+    Expression,
+    Filter,
+    Graph,
+    Group,
+    In,
+    Negation,
+    Pattern,
+    Select,
+    SubSelect,
+    TriplePattern,
+    Union,
+    Values,
+    var,
+)
+from mrag.rdf.terms import RDFS, Triple, to_ox
+
+_T = TypeVar("_T")
+_ARM, _E, _P, _X, _G, _N = columns = tuple(map(var, ("arm", "e", "p", "x", "g", "n")))
+_ENTITIES = 60
+"""Entities of one arm."""
+_EDGES = 3000
+"""Most edges that one arm gives where it may meet hubs."""
+_MANY = 32
+"""Edges of one predicate beyond which they are counted."""
+_WHOLE = 300
+"""Counted edges up to which an entity is read whole."""
+_GUESSES = 120
+"""Entities that are read along with their labels, in case that they have none."""
+_VALUES = 450
+"""Rows of a VALUES block, fewer than the five hundred that servers take."""
+_ARMS = 12
+"""Arms of one query; servers plan many for longer than they take to answer them."""
+
+Key = tuple[str, Direction]
+
+
+class Bounds(NamedTuple):
+    """How much of an entity is wanted: all of it up to `scan` edges, else `share` of each predicate."""
+
+    scan: int
+    share: int
+
+
+@dataclass
+class Hub:
+    """An entity with many edges.
+
+    Attributes:
+        bounds: How much of it is wanted.
+        long: Predicates that are read as far as their share goes.
+    """
+
+    bounds: Bounds
+    long: tuple[str, ...]
+
+
+@dataclass
+class Wanted:
+    """What a pass lacked.
+
+    Attributes:
+        edges: Entities and directions to be read.
+        whole: Those of which it is known that they have few edges.
+        hubs: Those of which it is known that they have many.
+        guesses: Entities whose triples name them where they turn out to have no label.
+        labels: IRIs of the entities to be named.
+        classes: IRIs of the classes whose superclasses are wanted.
+        triples: Triples of which it is asked which named graphs state them.
+    """
+
+    edges: dict[Key, Bounds] = field(default_factory=dict)
+    whole: dict[Key, None] = field(default_factory=dict)
+    hubs: dict[Key, Hub] = field(default_factory=dict)
+    guesses: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)
+    classes: dict[str, None] = field(default_factory=dict)
+    triples: dict[Triple, None] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.edges or self.whole or self.hubs or self.labels or self.classes or self.triples)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One part of a query.
+
+    Attributes:
+        kind: What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`.
+        select: The part.
+        direction: Of edges.
+        entities: Whose edges.
+        limit: Most rows that it gives.
+        graph: The graph that its edges are in, where it is known.
+    """
+
+    kind: str
+    select: Select
+    direction: Direction = "out"
+    entities: tuple[str, ...] = ()
+    limit: int | None = None
+    graph: str = ""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where edges are read.
+
+    Attributes:
+        graphs: The graphs.
+        named: Whether they can be reached by their names, which tell a triple's graph then.
+        among: Whether other graphs can be, too.
+    """
+
+    graphs: tuple[str, ...]
+    named: bool
+    among: bool = False
+
+    def pattern(self, triple: TriplePattern) -> tuple[Pattern, ...]:
+        """Return a triple pattern in these graphs."""
+        if not self.named:
+            return (triple,)
+        found: tuple[Pattern, ...] = (Graph(_G, triple),)
+        return (*found, Filter(In(_G, tuple(map(_node, self.graphs))))) if self.among else found
+
+
+def edge_arms(wanted: Wanted, places: Places) -> Iterator[Arm]:
+    """Yield the arms that read edges."""
+    directions: tuple[Direction, ...] = ("out", "in")
+    for direction in directions:
+        for some in _batches([e for e, d in wanted.edges if d == direction], _ENTITIES):
+            where = (_rows(_E, some), *places.pattern(_triple(direction)))
+            yield Arm("edges", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
+            group = (_E, _P, _G) if places.named else (_E, _P)
+            counted = (*group, (Count(), _N))
+            many = Compare(Count(), ">", ox.Literal(_MANY))
+            yield Arm("many", Select(counted, Group(where), group_by=group, having=many), direction)
+        whole = [e for e, d in wanted.whole if d == direction]
+        if direction == "out" and len(wanted.guesses) <= _GUESSES:
+            guessed = [e for e in wanted.guesses if (e, direction) not in wanted.edges]
+            for some in _batches(guessed, _ENTITIES):
+                where = (_rows(_E, some), *places.pattern(_triple(direction)))
+                yield Arm("guess", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
+        for some in _batches(whole, _ENTITIES):
+            where = (_rows(_E, some), *places.pattern(_triple(direction)))
+            yield Arm("edges", _select(where), direction, tuple(some))
+    for (entity, direction), hub in wanted.hubs.items():
+        yield from _hub_arms(entity, direction, hub, places)
+
+
+def _hub_arms(entity: str, direction: Direction, hub: Hub, places: Places) -> Iterator[Arm]:
+    start = _rows(_E, [entity])
+    where = (start, *places.pattern(_triple(direction)))
+    if hub.long:
+        where = (*where, Filter(Negation(In(_P, tuple(map(_node, hub.long))))))
+    yield Arm("edges", _select(where), direction, (entity,))
+    limit = TEXTS + hub.bounds.share + 1
+    text, language = Call("str", (_X,)), Call("lang", (_X,))
+    keys: tuple[Expression, ...] = (_X,) if direction == "in" else (text, language, _X)
+    for predicate in hub.long:
+        pair = Values((_E, _P), ((_node(entity), _node(predicate)),))
+        for graph in places.graphs:
+            triple = _triple(direction)
+            inner: Pattern = Graph(_node(graph), triple) if places.named else triple
+            first = _select((pair, inner), limit=limit, order_by=keys, graph=False)
+            yield Arm("long", first, direction, (entity,), limit, graph)
+
+
+def label_arms(labels: Sequence[str], properties: Sequence[str]) -> Iterator[Arm]:
+    """Yield the arms that read labels."""
+    for some in _batches([(e, p) for e in labels for p in properties], _VALUES):
+        pairs = Values((_E, _P), tuple((_node(e), _node(p)) for e, p in some))
+        where = (pairs, TriplePattern(_E, _P, _X), Filter(Call("isLiteral", (_X,))))
+        yield Arm("label", _select(where, graph=False))
+
+
+def class_arms(classes: Sequence[str]) -> Iterator[Arm]:
+    """Yield the arms that read superclasses."""
+    for some in _batches(classes, _VALUES):
+        triple = TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
+        yield Arm("super", Select((_E, _X), Group((_rows(_E, some), triple, Filter(Call("isIRI", (_X,)))))))
+
+
+def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: bool) -> Iterator[Arm]:
+    """Yield the arms that read which named graphs state triples."""
+    for some in _batches(list(enumerate(triples)), _VALUES):
+        rows = tuple((ox.Literal(at), *map(to_ox, triple)) for at, triple in some)
+        given = Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
+        where: tuple[Pattern, ...] = (given, Graph(_G, TriplePattern(_E, _P, _X)))
+        if among:
+            where = (*where, Filter(In(_G, tuple(map(_node, contexts)))))
+        yield Arm("graph", Select((_N, _G), Group(where)))
+
+
+def packed(arms: Sequence[Arm]) -> Iterator[tuple[Select, Sequence[Arm]]]:
+    """Yield queries that together have all arms, each with its own."""
+    for some in _batches(arms, _ARMS):
+        parts = []
+        for number, arm in enumerate(some):
+            marked = ((ox.Literal(number), _ARM), *arm.select.variables)
+            plain = arm.select
+            parts.append(SubSelect(Select(
+                marked, plain.where, group_by=plain.group_by, having=plain.having,
+                order_by=plain.order_by, limit=plain.limit,
+            )))  # fmt: skip
+        yield Select(columns, Union(tuple(parts))), some
+
+
+def long_predicates(counts: dict[tuple[str, str], int], bounds: Bounds) -> tuple[str, ...] | None:
+    """Return the predicates of which a hub gives a share only; None for an entity that is read whole.
+
+    Args:
+        counts: How many edges there are of predicates in graphs, of those with many.
+        bounds: How much is wanted.
+    """
+    if sum(counts.values()) <= max(_WHOLE, bounds.scan):
+        return None
+    return tuple(sorted({p for (p, _), n in counts.items() if n > max(TEXTS, bounds.share)}))
+
+
+def _triple(direction: Direction) -> TriplePattern:
+    return TriplePattern(_E, _P, _X) if direction == "out" else TriplePattern(_X, _P, _E)
+
+
+def _select(
+    where: tuple[Pattern, ...],
+    *,
+    limit: int | None = None,
+    order_by: tuple[Expression, ...] = (),
+    graph: bool = True,
+) -> Select:
+    named = graph and any(isinstance(part, Graph) for part in where)
+    shown = (_E, _P, _X, _G) if named else (_E, _P, _X)
+    return Select(shown, Group(where), limit=limit, order_by=order_by)
+
+
+def _rows(variable: ox.Variable, iris: Sequence[str]) -> Values:
+    return Values((variable,), tuple((_node(one),) for one in iris))
+
+
+def _node(value: str) -> ox.NamedNode:
+    return cast(ox.NamedNode, to_ox(value))
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+__all__ = [
+    "Arm", "Bounds", "Hub", "Key", "Places", "Wanted", "class_arms", "columns", "edge_arms",
+    "graph_arms", "label_arms", "long_predicates", "packed",
+]  # fmt: skip
