@@ -210,7 +210,7 @@ def everything(seeds: Sequence[int], sets: Sequence[str]) -> Iterator[tuple[str,
         if sets and name not in sets:
             continue
         for found in find_problems(shared_data("cel_kbs") / path)[0]:
-            with open_knowledge_base(found.ontology) as kg:
+            with open_knowledge_base(*found.ontologies) as kg:
                 for title, problem in found.problems.items():
                     for at, (train, test) in enumerate(folds(problem, 5, 0)):
                         yield name, kg, f"{title} {at}", Split(train, test)

@@ -250,7 +250,7 @@ def main() -> None:
             problems = {title: p for s in sets for title, p in s.problems.items()}
             if not sets:
                 continue
-            with open_knowledge_base(sets[0].ontology) as kg:
+            with open_knowledge_base(*sets[0].ontologies) as kg:
                 drill = "drill" in options.learners
                 policy = trained(kg, name, folder, options.episodes, options.seed) if drill else None
                 if options.guided and policy is not None:
@@ -263,7 +263,7 @@ def main() -> None:
                     say(told(row))
     if options.ontolearn and "family" in options.sets:
         problems_file = root / SETS["family"]
-        ontology = find_problems(problems_file)[0][0].ontology
+        ontology = find_problems(problems_file)[0][0].ontologies[0]
         for row in theirs(options.ontolearn, ontology, problems_file, options.seconds, options.peers):
             rows.append(row)
             say(told(row))

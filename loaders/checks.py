@@ -204,3 +204,20 @@ class Gunzipped(gzip.GzipFile):
         """Close the file below, too."""
         super().close()
         self._below.close()
+
+
+def check_terms(quad: ox.Quad, tags: set[str]) -> None:
+    """Raise ValueError for an ill-formed IRI that a lenient parser let through; note odd language tags.
+
+    Args:
+        quad: The statement.
+        tags: Receives language tags that RDF does not allow.
+    """
+    for term in (quad.subject, quad.predicate, quad.object):
+        if isinstance(term, ox.NamedNode):
+            ox.NamedNode(term.value)
+        elif isinstance(term, ox.Literal) and term.language and term.language not in tags:
+            try:
+                ox.Literal("", language=term.language)
+            except ValueError:
+                tags.add(term.language)

@@ -1,5 +1,7 @@
 """RDF files to triples: Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, plain or gzipped.
 
+Ontologies in other notations are read as the N-Triples that `mrag.loaders.ontologies` makes of them.
+
 Blank nodes become IRIs while loading, because no SPARQL store lets a later query name a blank node
 that an earlier one returned. Their IRIs come from the file's content and the order of first
 occurrence, so that loading a file twice adds nothing (RDF 1.1 Concepts, section 3.5).
@@ -21,28 +23,31 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders._encoding import recoded
-from mrag.loaders.checks import Checked, Counting, Gunzipped, LeftOutFile, LoadNotes, RejectedLine, too_long
+from mrag.loaders.checks import (
+    Checked,
+    Counting,
+    Gunzipped,
+    LeftOutFile,
+    LoadNotes,
+    RejectedLine,
+    check_terms,
+    too_long,
+)  # fmt: skip
+from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import SKOLEM
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are (None when not known)."""
 
 _FORMATS: dict[str, ox.RdfFormat] = {
-    "ttl": ox.RdfFormat.TURTLE,
-    "turtle": ox.RdfFormat.TURTLE,
-    "nt": ox.RdfFormat.N_TRIPLES,
-    "ntriples": ox.RdfFormat.N_TRIPLES,
-    "nq": ox.RdfFormat.N_QUADS,
-    "nquads": ox.RdfFormat.N_QUADS,
-    "trig": ox.RdfFormat.TRIG,
-    "rdf": ox.RdfFormat.RDF_XML,
-    "owl": ox.RdfFormat.RDF_XML,
-    "xml": ox.RdfFormat.RDF_XML,
-    "jsonld": ox.RdfFormat.JSON_LD,
-    "json-ld": ox.RdfFormat.JSON_LD,
-    "json": ox.RdfFormat.JSON_LD,
-    "n3": ox.RdfFormat.N3,
-}
+    "ttl": ox.RdfFormat.TURTLE, "turtle": ox.RdfFormat.TURTLE,
+    "nt": ox.RdfFormat.N_TRIPLES, "ntriples": ox.RdfFormat.N_TRIPLES,
+    "nq": ox.RdfFormat.N_QUADS, "nquads": ox.RdfFormat.N_QUADS,
+    "trig": ox.RdfFormat.TRIG, "n3": ox.RdfFormat.N3,
+    "rdf": ox.RdfFormat.RDF_XML, "owl": ox.RdfFormat.RDF_XML, "xml": ox.RdfFormat.RDF_XML,
+    "jsonld": ox.RdfFormat.JSON_LD, "json-ld": ox.RdfFormat.JSON_LD, "json": ox.RdfFormat.JSON_LD,
+}  # fmt: skip
+_ENDINGS = {*_FORMATS, *SYNTAXES}
 _NOT_IN_FOLDERS = {"json", "xml"}
 """Endings too common to be taken for RDF where only a folder was named."""
 _NAMING = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG, ox.RdfFormat.JSON_LD)
@@ -59,16 +64,18 @@ class Source:
         format: Its serialisation.
         gzipped: Whether it is compressed.
         base_iri: What relative IRIs are resolved against.
+        syntax: The notation of an ontology that is converted to that serialisation first; empty for RDF.
     """
 
     path: Path
     format: ox.RdfFormat
     gzipped: bool
     base_iri: str
+    syntax: str = ""
 
     def __reduce__(self) -> tuple[object, ...]:
         # The engine's formats do not go from process to process, their names do.
-        return _again, (self.path, self.format.media_type, self.gzipped, self.base_iri)
+        return _again, (self.path, self.format.media_type, self.gzipped, self.base_iri, self.syntax)
 
     @classmethod
     def of(
@@ -98,14 +105,16 @@ class Source:
         suffixes = [s.lstrip(".").lower() for s in p.suffixes]
         gzipped = bool(suffixes) and suffixes[-1] == "gz"
         key = format.lower().lstrip(".") if format else (suffixes[:-1] if gzipped else suffixes)[-1:]
-        found = _FORMATS.get(key if isinstance(key, str) else "".join(key))
+        name = "".join(key)
+        syntax = syntax_of(p, name, gzipped=gzipped)
+        found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
             raise LoadError(
                 "The RDF format cannot be told from the file name.",
                 file=str(p),
-                hint=f"Name it with format= or --format, one of: {', '.join(sorted(_FORMATS))}.",
+                hint=f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}.",
             )
-        return cls(p, found, gzipped, base_iri or p.resolve().as_uri())
+        return cls(p, found, gzipped, base_iri or p.resolve().as_uri(), syntax)
 
     def size(self) -> int:
         """Return the bytes on disk."""
@@ -113,6 +122,8 @@ class Source:
 
     def open(self, on_read: Callable[[int], None] | None = None) -> IO[bytes]:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
+        if self.syntax:
+            return io.BytesIO(converted(self.path, self.syntax, gzipped=self.gzipped))
         raw = Counting(self.path.open("rb", buffering=0), on_read)
         if self.gzipped:
             return Gunzipped(raw)  # type: ignore[return-value]
@@ -128,7 +139,7 @@ class Source:
             seconds: After which it stops as well.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        packed = self.size() if self.gzipped else None
+        packed = self.size() if self.gzipped and not self.syntax else None
         found = Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
         return found  # type: ignore[return-value]
 
@@ -140,7 +151,7 @@ class Source:
     @property
     def line_based(self) -> bool:
         """Return whether each line is a statement of its own."""
-        return self.format in _LINE_BASED
+        return self.format in _LINE_BASED and not self.syntax
 
     @property
     def declares(self) -> bool:
@@ -196,7 +207,7 @@ class Source:
             tags = notes.tags if notes is not None else set()
             try:
                 for quad in self._parse(on_read, lenient=True):
-                    _check(quad, tags)
+                    check_terms(quad, tags)
                     yield quad
             except (SyntaxError, ValueError):
                 raise self.error(strict) from strict
@@ -238,7 +249,7 @@ class Source:
         Raises:
             LoadError: If the format is not one statement to a line.
         """
-        if self.format not in _LINE_BASED:
+        if not self.line_based:
             raise LoadError(
                 "Only N-Triples and N-Quads can be read past a bad line.",
                 file=str(self.path),
@@ -283,11 +294,9 @@ class Source:
             return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
 
-def _again(path: Path, media: str, gzipped: bool, base_iri: str) -> Source:
-    format = ox.RdfFormat.from_media_type(media)
-    if format is None:
-        raise ValueError(media)
-    return Source(path, format, gzipped, base_iri)
+def _again(path: Path, media: str, gzipped: bool, base_iri: str, syntax: str) -> Source:
+    format = ox.RdfFormat.from_media_type(media) or ox.RdfFormat.N_TRIPLES
+    return Source(path, format, gzipped, base_iri, syntax)
 
 
 def sources(
@@ -317,7 +326,7 @@ def sources(
                     raise
                 left_out.append(LeftOutFile(str(p), error.message))
             continue
-        endings = _FORMATS.keys() - _NOT_IN_FOLDERS
+        endings = _ENDINGS - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
         if not inside:
             raise LoadError(
@@ -330,18 +339,6 @@ def sources(
 def _suffix(path: Path) -> str:
     names = [s.lstrip(".").lower() for s in path.suffixes]
     return "" if not names else names[-2] if names[-1] == "gz" and len(names) > 1 else names[-1]
-
-
-def _check(quad: ox.Quad, tags: set[str]) -> None:
-    """Raise ValueError for an ill-formed IRI that a lenient parser let through; note odd language tags."""
-    for term in (quad.subject, quad.predicate, quad.object):
-        if isinstance(term, ox.NamedNode):
-            ox.NamedNode(term.value)
-        elif isinstance(term, ox.Literal) and term.language and term.language not in tags:
-            try:
-                ox.Literal("", language=term.language)
-            except ValueError:
-                tags.add(term.language)
 
 
 def _reason(error: Exception) -> str:

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
         member_differences,
         remove_concept,
     )
+    from mrag.cel.configurations import LearningConfiguration, read_configuration
     from mrag.cel.drill.learner import Drill, DrillSettings
     from mrag.cel.drill.policy import Policy
     from mrag.cel.drill.problems import ProblemGenerator, ProblemGeneratorSettings
     from mrag.cel.drill.training import PolicyTrainingSettings, train_policy
     from mrag.cel.evaluation.benchmark import BenchmarkResult, BenchmarkSetup, run_benchmark
     from mrag.cel.evaluation.files import ProblemSet, find_problems, open_knowledge_base
-    from mrag.cel.examples import class_problem, sampled_negatives
+    from mrag.cel.examples import class_problem, described_class, sampled_negatives
     from mrag.cel.explain.satisfied import Reason, why_satisfied
     from mrag.cel.explain.why_not import WhyNot, why_not
     from mrag.cel.feedback import Feedback, FeedbackSettings, MarkedConcept, learn_from_marks
@@ -84,15 +85,17 @@ __all__ = [
     "Drill", "DrillSettings", "EvoLearner", "EvoSettings", "Exactly", "ExampleCounts", "Expression",
     "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
+    "LearningConfiguration",
     "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "OneOf", "Only", "Or",
     "Policy", "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
     "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some", "Stopped",
     "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
-    "find_concept",
+    "described_class", "find_concept",
     "find_problems", "from_dl", "from_manchester", "from_owlready", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
     "list_concepts", "member_differences", "normal", "open_knowledge_base", "order_by_summary",
     "polish_sentence", "quality",
+    "read_configuration",
     "read_problems", "refinements", "remove_concept", "rerank_by_concept", "run_benchmark",
     "sampled_negatives", "sentence",
     "summarise", "to_dl", "to_manchester", "to_ontology", "to_owlready", "to_turtle", "train_policy",
@@ -117,7 +120,8 @@ __getattr__, __dir__ = lazy(
         "explain.why_not": "WhyNot why_not",
         "feedback": "Feedback FeedbackSettings MarkedConcept learn_from_marks",
         "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
-        "examples": "class_problem sampled_negatives",
+        "configurations": "LearningConfiguration read_configuration",
+        "examples": "class_problem described_class sampled_negatives",
         "learners.celoe": "Celoe CeloeSettings",
         "learners.evolearner": "EvoLearner EvoSettings",
         "learners.m_of_n": "MOfN MOfNSettings",

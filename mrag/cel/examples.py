@@ -12,6 +12,7 @@ from mrag.cel.syntax.expressions import Named, Top
 from mrag.errors import LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
+from mrag.rdf.namespaces import OWL
 
 _FEWEST = 20
 """So many negative examples are drawn at least, where there are as many individuals."""
@@ -89,6 +90,34 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
     chance = random.Random(seed)  # nosec B311 # no secret is drawn
     drawn = (chance.sample(some, min(len(some), most)) for some in (members, others))
     return LearningProblem(*drawn, ignored=_alike(kg, name))
+
+
+def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
+    """Return the problem of describing a class: its members against all others of its superclasses.
+
+    Args:
+        kg: The knowledge graph.
+        name: IRI of the class.
+
+    Raises:
+        LearningProblemError: If the class has no members, or its superclasses have no others.
+
+    Source:
+        The class learning problem of DL-Learner.
+    """
+    members = {*instances(kg, Named(name))}
+    if not members:
+        raise LearningProblemError(
+            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
+        )
+    alike = _alike(kg, name)
+    others = {*instances(kg, Top())} - members
+    for below, above in hierarchy(kg)[0]:
+        if below == name and above not in alike and above != OWL + "Thing":
+            others &= {*instances(kg, Named(above))}
+    if not others:
+        raise LearningProblemError("Its superclasses have no other members than this class.", term=name)
+    return LearningProblem(members, others, ignored=alike)
 
 
 def _alike(kg: KnowledgeGraph, name: str) -> list[str]:

@@ -1,31 +1,28 @@
 """Learning problems in the files they are published in.
 
 Read are the JSON of Ontolearn (`problems` with `positive_examples` and `negative_examples`), the
-configurations of DL-Learner (`lp.positiveExamples = {"kb:a", …}`), and folders of SML-Bench with a `pos.txt`
+configurations of DL-Learner (`mrag.cel.configurations`), and folders of SML-Bench with a `pos.txt`
 and a `neg.txt` of IRIs.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
+from mrag.cel.configurations import read_configuration
 from mrag.cel.problem import LearningProblem
 from mrag.errors import LearningProblemError, LoadError
-
-_PREFIX = re.compile(r'\(\s*"([^"]*)"\s*,\s*"([^"]*)"\s*\)')
-_PREFIXES = re.compile(r"^\s*prefixes\s*=\s*\[(.*?)\]", re.MULTILINE | re.DOTALL)
-_EXAMPLES = re.compile(r"^\s*\w+\.(positive|negative)Examples\s*=\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
-_QUOTED = re.compile(r'"([^"]*)"')
-_COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.MULTILINE | re.DOTALL)
+from mrag.graph.kg import KnowledgeGraph
 
 
-def read_problems(path: str | Path) -> dict[str, LearningProblem]:
+def read_problems(path: str | Path, kg: KnowledgeGraph | None = None) -> dict[str, LearningProblem]:
     """Read the learning problems of a file or folder.
 
     Args:
         path: A `.json` or `.conf` file, or a folder with `pos.txt` and `neg.txt`, or of such folders.
+        kg: The knowledge base; configurations need it for a problem with positive examples only, or of
+            describing a class.
 
     Returns:
         The problems by name, in the order of the file. Problems of a JSON file that have no positive or no
@@ -33,7 +30,7 @@ def read_problems(path: str | Path) -> dict[str, LearningProblem]:
 
     Raises:
         LoadError: If the file is missing or not in one of these formats.
-        LearningProblemError: If the examples overlap.
+        LearningProblemError: If the examples overlap, or the knowledge base is needed and not given.
     """
     path = Path(path)
     if path.is_dir():
@@ -41,8 +38,9 @@ def read_problems(path: str | Path) -> dict[str, LearningProblem]:
         if not folders:
             raise LoadError("No pos.txt is in this folder or one below.", file=str(path))
         return {f.name: LearningProblem(_lines(f / "pos.txt"), _lines(f / "neg.txt")) for f in folders}
-    text = _text(path)
-    return _from_json(path, text) if path.suffix == ".json" else {path.stem: _from_conf(path, text)}
+    if path.suffix == ".json":
+        return _from_json(path, _text(path))
+    return _from_conf(path, kg)
 
 
 def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
@@ -59,22 +57,11 @@ def _from_json(path: Path, text: str) -> dict[str, LearningProblem]:
     return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
 
 
-def _from_conf(path: Path, text: str) -> LearningProblem:
-    text = _COMMENT.sub("", text)
-    prefixes: dict[str, str] = {}
-    for block in _PREFIXES.findall(text):
-        prefixes.update(_PREFIX.findall(block))
-    found: dict[str, list[str]] = {"positive": [], "negative": []}
-    for kind, block in _EXAMPLES.findall(text):
-        for name in _QUOTED.findall(block):
-            prefix, colon, local = name.partition(":")
-            found[kind].append(prefixes[prefix] + local if colon and prefix in prefixes else name)
-    if not any(found.values()):
-        raise LoadError("No examples are in this configuration.", file=str(path))
+def _from_conf(path: Path, kg: KnowledgeGraph | None) -> dict[str, LearningProblem]:
     try:
-        return LearningProblem(found["positive"], found["negative"])
+        return {name: given.resolved(kg) for name, given in read_configuration(path).problems.items()}
     except LearningProblemError as error:
-        raise LearningProblemError(error.message, term=str(path), hint=error.hint) from error
+        raise LearningProblemError(error.message, term=error.term or str(path), hint=error.hint) from error
 
 
 def _lines(path: Path) -> list[str]:

@@ -202,13 +202,13 @@ def test_a_benchmark_from_the_command_line(home: Path) -> None:
         "negative_examples": [f"{E}photo{n}" for n in range(5, 9)],
     }
     (base / "problems.json").write_text(json.dumps({"problems": {"jackets": problem}}), encoding="utf-8")
-    (base / "old.conf").write_text('ks.fileName = "old.kb"\n', encoding="utf-8")
+    (base / "old.conf").write_text('import("old.xyz");\n+a -b\n', encoding="utf-8")
     args = ("benchmark", "photos", "--data", "bases", "--results", "done.jsonl", "--folds", "2")
     first = learn(home, *args, "--learner", "search,tdl")
     assert "Photos/problems jackets [search]: F1 1.000 accuracy 1.000 length 3" in first.stdout
     assert "held out (2 folds) F1 1.000 ± 0.000" in first.stdout
     assert "search: 1 problems, 1 solved" in first.stdout
-    assert ".kb format are not read" in first.stderr
+    assert ".xyz format are not read" in first.stderr
     assert len((home / "done.jsonl").read_text(encoding="utf-8").splitlines()) == 2
     again = learn(home, *args, "--learner", "search,tdl")
     assert again.stdout == first.stdout, "results are taken from the file"

@@ -132,7 +132,7 @@ def run_benchmark(
                     if outcome is None:
                         if kg is None and not fault:
                             try:
-                                kg = open_knowledge_base(problem_set.ontology)
+                                kg = open_knowledge_base(*problem_set.ontologies)
                             except MragError as error:
                                 fault = str(error)
                         outcome = _one(kg, fault, problem_set.name, name, problem, setup)
@@ -251,7 +251,8 @@ def _key(problem_set: ProblemSet, name: str, problem: LearningProblem, setup: Be
     digest = hashlib.blake2b(digest_size=12)
     for part in (problem_set.name, name, *problem.positives, "|", *problem.negatives):
         digest.update(part.encode() + b"\0")
-    digest.update(problem_set.ontology.read_bytes())
+    for ontology in problem_set.ontologies:
+        digest.update(ontology.read_bytes())
     given = {name: value for name, value in asdict(setup).items() if value is not None}
     digest.update(json.dumps(given, sort_keys=True).encode())
     return digest.hexdigest()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mrag.cel.configurations import read_configuration
 from mrag.cel.problem import LearningProblem
 from mrag.cel.problem_files import read_problems
 from mrag.errors import LoadError, MragError
@@ -15,8 +16,7 @@ from mrag.reasoning.run import reason
 from mrag.storage.scratch import Scratch
 from mrag.stores.oxigraph import OxigraphStore
 
-_ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt")
-_SOURCE = re.compile(r'^\s*\w+\.fileName\s*=\s*"([^"]+)"', re.MULTILINE)
+_ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb", ".ofn", ".fss", ".owx")
 _ROOT = re.compile(
     rb"\A\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|\s+)*<([\w:]+)", re.DOTALL
 )
@@ -28,13 +28,15 @@ class ProblemSet:
 
     Attributes:
         name: Folder and file of the problems.
-        ontology: The knowledge base's file.
+        ontologies: The knowledge base's files.
         problems: The problems by name.
+        ignored: Settings of a configuration that say nothing here, by component or name.
     """
 
     name: str
-    ontology: Path
+    ontologies: tuple[Path, ...]
     problems: Mapping[str, LearningProblem]
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,50 +77,56 @@ def find_problems(path: str | Path, folder: str | Path = ".") -> tuple[list[Prob
     unread: list[UnreadFile] = []
     for file in files:
         try:
-            ontology = _ontology(file)
-            problems = read_problems(file)
-            if not problems:
-                raise LoadError("No problem has both positive and negative examples.")
-            sets.append(ProblemSet(_title(file), ontology, problems))
+            sets.append(_configured(file) if file.suffix == ".conf" else _listed(file))
         except MragError as error:
             unread.append(UnreadFile(file, error.message))
     return sets, unread
 
 
-def open_knowledge_base(path: Path) -> KnowledgeGraph:
-    """Load a knowledge base into memory and reason over it; contradictions in it are let be.
+def open_knowledge_base(*paths: Path) -> KnowledgeGraph:
+    """Load the files of a knowledge base into memory and reason over it; contradictions in it are let be.
 
     Args:
-        path: RDF/XML, Turtle or N-Triples. RDF/XML that only a full XML parser understands (other encodings
-            than UTF-8, entities in single quotes) is read by rdflib's.
+        *paths: RDF/XML, Turtle or N-Triples, OWL/XML or functional syntax, knowledge bases of DL-Learner,
+            and configurations of it that have statements of their own. RDF/XML that only a full XML parser
+            understands (other encodings than UTF-8, entities in single quotes) is read by rdflib's.
 
     Raises:
-        LoadError: If it cannot be read; OWL/XML and functional syntax are not.
+        LoadError: If one cannot be read, such as OWL/XML where the extra `owl` is not installed.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise LoadError("This file cannot be read.", file=str(path)) from error
-    root = _ROOT.match(content)
-    if (root and root[1].rpartition(b":")[2] == b"Ontology") or content.lstrip()[:7] == b"Prefix(":
-        raise LoadError(
-            "OWL/XML and functional syntax are not read.",
-            file=str(path),
-            hint="Save it as RDF/XML or Turtle, in Protégé for example.",
-        )
     kg = KnowledgeGraph(OxigraphStore())
     try:
-        try:
-            kg.load([path])
-        except LoadError:
-            if not root or root[1].rpartition(b":")[2] != b"RDF":
-                raise
-            _load_by_rdflib(kg, path)
+        for path in paths:
+            _load(kg, path)
         reason(kg, on_inconsistency="report")
     except BaseException:
         kg.close()
         raise
     return kg
+
+
+def _load(kg: KnowledgeGraph, path: Path) -> None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error
+    if path.suffix == ".conf":
+        _load_statements(kg, read_configuration(path).statements)
+        return
+    root = _ROOT.match(content)
+    try:
+        kg.load([path])
+    except LoadError:
+        if not root or root[1].rpartition(b":")[2] != b"RDF":
+            raise
+        _load_by_rdflib(kg, path)
+
+
+def _load_statements(kg: KnowledgeGraph, ntriples: bytes) -> None:
+    with Scratch("ontology") as made:
+        file = made / "statements.nt"
+        file.write_bytes(ntriples)
+        kg.load([file])
 
 
 def _load_by_rdflib(kg: KnowledgeGraph, path: Path) -> None:
@@ -130,10 +138,7 @@ def _load_by_rdflib(kg: KnowledgeGraph, path: Path) -> None:
         graph = Graph().parse(path, format="xml")
     except (SAXException, ValueError, LookupError) as error:
         raise LoadError(f"Not valid RDF/XML: {error}.", file=str(path)) from error
-    with Scratch("ontology") as made:
-        again = made / "again.nt"
-        graph.serialize(again, format="nt", encoding="utf-8")
-        kg.load([again])
+    _load_statements(kg, graph.serialize(format="nt", encoding="utf-8"))
 
 
 def _named(name: str, folder: Path) -> list[Path]:
@@ -154,20 +159,29 @@ def _title(file: Path) -> str:
     return f"{file.resolve().parent.name}/{file.stem}"
 
 
-def _ontology(file: Path) -> Path:
-    if file.is_dir():
-        return _only([p for p in (file.parent / "data").glob("*") if p.suffix in _ONTOLOGIES])
-    if file.suffix == ".conf":
-        named = _SOURCE.search(file.read_text(encoding="utf-8", errors="replace"))
-        if named is None:
-            raise LoadError("It names no knowledge base.")
-        path = file.parent / named[1]
-        if path.suffix not in _ONTOLOGIES:
-            raise LoadError(f"Knowledge bases in {path.suffix or 'this'} format are not read ({path.name}).")
-        if not path.is_file():
-            raise LoadError(f"Its knowledge base {path.name} is not there.")
-        return path
-    return _only([p for p in file.parent.glob("*") if p.suffix in _ONTOLOGIES])
+def _listed(file: Path) -> ProblemSet:
+    folder = file.parent / "data" if file.is_dir() else file.parent
+    ontology = _only([p for p in folder.glob("*") if p.suffix in _ONTOLOGIES])
+    problems = read_problems(file)
+    if not problems:
+        raise LoadError("No problem has both positive and negative examples.")
+    return ProblemSet(_title(file), (ontology,), problems)
+
+
+def _configured(file: Path) -> ProblemSet:
+    found = read_configuration(file)
+    if not found.sources:
+        raise LoadError("It names no knowledge base.")
+    for source in found.sources:
+        if source.suffix not in (*_ONTOLOGIES, ".conf"):
+            kind = source.suffix or "this"
+            raise LoadError(f"Knowledge bases in {kind} format are not read ({source.name}).")
+        if not source.is_file():
+            raise LoadError(f"Its knowledge base {source.name} is not there.")
+    if any(p.only or p.defined for p in found.problems.values()):
+        with open_knowledge_base(*found.sources) as kg:
+            return ProblemSet(_title(file), found.sources, read_problems(file, kg), found.ignored)
+    return ProblemSet(_title(file), found.sources, read_problems(file), found.ignored)
 
 
 def _only(found: list[Path]) -> Path:

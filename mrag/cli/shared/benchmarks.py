@@ -44,6 +44,9 @@ def run_benchmark(
     sets, unread = find_problems(path, folder)
     for file in unread:
         say(f"Not read: {file.path}: {file.reason}", style="yellow")
+    for problem_set in sets:
+        if problem_set.ignored:
+            say(f"{problem_set.name}: not used here: {', '.join(problem_set.ignored)}.", style="dim")
     if not sets:
         raise LoadError("No learning problem could be read.", file=path)
     setups = [

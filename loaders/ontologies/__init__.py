@@ -1,0 +1,1 @@
+"""Ontologies in notations that are not RDF, turned into triples."""

@@ -1,0 +1,341 @@
+"""Learning problems as DL-Learner configures them, in all forms that its versions had.
+
+The newest has components (`lp.positiveExamples = { "ex:a" }`), the older one examples with signs (`+"ex:a"`)
+and `import("family.owl");`, and the oldest the statements of the knowledge base as well, with the class that
+each example is one of (`+father(markus).`).
+
+Source:
+    The grammars `conf.jj` of DL-Learner 1.5, and those of its builds before 1.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from mrag.cel.examples import described_class
+from mrag.cel.problem import LearningProblem
+from mrag.cel.semantics.counting import instances
+from mrag.cel.syntax.expressions import Top
+from mrag.errors import LearningProblemError, LoadError
+from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
+from mrag.loaders.ontologies.tokens import Token, Tokens
+
+__all__ = ["ConfiguredProblem", "LearningConfiguration", "read_configuration"]
+
+_EXAMPLES: Final = ("positiveExamples", "negativeExamples", "classToDescribe")
+_HARMLESS: Final = frozenset(
+    "type reasoner accuracyMethod accuracy noise noisePercentage useApproximations useMultiInstanceChecks"
+    " approxDelta betaSC betaEq equivalence checkConsistency useInstanceChecks maxExecutionTimeInSeconds"
+    " percentPerLengthUnit operator".split()
+)
+"""What a learning problem may say besides its examples: how DL-Learner measures and reasons."""
+_PROBLEMS: Final = {
+    **dict.fromkeys(("posneg", "posnegstandard", "posneglpstandard", "posnegstrict", "posneglpstrict"), ""),
+    **dict.fromkeys(("posonly", "posonlylp", "positiveonlylearningproblem"), "only"),
+    **dict.fromkeys(("clp", "classlearningproblem", "classlearning"), "class"),
+}
+_SOURCES: Final = frozenset(("owlfile", "kbfile", "owl", "kb", "nt"))
+_PLACES: Final = ("fileName", "filename", "url")
+
+
+@dataclass(frozen=True)
+class ConfiguredProblem:
+    """Examples as a configuration has them.
+
+    Attributes:
+        positives: IRIs of positive examples.
+        negatives: IRIs of negative examples.
+        defined: IRI of a class to describe, whose members are the positive examples.
+        only: Whether all other individuals are negative examples.
+    """
+
+    positives: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    defined: str | None = None
+    only: bool = False
+
+    def resolved(self, kg: KnowledgeGraph | None = None) -> LearningProblem:
+        """Return the learning problem.
+
+        Args:
+            kg: The knowledge base, where examples are taken from it.
+
+        Raises:
+            LearningProblemError: If it is needed and not given, or the examples make no learning problem.
+        """
+        if self.defined is None and not self.only:
+            return LearningProblem(self.positives, self.negatives)
+        if kg is None:
+            raise LearningProblemError(
+                "This problem takes examples from its knowledge base.",
+                term=self.defined,
+                hint="Give the graph as well, or use find_problems.",
+            )
+        if self.defined is not None:
+            return described_class(kg, self.defined)
+        return LearningProblem(self.positives, {*instances(kg, Top())} - {*self.positives})
+
+
+@dataclass(frozen=True)
+class LearningConfiguration:
+    """A configuration of DL-Learner.
+
+    Attributes:
+        file: The configuration.
+        sources: Files of its knowledge bases; the configuration itself where it has statements.
+        statements: Its own statements as N-Triples.
+        problems: Its problems by name.
+        ignored: Components and options that say nothing here, such as those of an algorithm.
+    """
+
+    file: Path
+    sources: tuple[Path, ...]
+    statements: bytes
+    problems: Mapping[str, ConfiguredProblem]
+    ignored: tuple[str, ...]
+
+
+def read_configuration(path: str | Path) -> LearningConfiguration:
+    """Read a `.conf` file of DL-Learner.
+
+    Args:
+        path: The file.
+
+    Raises:
+        LoadError: If it cannot be read, at the first thing that is not of its grammar or not supported, with
+            its line, or if it has no examples.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "a.conf"
+        ...     _ = file.write_text('import("father.owl");\\n+stefan\\n-"http://example.com/anna"')
+        ...     found = read_configuration(file)
+        >>> found.sources[0].name, found.problems["a"].positives
+        ('father.owl', ('http://localhost/foo#stefan',))
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadError("This file cannot be read.", file=str(path)) from error
+    return _Reader(path, Tokens(text, str(path))).read()
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """An option of a component, or of none, with the words of its value."""
+
+    component: str
+    name: str
+    words: tuple[Token, ...]
+    line: int
+
+    @property
+    def text(self) -> str:
+        return self.words[0].text if self.words else ""
+
+
+@dataclass
+class _Reader:
+    path: Path
+    tokens: Tokens
+    settings: list[_Setting] = field(default_factory=list)
+    imports: list[tuple[Token, ...]] = field(default_factory=list)
+    signed: list[tuple[str, str, Token]] = field(default_factory=list)
+    stated: bool = False
+
+    def read(self) -> LearningConfiguration:
+        base = KnowledgeBase(self.tokens)
+        while self.tokens.peek().kind != "end":
+            self._statement(base)
+        problems = self._problems()
+        if not problems:
+            raise LoadError("No examples are in this configuration.", file=str(self.path))
+        sources = [*map(self._imported, self.imports), *self._components()]
+        if self.stated:
+            sources.append(self.path)
+        return LearningConfiguration(
+            self.path, tuple(dict.fromkeys(sources)), base.ntriples(), problems, self._ignored()
+        )
+
+    # -- grammar -----------------------------------------------------------------------------------
+
+    def _statement(self, base: KnowledgeBase) -> None:
+        tokens = self.tokens
+        if tokens.sees("+", "-"):
+            self._example()
+        elif tokens.peek().kind == "name" and tokens.sees("(", ahead=1) and tokens.peek(2).kind == "string":
+            self._call()
+        elif self._is_setting():
+            self.settings.append(self._setting())
+        else:
+            base.statement()
+            self.stated = True
+
+    def _is_setting(self) -> bool:
+        """Return whether an option comes, and not an equivalence of concepts."""
+        tokens = self.tokens
+        if tokens.peek().kind != "name":
+            return False
+        if tokens.sees(".", ahead=1) and tokens.sees("=", ahead=3):
+            return True
+        value = tokens.peek(2)
+        if not tokens.sees("=", ahead=1) or tokens.sees("(", ">=", "<=", ahead=2):
+            return False
+        followed = value.kind in ("name", "string") and not tokens.sees("-", ahead=2)
+        if value.kind == "name" and value.text.isupper():
+            return False
+        return not (followed and tokens.sees(".", "AND", "OR", ahead=3))
+
+    def _setting(self) -> _Setting:
+        tokens = self.tokens
+        first = tokens.take()
+        component, name = "", first.text
+        if tokens.accepts("."):
+            component, name = name, tokens.expect_kind("name", words="the name of an option").text
+        tokens.expect("=")
+        words = self._value()
+        tokens.accepts(";")
+        return _Setting(component, name, words, first.line)
+
+    def _value(self) -> tuple[Token, ...]:
+        tokens = self.tokens
+        if tokens.accepts("-"):
+            return (tokens.take(),) if tokens.peek().kind == "number" else ()
+        for opening, closing in ("{}", "[]"):
+            if tokens.accepts(opening):
+                return tuple(self._items(closing))
+        return (tokens.expect_kind("name", "string", "number", words="a value"),)
+
+    def _items(self, closing: str) -> list[Token]:
+        tokens, found = self.tokens, list[Token]()
+        while not tokens.accepts(closing):
+            if tokens.accepts("("):
+                found += self._items(")")
+            else:
+                found.append(tokens.expect_kind("name", "string", "number", words=f'a value or "{closing}"'))
+            if not tokens.sees(closing):
+                tokens.expect(",")
+        return found
+
+    def _call(self) -> None:
+        tokens, name = self.tokens, self.tokens.take()
+        tokens.expect("(")
+        words = tuple(self._items(")"))
+        tokens.expect(";")
+        if name.text == "import":
+            self.imports.append(words)
+        else:
+            self.settings.append(_Setting("", name.text, words, name.line))
+
+    def _example(self) -> None:
+        tokens = self.tokens
+        sign = tokens.take().text
+        name = tokens.expect_kind("name", "string", words="an example")
+        target = ""
+        if tokens.accepts("("):
+            target = name.text
+            name = tokens.expect_kind("name", "string", words="an example")
+            tokens.expect(")")
+            tokens.expect(".")
+        self.signed.append((target, sign, name))
+
+    # -- what it means -----------------------------------------------------------------------------
+
+    def _refused(self, message: str, line: int, hint: str | None = None) -> LoadError:
+        return LoadError(message, file=str(self.path), line=line, hint=hint)
+
+    def _named(self, words: Sequence[Token]) -> tuple[str, ...]:
+        prefixes: dict[str, str] = {}
+        base = NAMESPACE
+        for setting in self.settings:
+            if setting.component == "" and setting.name == "prefixes":
+                texts = [word.text for word in setting.words]
+                prefixes.update(zip(texts[::2], texts[1::2], strict=False))
+            elif setting.component == "" and setting.name == "baseURI":
+                base = setting.text
+        return tuple(internal_iri(word.text, prefixes, base) for word in words)
+
+    def _problems(self) -> dict[str, ConfiguredProblem]:
+        components = dict.fromkeys(s.component for s in self.settings if s.name in _EXAMPLES)
+        found = {name or self.path.stem: self._problem(name) for name in components}
+        kinds = [_plain(s.text) for s in self.settings if not s.component and s.name == "problem"]
+        only = any("posonly" in kind for kind in kinds)
+        for target in dict.fromkeys(target for target, _, _ in self.signed):
+            signs = {sign: [t for to, s, t in self.signed if (to, s) == (target, sign)] for sign in "+-"}
+            name = target or self.path.stem
+            found[name] = ConfiguredProblem(self._named(signs["+"]), self._named(signs["-"]), only=only)
+        return found if len(found) != 1 else {self.path.stem: next(iter(found.values()))}
+
+    def _problem(self, component: str) -> ConfiguredProblem:
+        given: dict[str, tuple[Token, ...]] = {}
+        kind = None
+        for setting in (s for s in self.settings if s.component == component):
+            if setting.name in _EXAMPLES:
+                given[setting.name] = given.get(setting.name, ()) + setting.words
+            elif setting.name == "type":
+                kind = _PROBLEMS.get(_plain(setting.text))
+                if kind is None:
+                    raise self._refused(
+                        f"Learning problems of type {setting.text!r} are not supported.",
+                        setting.line,
+                        "There are those with positive and negative examples, with positive ones only"
+                        " (posonlylp), and of a class (clp).",
+                    )
+            elif component and setting.name not in _HARMLESS:
+                raise self._refused(f"{component}.{setting.name} is not supported.", setting.line)
+        positives, negatives, defined = (self._named(given.get(name, ())) for name in _EXAMPLES)
+        if kind == "class" or (kind is None and defined):
+            return ConfiguredProblem(defined=defined[0] if defined else None)
+        return ConfiguredProblem(positives, () if kind == "only" else negatives, only=kind == "only")
+
+    def _components(self) -> list[Path]:
+        """Return the files of the knowledge sources that reasoners name, or of all if none does."""
+        types = {s.component: s for s in self.settings if s.component and s.name == "type"}
+        placed = {s.component for s in self.settings if s.component and s.name in _PLACES}
+        named = [(w.text, s.line) for s in self.settings if s.name == "sources" for w in s.words]
+        if not named:
+            named = [(c, 0) for c in dict.fromkeys(s.component for s in self.settings) if c in placed]
+            named = [(c, 0) for c, _ in named if c not in types or _plain(types[c].text) in _SOURCES]
+        found = []
+        for component, line in dict(reversed(named)).items():
+            given = types.get(component)
+            if given is not None and _plain(given.text) not in _SOURCES:
+                raise self._refused(f"Knowledge sources of type {given.text!r} are not read.", given.line)
+            if component not in placed:
+                raise self._refused(f"{component} names no file of a knowledge base.", line)
+            found.append(self._file(component))
+        return found[::-1]
+
+    def _file(self, component: str) -> Path:
+        own = {s.name: s for s in self.settings if s.component == component}
+        folder = own["baseDir"].text if "baseDir" in own else ""
+        place = next(own[name] for name in _PLACES if name in own)
+        return self._local(folder, place.text, place.line)
+
+    def _imported(self, words: tuple[Token, ...]) -> Path:
+        if len(words) > 1 and _plain(words[1].text) not in _SOURCES:
+            raise self._refused(f"Knowledge sources of type {words[1].text!r} are not read.", words[1].line)
+        return self._local("", words[0].text, words[0].line)
+
+    def _local(self, folder: str, place: str, line: int) -> Path:
+        if re.match(r"(?!file:)[a-z][a-z+]+:", place):
+            raise self._refused("Only files are read, no addresses.", line, "Download it and name the file.")
+        return self.path.parent / folder / re.sub("^file:(//)?", "", place)
+
+    def _ignored(self) -> tuple[str, ...]:
+        """Return components and options, in order, that neither examples nor knowledge bases come from."""
+        used = {s.component for s in self.settings if s.component and s.name in (*_EXAMPLES, *_PLACES)}
+        options = ("prefixes", "baseURI", *_EXAMPLES)
+        names = [s.component or s.name for s in self.settings if s.component or s.name not in options]
+        return tuple(name for name in dict.fromkeys(names) if name not in used)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
