@@ -20,6 +20,7 @@ from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.certainty.weighing import weighed
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
@@ -144,6 +145,8 @@ def _computed(
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
 ) -> Attempt:
+    schema = schema_of(kg)
+    readings = [replace(r, plan=with_subclasses(r.plan, schema)) for r in readings]
     soon = ends
     if readings and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
@@ -237,8 +240,10 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = "") -> Answer:
     """Compute the answer to a question whose plan is known, and why it is."""
     ends = time.monotonic() + _SECONDS
-    result = run(kg, known.plan, schema=schema_of(kg))
-    given = _answer(kg, question, Reading(known.plan, known.shown, 1.0, (), {}), result, (), ends)
+    schema = schema_of(kg)
+    plan = with_subclasses(known.plan, schema)
+    result = run(kg, plan, schema=schema)
+    given = _answer(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
     return replace(given, why=why)
 
 

@@ -211,7 +211,12 @@ class Lexicon:
                     types.setdefault(str(thing), []).append(str(c))
         return {
             span: self._without_own_names(
-                [replace(c, classes=tuple(types.get(c.term, ()))) if c.kind == "entity" else c for c in some]
+                [
+                    replace(c, classes=self.schema.with_superclasses(types.get(c.term, ())))
+                    if c.kind == "entity"
+                    else c
+                    for c in some
+                ]
             )
             for span, some in chosen.items()
         }

@@ -239,7 +239,9 @@ class Builder(PlanConditions):
         graph = self.graph
         if found.kind == "property":
             return found.term in graph.used or found.term in graph.read
-        return any(found.term in node.classes for node in graph.nodes)
+        classes = {str(p.object) for p in graph.patterns if p.predicate == RDF.type}
+        classes |= {str(p.object) for b in graph.without for p in b.patterns if p.predicate == RDF.type}
+        return found.term in classes or any(found.term in node.classes for node in graph.nodes)
 
     def _matters(self, word: Word, named: bool) -> bool:
         if not meaningful(word):

@@ -43,6 +43,7 @@ from mrag.planning.chains.words import computes
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
@@ -344,4 +345,5 @@ class Parser:
             "cut": cost,
         }
         logit = sum(self.weights[name] * value for name, value in features.items())
-        return Reading(draft.plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)
+        plan = with_subclasses(draft.plan, self.schema)
+        return Reading(plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)
