@@ -18,7 +18,7 @@ from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
 from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, positive
-from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.lexical.words import is_empty, is_role, is_title, root
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
@@ -196,6 +196,9 @@ class Lexicon:
                 continue  # a country that the graph does not have is nothing else
             for kind in _KINDS:
                 near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
+                if is_role(token.raw):
+                    # Roles are near to each other in meaning: an editor is no author.
+                    near = (c for c in near if not is_role(c.name.split()[-1]))
                 found.setdefault((at, at + 1), []).extend(
                     replace(c, score=round(c.score * 0.7, 4)) for c in near
                 )

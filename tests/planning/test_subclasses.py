@@ -79,8 +79,8 @@ def test_members_of_subclasses_are_members(
     assert plan_to_json(plan) == computed.plan
     triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o }")]
     told = evaluate(plan, triples)
-    assert (told if isinstance(told, bool) else len(told)) == (
-        rows == ["yes"] if plan.yes_or_no else len(rows)
+    assert (str(told) if plan.yes_or_no else len(list(told))) == (
+        str(rows == ["yes"]) if plan.yes_or_no else len(rows)
     )
     assert bool(attempt.answer.citations) == (rows != ["no"])
 

@@ -1,0 +1,73 @@
+"""Questions whose words are easily taken for something else: other roles, deeds, lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import Attempt, compute
+
+DATA = Path(__file__).parent / "data" / "studio.ttl"
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with mrag.connect("oxigraph:") as found:
+        found.load([DATA])
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """The same graph with one role only."""
+    text = DATA.read_text()
+    path = tmp_path_factory.mktemp("lone") / "studio.ttl"
+    path.write_text("\n".join(line.replace(":producer :Duo ;", "").replace(":producer :Cleo ;", "")
+                              for line in text.splitlines() if not line.startswith(":producer")))  # fmt: skip
+    with mrag.connect("oxigraph:") as found:
+        found.load([path])
+        yield found
+
+
+def rows(attempt: Attempt) -> list[tuple[str, ...]]:
+    assert attempt.answer is not None and attempt.answer.computed is not None, attempt.why
+    return sorted(tuple(cell.label for cell in row) for row in attempt.answer.computed.rows)
+
+
+def given(kg: KnowledgeGraph, question: str) -> list[tuple[str, ...]]:
+    attempt = compute(kg, question)
+    assert attempt.sure, attempt.why
+    assert attempt.answer is not None and mrag.verify(kg, attempt.answer).ok
+    return rows(attempt)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the publisher of Tideland?",
+        "Who published Tideland?",
+        "Who is the editor of Frost?",
+        "Who is the translator of Tideland?",
+        "Which agent is the sponsor of Omen?",
+        "plays submitted by Ada Moor",
+    ],
+)
+def test_a_role_is_not_answered_by_another_one(kg: KnowledgeGraph, question: str) -> None:
+    attempt = compute(kg, question)
+    assert not attempt.sure and "not understood" in attempt.why
+
+
+@pytest.mark.parametrize("question", ["Who is the publisher of Tideland?", "Who is the editor of Frost?"])
+def test_nor_by_the_only_one(lone: KnowledgeGraph, question: str) -> None:
+    assert not compute(lone, question).sure
+    assert given(lone, "Who is the writer of Tideland?") == [("Ada Moor",)]
+
+
+def test_roles_that_the_graph_has_are_answered(kg: KnowledgeGraph) -> None:
+    assert given(kg, "Who is the producer of Tideland?") == [("Duo Press",)]
+    assert given(kg, "Who is the author of Omen?") == [("Cleo Hart",)]
+    assert given(kg, "Who wrote Frost?") == [("Ada Moor",), ("Bela Fox",)]
