@@ -71,3 +71,23 @@ def test_roles_that_the_graph_has_are_answered(kg: KnowledgeGraph) -> None:
     assert given(kg, "Who is the producer of Tideland?") == [("Duo Press",)]
     assert given(kg, "Who is the author of Omen?") == [("Cleo Hart",)]
     assert given(kg, "Who wrote Frost?") == [("Ada Moor",), ("Bela Fox",)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was staged after 2008?", ["Glass Door", "Omen", "Tideland"]),
+        ("What was staged in 2009?", ["Glass Door"]),
+        ("What did Ada Moor stage after 2000?", ["Ember Hall", "Tideland"]),
+        ("What has Ada Moor staged since 2005?", ["Tideland"]),
+        ("What did Ada Moor write after 2000?", ["Ember Hall", "Tideland"]),
+        ("What did Duo Press produce before 2000?", ["Frost"]),
+    ],
+)
+def test_a_deed_with_a_date_asks_for_things(kg: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    assert given(kg, question) == [(name,) for name in expected]
+
+
+def test_a_date_is_asked_for_by_when_and_by_its_name(kg: KnowledgeGraph) -> None:
+    assert given(kg, "When was Frost staged?") == [("1998-04-02",)]
+    assert given(kg, "What is the staged date of Frost?") == [("1998-04-02",)]
