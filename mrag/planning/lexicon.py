@@ -13,6 +13,7 @@ from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.embedders import embedder as load_embedder
 from mrag.index.embedding.local_models import Vectors
 from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
+from mrag.planning.lexical.extents import counted_measures
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
@@ -169,6 +170,13 @@ class Lexicon:
             # Whatever happens to a thing tells how old or how new it is.
             dates = (info for info in self.schema.properties.values() if info.kind == "date")
             found += [Dimension(info.iri, 0.4, direction, info.names[0]) for info in dates]
+        # What has a length needs no number of parts to tell how long it is.
+        owned = {c for d in found for c in self.schema.properties[d.property].domains}
+        found += [
+            d
+            for d in counted_measures(plain, self.words.names, self.schema)
+            if not owned & set(self.schema.properties[d.property].domains)
+        ]
         if not found:
             near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= _NEAR)
             found += [
