@@ -113,3 +113,36 @@ def test_what_a_thing_is_made_of_tells_how_long_it_is(
 @pytest.mark.parametrize("question", ["What is the tallest play?", "Which play is the heaviest?"])
 def test_what_it_is_made_of_tells_nothing_else(kg: KnowledgeGraph, question: str) -> None:
     assert not compute(kg, question).sure
+
+
+def test_names_with_and_ask_for_what_is_of_all_of_them(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "plays by Ada Moor and Bela Fox")
+    assert rows(attempt) == [("Frost",)] and attempt.sure
+    (other,) = attempt.answer.computed.readings  # type: ignore[union-attr]
+    assert "either" in other.reading
+    any_of = compute(kg, "plays by Ada Moor and Bela Fox", reading=other.number)
+    assert len(rows(any_of)) == 4
+
+
+@pytest.mark.parametrize(
+    "question", ["plays by Ada Moor and Cleo Hart", "Which plays are by Ada Moor and Cleo Hart?"]
+)
+def test_where_nothing_is_of_all_the_answer_says_so_and_offers_any(kg: KnowledgeGraph, question: str) -> None:
+    attempt = compute(kg, question)
+    assert attempt.sure and rows(attempt) == []
+    assert attempt.answer is not None and attempt.answer.text.startswith("None: there is no play")
+    (other,) = attempt.answer.computed.readings  # type: ignore[union-attr]
+    assert len(rows(compute(kg, question, reading=other.number))) == 4
+    assert mrag.verify(kg, attempt.answer).ok
+
+
+def test_none_of_them_is_counted_as_none(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "How many plays did Ada Moor and Cleo Hart write?")
+    assert rows(attempt) == [("0",)]
+    assert [r.answer for r in attempt.answer.computed.readings] == ["4"]  # type: ignore[union-attr]
+
+
+def test_both_leaves_no_other_reading(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "Which plays were written by both Ada Moor and Bela Fox?")
+    assert rows(attempt) == [("Frost",)]
+    assert not attempt.answer.computed.readings  # type: ignore[union-attr]
