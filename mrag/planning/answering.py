@@ -18,8 +18,10 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
+from mrag.planning.building.checks import alike_named
 from mrag.planning.building.parser import Parser, Reading
 from mrag.planning.certainty.weighing import weighed
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.following.followup import asked_after
 from mrag.planning.following.merging import LastAnswer
 from mrag.planning.interchange import plan_to_json
@@ -144,11 +146,16 @@ def _computed(
     ends: float,
     help_: Callable[[], ModelAdvice | None] = lambda: None,
 ) -> Attempt:
+    schema = schema_of(kg)
+    readings = [replace(r, plan=with_subclasses(r.plan, schema)) for r in readings]
     soon = ends
     if readings and readings[0].probability < SURE and reading == 1:
         # It will not be given unasked, so it may not hold up what is given instead.
         soon = min(ends, time.monotonic() + OFFERED_SECONDS)
     found, first = run_readings(kg, readings, reading, soon)
+    if _of_none(readings, first) and isinstance(first, PlanResult):
+        # That nothing is of both is the answer; what is of either is another reading.
+        found.insert(0, (readings[0], first))
     kept = weighed(kg, found)
     certain = bool(kept) and kept[0][0].confidence >= CERTAIN and not kept[0][0].ignored
     if not certain and (helper := help_()) is not None:
@@ -179,6 +186,14 @@ def _computed(
         return Attempt(given, False, f"the reading is not certain enough ({taken.probability:.2f})")
     why = taken.note or "every word was read, and the graph can compute it"
     return Attempt(given, True, why)
+
+
+def _of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
+    """Return whether the likeliest reading asks for what is related to several names, and nothing is."""
+    if not readings or isinstance(first, str) or readings[0].ignored or readings[0].plan.yes_or_no:
+        return False
+    none = not first.rows or (len(first.rows) == 1 and all(str(cell) == "0" for cell in first.rows[0]))
+    return none and readings[0].probability >= SURE and bool(alike_named(readings[0].plan))
 
 
 def _unread(kg: KnowledgeGraph, question: str) -> str:
@@ -237,8 +252,10 @@ def replay(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Answer:
 def answered(kg: KnowledgeGraph, question: str, known: LastAnswer, why: str = "") -> Answer:
     """Compute the answer to a question whose plan is known, and why it is."""
     ends = time.monotonic() + _SECONDS
-    result = run(kg, known.plan, schema=schema_of(kg))
-    given = _answer(kg, question, Reading(known.plan, known.shown, 1.0, (), {}), result, (), ends)
+    schema = schema_of(kg)
+    plan = with_subclasses(known.plan, schema)
+    result = run(kg, plan, schema=schema)
+    given = _answer(kg, question, Reading(plan, known.shown, 1.0, (), {}), result, (), ends)
     return replace(given, why=why)
 
 

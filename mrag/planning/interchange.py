@@ -88,7 +88,9 @@ def plan_from_json(value: object) -> Plan:
 
 def _block(block: Block) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "patterns": [[_expression(t) for t in (p.subject, p.predicate, p.object)] for p in block.patterns],
+        "patterns": [
+            [_expression(t) for t in (p.subject, p.predicate, p.object, *p.narrower)] for p in block.patterns
+        ],
         "conditions": [_condition(c) for c in block.conditions],
         "without": [_block(b) for b in block.without],
         "either": [[_block(b) for b in branches] for branches in block.either],
@@ -173,12 +175,17 @@ class _Reader:
         return self._items(value, at, depth, self._block)
 
     def _pattern(self, value: object, at: str, depth: int) -> Pattern:
-        if not isinstance(value, list) or len(value) != 3:
+        if not isinstance(value, list) or len(value) < 3:
             raise _wrong(at, "no list of subject, predicate and object")
-        subject, predicate, object_ = (self._place(v, f"{at}[{i}]", depth - 1) for i, v in enumerate(value))
+        subject, predicate, object_, *narrower = (
+            self._place(v, f"{at}[{i}]", depth - 1) for i, v in enumerate(value)
+        )
+        classes = tuple(c for c in narrower if isinstance(c, URIRef))
+        if len(classes) < len(narrower):
+            raise _wrong(at, "a class with narrower ones that are no IRIs")
         if isinstance(subject, Literal) or isinstance(predicate, Literal):
             raise _wrong(at, "no triple: only objects are literals")
-        return Pattern(subject, predicate, object_)
+        return Pattern(subject, predicate, object_, classes)
 
     def _place(self, value: object, at: str, depth: int) -> Place:
         found = self._expression(value, at, depth)

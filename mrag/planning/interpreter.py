@@ -205,6 +205,7 @@ class _Evaluation:
             places = zip((pattern.subject, pattern.predicate, pattern.object), triple, strict=True)
             if all(
                 (found.setdefault(place, term) if isinstance(place, Unknown) else place) == term
+                or (place == pattern.object and term in pattern.narrower)
                 for place, term in places
             ):
                 yield from self._matches(patterns[1:], found)

@@ -13,12 +13,13 @@ from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.embedders import embedder as load_embedder
 from mrag.index.embedding.local_models import Vectors
 from mrag.planning.lexical.candidates import Candidate, Dimension, Named, NameMention
+from mrag.planning.lexical.extents import counted_measures
 from mrag.planning.lexical.gathering import NamedThings, named_things
 from mrag.planning.lexical.matching import SPAN, NameMatcher, Span
 from mrag.planning.lexical.places import other_names
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords
 from mrag.planning.lexical.synonyms import DIMENSIONS, Direction, is_everyday, positive
-from mrag.planning.lexical.words import is_empty, is_title, root
+from mrag.planning.lexical.words import is_empty, is_role, is_title, root
 from mrag.planning.profile.keeping import keep, kept, schema_array
 from mrag.planning.profiling import schema_of
 from mrag.planning.schema import Schema
@@ -169,6 +170,13 @@ class Lexicon:
             # Whatever happens to a thing tells how old or how new it is.
             dates = (info for info in self.schema.properties.values() if info.kind == "date")
             found += [Dimension(info.iri, 0.4, direction, info.names[0]) for info in dates]
+        # What has a length needs no number of parts to tell how long it is.
+        owned = {c for d in found for c in self.schema.properties[d.property].domains}
+        found += [
+            d
+            for d in counted_measures(plain, self.words.names, self.schema)
+            if not owned & set(self.schema.properties[d.property].domains)
+        ]
         if not found:
             near = (c for c in self.similar(nouns.split()[0], "property", 5) if c.score >= _NEAR)
             found += [
@@ -196,6 +204,9 @@ class Lexicon:
                 continue  # a country that the graph does not have is nothing else
             for kind in _KINDS:
                 near = (c for c in self.similar(token.raw, kind, 3) if c.score >= _NEAR)
+                if is_role(token.raw):
+                    # Roles are near to each other in meaning: an editor is no author.
+                    near = (c for c in near if not is_role(c.name.split()[-1]))
                 found.setdefault((at, at + 1), []).extend(
                     replace(c, score=round(c.score * 0.7, 4)) for c in near
                 )
@@ -211,7 +222,12 @@ class Lexicon:
                     types.setdefault(str(thing), []).append(str(c))
         return {
             span: self._without_own_names(
-                [replace(c, classes=tuple(types.get(c.term, ()))) if c.kind == "entity" else c for c in some]
+                [
+                    replace(c, classes=self.schema.with_superclasses(types.get(c.term, ())))
+                    if c.kind == "entity"
+                    else c
+                    for c in some
+                ]
             )
             for span, some in chosen.items()
         }

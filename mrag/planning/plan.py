@@ -46,6 +46,12 @@ Place: TypeAlias = Unknown | URIRef | Literal
 class Pattern:
     """A triple with unknowns.
 
+    Attributes:
+        subject: What it is said of.
+        predicate: The property.
+        object: The value.
+        narrower: Classes that count as the object, where it is a class: `rdf:type` one of them does as well.
+
     Example:
         >>> print(Pattern(Unknown("film"), URIRef("urn:director"), Unknown("who")))
         (?film, urn:director, ?who)
@@ -54,6 +60,7 @@ class Pattern:
     subject: Unknown | URIRef
     predicate: Unknown | URIRef
     object: Place
+    narrower: tuple[URIRef, ...] = ()
 
     def __str__(self) -> str:
         return f"({self.subject}, {self.predicate}, {self.object})"

@@ -16,6 +16,7 @@ from rdflib import URIRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.graph.record import LABELS
+from mrag.planning.profile.hierarchy import Ancestors, ancestors, members, raised, unstated
 from mrag.planning.profile.keeping import kept, schema_of_array
 from mrag.planning.profile.usage import Edges, PropertyUsage, usage_of
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema
@@ -89,27 +90,39 @@ class _Reader:
         rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
         classes = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef) and is_asked(str(c))}
         uses, edges = usage_of(self.kg, most, classes)
+        above = self._superclasses(classes)
+        unsaid = unstated(self.kg, classes, above)
+        edges = raised(uses, edges, unsaid)
+        classes |= members(self.kg, unsaid)
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
             classes[""] = self._untyped(uses)
-        return self._assembled(uses, edges, dict(sorted(classes.items())))
+        return self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid)
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
         """Return about how many things have no class: at least as many as one property shows."""
         return max(max(use.domains.get("", 0), use.ranges.get("", 0)) for use in uses.values())
 
     def _assembled(
-        self, uses: Mapping[str, PropertyUsage], edges: Edges, counts: Mapping[str, int]
+        self,
+        uses: Mapping[str, PropertyUsage],
+        edges: Edges,
+        counts: Mapping[str, int],
+        above: Ancestors,
+        unsaid: Ancestors,
     ) -> Schema:
         terms = sorted({*uses, *(c for c in counts if c)})
         names, comments = self._texts(terms)
         names[""] = ("thing",)
         inverses = self._inverses(uses)
         self._declared(uses)
-        parents = self._parents(counts)
+        parents = _parents(counts, above)
         classes = {
-            c: ClassInfo(c, names.get(c, ()), comments.get(c, ""), n, parents.get(c, ()))
+            c: ClassInfo(
+                c, names.get(c, ()), comments.get(c, ""), n, parents.get(c, ()),
+                tuple(sub for sub, over in unsaid.items() if c in over),
+            )
             for c, n in counts.items()
-        }
+        }  # fmt: skip
         properties = {
             p: PropertyInfo(
                 iri=p,
@@ -183,17 +196,24 @@ class _Reader:
                 if not at and is_asked(str(c)):
                     at[str(c)] = size
 
-    def _parents(self, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-        above: defaultdict[str, set[str]] = defaultdict(set)
+    def _superclasses(self, counts: Mapping[str, int]) -> dict[str, frozenset[str]]:
+        """Return the superclasses of the classes with members, and of these."""
+        direct: defaultdict[str, set[str]] = defaultdict(set)
         if RDFS + "subClassOf" in self.profile.predicates:
             for lower, parent in self.kg.select(queries.get("planning/hierarchy").text):
-                above[str(lower)].add(str(parent))
-        every = {c: _ancestors(c, above) for c in counts}
-        direct = {}
-        for c, over in every.items():
-            mine = {a for a in over if a in counts and c not in every[a]}
-            direct[c] = tuple(sorted(a for a in mine if not any(a in every[b] for b in mine if b != a)))
-        return direct
+                direct[str(lower)].add(str(parent))
+        found = {c: frozenset(ancestors(c, direct)) for c in counts}
+        further = set().union(*found.values()) - found.keys()
+        return found | {c: frozenset(ancestors(c, direct)) for c in sorted(further)}
+
+
+def _parents(counts: Mapping[str, int], above: Ancestors) -> dict[str, tuple[str, ...]]:
+    """Return the direct superclasses of classes, among those with members."""
+    direct = {}
+    for c in counts:
+        mine = {a for a in above.get(c, ()) if a in counts and c not in above[a]}
+        direct[c] = tuple(sorted(a for a in mine if not any(a in above[b] for b in mine if b != a)))
+    return direct
 
 
 def local_name(iri: str) -> str:
@@ -210,17 +230,6 @@ def local_name(iri: str) -> str:
 def _in_words(label: str) -> str:
     words = split_identifier(label)
     return label if words.casefold() == label.casefold() else words
-
-
-def _ancestors(c: str, above: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    ahead = [c]
-    while ahead:
-        for parent in above.get(ahead.pop(), ()):
-            if parent not in found:
-                found.add(parent)
-                ahead.append(parent)
-    return found
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from rdflib import BNode, Literal, URIRef
 
@@ -30,9 +30,10 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.profiling import schema_of
 from mrag.planning.run import LIMITS, run
 from mrag.rdf import queries
-from mrag.rdf.terms import Term, Triple, to_ox
+from mrag.rdf.terms import RDFS, Term, Triple, to_ox
 from mrag.stores.base import Dataset, Limits
 
 _MOST = 50
@@ -196,6 +197,7 @@ def _supporting(
     kg: KnowledgeGraph, block: Block, wanted: int | None, most: int, limits: Limits
 ) -> tuple[list[Triple], bool]:
     """Return the triples of some solutions of a block, and whether there are more."""
+    block, classes = _kinds_named(block)
     patterns = list(_patterns(block))
     open_ = sorted(
         {u for p in patterns for u in (p.subject, p.predicate, p.object) if isinstance(u, Unknown)}
@@ -211,7 +213,46 @@ def _supporting(
     for row in result.rows:
         binding = {u: cell for u, cell in zip(open_, row, strict=True) if cell is not None}
         found.update({t: None for p in patterns if (t := _triple(p, binding)) is not None})
+        for kind, cls in classes.items():
+            found.update(dict.fromkeys(_links(kg, binding.get(kind), cls)))
     return list(found), wanted is None and bool(result.runners_up or result.truncated)
+
+
+def _kinds_named(block: Block) -> tuple[Block, dict[Unknown, URIRef]]:
+    """Return a block with unknowns for the classes that things are said to be in, and what each counts as."""
+    classes: dict[Unknown, URIRef] = {}
+
+    def named(block: Block) -> Block:
+        patterns, kinds = list[Pattern](), list[tuple[Block, ...]]()
+        for p in block.patterns:
+            if not p.narrower or not isinstance(p.object, URIRef):
+                patterns.append(p)
+                continue
+            kind = Unknown(f"its_kind_{len(classes)}")
+            classes[kind] = p.object
+            patterns.append(Pattern(p.subject, p.predicate, kind))
+            options = (Comparison(kind, "=", c) for c in (p.object, *p.narrower))
+            kinds.append(tuple(Block(conditions=(o,)) for o in options))
+        return replace(
+            block,
+            patterns=tuple(patterns),
+            either=(*(tuple(map(named, branches)) for branches in block.either), *kinds),
+            optional=tuple(map(named, block.optional)),
+        )
+
+    return named(block), classes
+
+
+def _links(kg: KnowledgeGraph, kind: Term | None, cls: URIRef) -> list[Triple]:
+    """Return the triples by which a class is one of another's subclasses."""
+    schema, below = schema_of(kg), URIRef(RDFS + "subClassOf")
+    ways: list[list[str]] = [[str(kind)]]
+    for way in ways:
+        if way[-1] == str(cls):
+            return [Triple(URIRef(a), below, URIRef(b)) for a, b in pairwise(way)]
+        info = schema.classes.get(way[-1])
+        ways += [[*way, parent] for parent in (info.parents if info else ()) if parent not in way]
+    return []
 
 
 def _patterns(block: Block) -> Iterator[Pattern]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -19,8 +19,10 @@ class ClassInfo:
         iri: The class.
         names: Its labels, best first; its local name in words is the last.
         comment: What is said of it; "" if nothing.
-        count: How many members it has, asserted or inferred.
+        count: How many members it has, asserted, inferred or in a subclass.
         parents: Its direct superclasses among the classes with members.
+        narrower: Its subclasses, direct and indirect, with members of which no triple says that they are in
+            it. Members of these are counted as its own.
     """
 
     iri: str
@@ -28,6 +30,7 @@ class ClassInfo:
     comment: str = ""
     count: int = 0
     parents: tuple[str, ...] = ()
+    narrower: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,3 +98,19 @@ class Schema:
     edges: tuple[ClassEdge, ...]
     label_properties: tuple[str, ...] = ()
     triples: int = 0
+
+    def above(self, cls: str) -> set[str]:
+        """Return the superclasses of a class, direct and indirect."""
+        found: set[str] = set()
+        ahead = [cls]
+        while ahead:
+            info = self.classes.get(ahead.pop())
+            new = set(info.parents if info else ()) - found
+            found |= new
+            ahead += new
+        return found
+
+    def with_superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some classes that are in the schema with their superclasses, in order of IRI."""
+        known = {c for c in classes if c in self.classes}
+        return tuple(sorted(known.union(*map(self.above, known))))

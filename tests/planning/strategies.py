@@ -107,7 +107,9 @@ class _Maker:
             known.things.append(thing)
         match kind:
             case 0 | 1:
-                return Pattern(thing, RDF.type, self.pick(CLASSES))
+                cls = self.pick(CLASSES)
+                narrower = tuple(c for c in CLASSES if c != cls) if kind else ()
+                return Pattern(thing, RDF.type, cls, narrower)
             case 2:
                 return Pattern(thing, KNOWS, self.fresh("t", known.things))
             case 3:

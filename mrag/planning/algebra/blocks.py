@@ -10,7 +10,7 @@ from rdflib import Literal, URIRef
 
 from mrag.planning.algebra.scopes import borrowed, bound, mentioned, merged, positive, reached
 from mrag.planning.algebra.values import ValueCompiler
-from mrag.planning.plan import Block, Comparison, Condition, Place, Plan, Unknown
+from mrag.planning.plan import Block, Comparison, Condition, Pattern, Place, Plan, Unknown
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import to_ox
 
@@ -41,10 +41,8 @@ class BlockCompiler:
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
         found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
-        found += [
-            sparql.TriplePattern(self.node(p.subject), self.node(p.predicate), self.node(p.object))
-            for p in block.patterns
-        ]
+        for pattern in block.patterns:
+            found += self._pattern(pattern)
         for branches in block.either:
             found += self._either(branches, _but(merged(around, positive(block)), branches))
         here = merged(around, positive(block))
@@ -57,6 +55,15 @@ class BlockCompiler:
         """Return conditions as filters, behind the sub-selects of their scalars."""
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
+
+    def _pattern(self, pattern: Pattern) -> list[sparql.Pattern]:
+        s, p, o = (self.node(t) for t in (pattern.subject, pattern.predicate, pattern.object))
+        if not pattern.narrower:
+            return [sparql.TriplePattern(s, p, o)]
+        # Whatever a thing is said to be in, what is selected is distinct.
+        kind = self.fresh("kind")
+        rows = tuple((ox.NamedNode(str(c)),) for c in (pattern.object, *pattern.narrower))
+        return [sparql.Values((kind,), rows), sparql.TriplePattern(s, p, kind)]
 
     def node(self, place: Place) -> sparql.Node:
         """Return a term or the variable of an unknown."""

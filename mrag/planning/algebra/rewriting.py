@@ -49,6 +49,7 @@ def substituted(block: Block, by: Replacement) -> Block:
             p.subject if isinstance(s, Literal) else s,
             p.predicate if isinstance(r, Literal) else r,
             by.get(p.object, p.object),
+            p.narrower,
         )
 
     def inner(blocks: tuple[Block, ...]) -> tuple[Block, ...]:

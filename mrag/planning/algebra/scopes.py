@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rdflib import Literal
+from rdflib import RDF, Literal, URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.plan import (
@@ -179,9 +179,7 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
     if depth <= 0:
         raise ConfigError("The plan is nested too deep.")
     for pattern in block.patterns:
-        for place in (pattern.subject, pattern.predicate, pattern.object):
-            if isinstance(place, Unknown):
-                _check_name(place.name)
+        _check_pattern(pattern)
     for plan in block.plans:
         _check_joined(plan, block, depth)
     here = outer | reached(block)
@@ -203,6 +201,14 @@ def _check_block(block: Block, outer: set[Unknown], sure: set[Unknown], depth: i
         if inner.patterns or inner.either:
             # Whether it holds would depend on which alternative has been chosen.
             _require(mentioned(inner) & certain, known, "Not every alternative binds")
+
+
+def _check_pattern(pattern: Pattern) -> None:
+    for place in (pattern.subject, pattern.predicate, pattern.object):
+        if isinstance(place, Unknown):
+            _check_name(place.name)
+    if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
+        raise ConfigError("Only a class has narrower ones.", term=str(pattern.object))
 
 
 def _check_joined(plan: Plan, block: Block, depth: int) -> None:

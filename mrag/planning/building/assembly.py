@@ -104,7 +104,7 @@ class QueryGraph:
             for node in self.nodes:
                 if isinstance(node.place, Unknown) and self.compatible(cls, node.classes):
                     node.typed |= typed
-                    if typed and node.classes[0] in self._above(cls):
+                    if typed and node.classes[0] in self.schema.above(cls):
                         node.classes = (cls, *node.classes)  # the narrower class says more
                     return node
         info = self.schema.classes.get(cls)
@@ -137,18 +137,7 @@ class QueryGraph:
 
     def compatible(self, cls: str, classes: Sequence[str]) -> bool:
         """Return whether a class is one of some others, or above or below one of them."""
-        return any(cls == c or cls in self._above(c) or c in self._above(cls) for c in classes)
-
-    def _above(self, cls: str) -> set[str]:
-        found: set[str] = set()
-        left = [cls]
-        while left:
-            info = self.schema.classes.get(left.pop())
-            for parent in info.parents if info else ():
-                if parent not in found:
-                    found.add(parent)
-                    left.append(parent)
-        return found
+        return any(cls == c or cls in self.schema.above(c) or c in self.schema.above(cls) for c in classes)
 
     # -- joins -------------------------------------------------------------------------------------
 

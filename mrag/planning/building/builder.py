@@ -10,6 +10,7 @@ from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.conditions import PlanConditions
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.lexical.words import is_role
 from mrag.planning.plan import (
     Block,
     Column,
@@ -35,6 +36,9 @@ _VERBS_OF_RELATION = frozenset(
     "write written wrote publish leave left post posted submit submitt".split()
 )
 """Verbs that say no more than that things are related, where the graph has one way only to relate them."""
+
+_DEEDS = frozenset("write written wrote publish post posted submit submitt".split())
+"""Those that say in which way somebody is related to a work."""
 
 
 @dataclass
@@ -239,7 +243,9 @@ class Builder(PlanConditions):
         graph = self.graph
         if found.kind == "property":
             return found.term in graph.used or found.term in graph.read
-        return any(found.term in node.classes for node in graph.nodes)
+        classes = {str(p.object) for p in graph.patterns if p.predicate == RDF.type}
+        classes |= {str(p.object) for b in graph.without for p in b.patterns if p.predicate == RDF.type}
+        return found.term in classes or any(found.term in node.classes for node in graph.nodes)
 
     def _matters(self, word: Word, named: bool) -> bool:
         if not meaningful(word):
@@ -256,7 +262,14 @@ class Builder(PlanConditions):
         related = self.graph.used or self.graph.read
         if related and word.low in _PATHS:
             return False
-        if related and not named and ({word.low, word.stem, word.token.key} & _VERBS_OF_RELATION):
+        if related and not named and self._only_relates(word):
             self.guesses += 1
             return False
         return True
+
+    def _only_relates(self, word: Word) -> bool:
+        """Return whether a verb says no more than that things are related, and there is one way only."""
+        if not {word.low, word.stem, word.token.key} & _VERBS_OF_RELATION or is_role(word.low):
+            return False  # a publisher is no author, though both have published
+        said = word.low in _DEEDS or word.stem in _DEEDS
+        return not (said and any(self.joins.rivals(iri) for iri in self.graph.used))

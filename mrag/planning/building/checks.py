@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rdflib import RDF, URIRef
+
 from mrag.planning.algebra.scopes import aggregates
+from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import NameMention
-from mrag.planning.plan import Comparison, Plan, Scalar
+from mrag.planning.plan import Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.segmentation import Segmentation
 from mrag.planning.reading.state import is_superlative
@@ -42,6 +45,29 @@ def headed(mention: NameMention, question: QuestionText) -> NameMention | None:
         if c.kind != "class" or c.way != "tokens" or stem(c.name.split()[-1]) in said
     )  # fmt: skip
     return replace(mention, candidates=kept) if kept else None
+
+
+def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
+    """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
+    found: dict[tuple[object, ...], list[Pattern]] = {}
+    for p in plan.where.patterns:
+        if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type:
+            found.setdefault((p.subject, p.predicate), []).append(p)
+        elif isinstance(p.subject, URIRef) and isinstance(p.object, Unknown):
+            found.setdefault((p.predicate, p.object), []).append(p)
+    return [tuple(same) for same in found.values() if len(same) > 1]
+
+
+def united(draft: Draft, question: QuestionText) -> Draft | None:
+    """Return a draft for things of any of several names, where it is for things of all of them."""
+    alike = alike_named(draft.plan)
+    if len(alike) != 1 or "and" not in question.low or "both" in question.low:
+        return None
+    where = draft.plan.where
+    kept = tuple(p for p in where.patterns if p not in alike[0])
+    any_of = tuple(Block((p,)) for p in alike[0])
+    either = replace(where, patterns=kept, either=(*where.either, any_of))
+    return replace(draft, plan=replace(draft.plan, where=either), guesses=draft.guesses + 0.5)
 
 
 def asked_kinds(way: Segmentation) -> set[str]:

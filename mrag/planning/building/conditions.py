@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -36,6 +37,12 @@ from mrag.planning.reading.state import is_superlative
 from mrag.planning.reading.units import converted, unit_of
 from mrag.planning.schema import PropertyInfo
 from mrag.text.names import name_parts
+
+_DENIED = re.compile(
+    r"\b(?:(?:is|are|was|were|but) not|(?:is|are|was|were)n't|except|excluding|besides|other than)"
+    r"(?: an?| the| any)?\Z"
+)
+"""Words before a kind that a thing is not of."""
 
 
 @dataclass
@@ -314,6 +321,11 @@ class PlanConditions(PlanTimes):
                 return
             graph.without.append(Block((Pattern(owner.place, URIRef(info.iri), graph.fresh("missing")),)))
             return
+        for node in graph.nodes if _DENIED.search(" ".join(self.question.low[: noun.start])) else ():
+            if isinstance(node.place, Unknown) and self.schema.above(found.term) & set(node.classes):
+                # "Ships that are not tankers": tankers are ships.
+                graph.without.append(Block((Pattern(node.place, RDF.type, URIRef(found.term)),)))
+                return
         patterns = self._reach([found.term])
         typed = Pattern(self._last_of(patterns), RDF.type, URIRef(found.term))
         graph.without.append(Block((*patterns, typed)))

@@ -269,6 +269,10 @@ class PlanExpressions(PlanChoices):
             if found.kind == "property" and self.info(found).kind == "entity":
                 place = self._property(found, noun)
                 return next(n for n in self.graph.nodes if n.place == place)
+        for noun in self.frame.nouns:
+            found = self.noun(noun)
+            if not noun.role and found.kind == "property" and self.info(found).kind == "date":
+                return self.graph.owner(self._domains(found), constants=False)  # "what was opened in 2005"
         raise Unbuildable("nothing is asked for")
 
     def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:

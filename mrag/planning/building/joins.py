@@ -57,6 +57,12 @@ class JoinGraph:
         """Return the steps from a class, each with what is added to its cost for being rare."""
         return self._steps.get(source, [])
 
+    def rivals(self, iri: str) -> set[str]:
+        """Return the other properties that join things of the same classes as a property does."""
+        steps = [s for found in self._steps.values() for s, _ in found]
+        own = {(s.source, s.target) for s in steps if s.property == iri}
+        return {s.property for s in steps if (s.source, s.target) in own} - {iri}
+
     def path(
         self,
         sources: Iterable[str],

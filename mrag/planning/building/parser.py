@@ -15,14 +15,8 @@ from rdflib import URIRef
 
 from mrag.errors import ConfigError
 from mrag.planning.algebra.scopes import check
+from mrag.planning.building import checks
 from mrag.planning.building.builder import Builder
-from mrag.planning.building.checks import (
-    asked_kinds,
-    finds_extreme,
-    headed,
-    says_extreme,
-    without_split_values,
-)
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.contrasts import Contrast, contrasted, contrasts
 from mrag.planning.building.joins import JoinGraph
@@ -43,6 +37,7 @@ from mrag.planning.chains.words import computes
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
@@ -180,20 +175,20 @@ class Parser:
         if "unsupported" in kinds and not kinds & {"ratio", "percentage"}:
             # No other way of cutting the question may lose what it asks to compute.
             return []
-        asked, extreme = asked_kinds(ways[0]), says_extreme(ways[0], question)
+        asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
         flat = [
             (draft, way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
-            if asked <= asked_kinds(way)
+            if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
-            if finds_extreme(draft.plan) or not extreme
+            if checks.finds_extreme(draft.plan) or not extreme
         ]
         fold = without_fold(question) if depth and all(d.ignored for d, _ in flat) else None
         if fold is not None:
             numbers = self._read(fold[1], given, depth - 1)
             return flat + [(whole, cost) for draft, cost in numbers if (whole := folded(draft, fold[0]))]
         inside = self._nested(question, mentions, given, depth) if depth else ()
-        nested = [found for found in inside if finds_extreme(found[0].plan) or not extreme]
+        nested = [found for found in inside if checks.finds_extreme(found[0].plan) or not extreme]
         if any(superlative for _, _, superlative in nested):
             # Where a superlative says which thing is meant, it does not say which of the groups is.
             flat = [(replace(d, guesses=d.guesses + 2) if d.plan.grouped else d, cost) for d, cost in flat]
@@ -218,10 +213,12 @@ class Parser:
         taken = {m.start for m in found}
         matched = self.lexicon.match([word.token for word in question.words])
         for mention in matched:
-            kept = headed(mention, question)
+            kept = checks.headed(mention, question)
             if kept is not None and taken.isdisjoint(range(mention.start, mention.end)):
                 found.append(kept)
-        return without_split_values(found) + list(self._joined(question, {(m.start, m.end) for m in found}))
+        return checks.without_split_values(found) + list(
+            self._joined(question, {(m.start, m.end) for m in found})
+        )
 
     def _nested(
         self,
@@ -276,6 +273,8 @@ class Parser:
             yield from self._otherwise(question, way, schema)
             return
         yield _undecided(first)
+        if (any_of := checks.united(first, question)) is not None:
+            yield _undecided(any_of)
         if not flips:
             return
         for tied in first.ties[:2]:
@@ -344,4 +343,5 @@ class Parser:
             "cut": cost,
         }
         logit = sum(self.weights[name] * value for name, value in features.items())
-        return Reading(draft.plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)
+        plan = with_subclasses(draft.plan, self.schema)
+        return Reading(plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+from mrag.planning.building.checks import alike_named
 from mrag.planning.building.parser import Reading
 from mrag.planning.run import PlanResult
 
@@ -38,6 +39,10 @@ def measured(one: FoundReading, found: Sequence[FoundReading]) -> Features | Non
     answer = _answer(one)
     # A reading that leaves more words unread is no rival.
     others = [other for other in found if len(other[0].ignored) <= len(reading.ignored)]
+    if alike_named(reading.plan):
+        # What is of any of several names is offered beside what is of all, whatever is meant.
+        either = len(reading.plan.where.either)
+        others = [other for other in others if len(other[0].plan.where.either) == either]
     p = min(max(reading.probability, _LEAST), 1 - _LEAST)
     zero = len(result.rows) == 1 and all(str(cell) == "0" for cell in result.rows[0])
     return {

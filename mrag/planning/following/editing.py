@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.plan import Block, Comparison, Contains, Pattern, Plan, Unknown
+from mrag.planning.schema import Schema
 
 Part = TypeVar("Part", Plan, Block)
 
@@ -60,7 +61,7 @@ def with_entity(plan: Plan, old: URIRef, new: URIRef) -> Plan:
     def change(value: Any) -> Any:
         if isinstance(value, Pattern):
             end = value.object if value.predicate == RDF.type or value.object != old else new
-            return Pattern(new if value.subject == old else value.subject, value.predicate, end)
+            return replace(value, subject=new if value.subject == old else value.subject, object=end)
         return _compared(value, old, new)
 
     return rewritten(plan, change)
@@ -72,6 +73,25 @@ def with_class(plan: Plan, old: URIRef, new: URIRef) -> Plan:
     def change(value: Any) -> Any:
         typed = isinstance(value, Pattern) and value.predicate == RDF.type and value.object == old
         return replace(value, object=new) if typed else value
+
+    return rewritten(plan, change)
+
+
+def with_subclasses(plan: Plan, schema: Schema) -> Plan:
+    """Return a plan in which things of subclasses are things of the class, where no triple says that.
+
+    Args:
+        plan: The plan.
+        schema: What is known of the graph.
+    """
+    if not any(info.narrower for info in schema.classes.values()):
+        return plan
+
+    def change(value: Any) -> Any:
+        if not isinstance(value, Pattern) or value.predicate != RDF.type:
+            return value
+        info = schema.classes.get(str(value.object))
+        return replace(value, narrower=tuple(map(URIRef, info.narrower if info is not None else ())))
 
     return rewritten(plan, change)
 

@@ -230,7 +230,7 @@ class _FollowUp:
             self.why = "it is open which thing is meant"
             return None
         rows = self.kg.select(queries.get("planning/classes-of").bind(thing=[found[0]]))
-        classes = tuple(str(c) for _, c in rows if str(c) in self.parser.schema.classes)
+        classes = self.parser.schema.with_superclasses(str(c) for _, c in rows)
         name = Display(self.kg).name(str(found[0]))
         return Candidate("entity", str(found[0]), 1.0, name, classes=classes)
 

@@ -213,12 +213,7 @@ def _roundabout(block: Block) -> bool:
 
 def _related(cls: str, schema: Schema) -> set[str]:
     """Return a class with those above and below it."""
-
-    def above(c: str) -> set[str]:
-        info = schema.classes.get(c)
-        return {c}.union(*(above(p) for p in info.parents)) if info is not None else {c}
-
-    return above(cls) | {c for c in schema.classes if cls in above(c)}
+    return {cls} | schema.above(cls) | {c for c in schema.classes if cls in schema.above(c)}
 
 
 def _fresh(unknown: Unknown, taken: set[Unknown]) -> Unknown:

@@ -196,7 +196,8 @@ class SlotFitter:
         found |= {c for p in slot.subject_of for c in self._ends(p, True)}
         if slot.term not in self._classes:
             text = queries.get("planning/classes-of").bind(thing=[slot.term])
-            self._classes[slot.term] = {str(c) for _, c in self._kg.select(text)} & set(self._schema.classes)
+            named = (str(c) for _, c in self._kg.select(text))
+            self._classes[slot.term] = set(self._schema.with_superclasses(named))
         return (found | self._classes[slot.term]) - {""}
 
     def _ends(self, iri: str, domain: bool) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from mrag.text.english import words
+from mrag.text.english import PERSON_WORDS, words
 from mrag.text.stopwords import STOP_WORDS
 from mrag.text.tokens import fold, stem
 
@@ -28,6 +28,17 @@ def is_empty(key: str) -> bool:
 def is_title(key: str) -> bool:
     """Return whether a folded word stands before the names of people."""
     return key in _TITLES
+
+
+def is_role(word: str) -> bool:
+    """Return whether a noun may name somebody by what they do.
+
+    Example:
+        >>> [w for w in ("publisher", "editors", "artist", "published", "book") if is_role(w)]
+        ['publisher', 'editors', 'artist']
+    """
+    key = fold(word)
+    return key in PERSON_WORDS or (len(key) > 4 and key.endswith(("er", "or", "ist", "ian", "ee", "eur")))
 
 
 @lru_cache(maxsize=65536)

@@ -16,6 +16,7 @@ from mrag.context import ContextSettings, expand
 from mrag.errors import ConfigError, MragError
 from mrag.generation.models.calls import bounded, model_errors
 from mrag.planning.building.parser import Reading
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard, card_of
 from mrag.planning.neural.statement import read_statement
@@ -152,7 +153,7 @@ class _Tools:
     def query(self, statement: str) -> str:
         """Run a statement and keep it where it finds something."""
         plan, shown = read_statement(self.card, statement)
-        reading = Reading(plan, shown, _LIKELY, (), {"joins": 0.0})
+        reading = Reading(with_subclasses(plan, self.lexicon.schema), shown, _LIKELY, (), {"joins": 0.0})
         result = self.run(reading)
         if result is None:
             return "The query returns nothing."

@@ -13,6 +13,7 @@ from mrag.errors import ConfigError
 from mrag.generation.models.calls import bounded, told
 from mrag.generation.support.sentences import without_thoughts
 from mrag.planning.building.parser import Reading
+from mrag.planning.following.editing import with_subclasses
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard, card_of
@@ -115,6 +116,7 @@ def write(model: BaseChatModel, lexicon: Lexicon, question: str) -> Reading | No
         logger.debug("no statement: %s", error)
         return None
     mean = sum(token["logprob"] for token in said.tokens) / len(said.tokens) if said.tokens else _UNTOLD
+    plan = with_subclasses(plan, lexicon.schema)
     return Reading(plan, shown, math.exp(_DOUBT * mean), (), {"joins": 0.0})
 
 

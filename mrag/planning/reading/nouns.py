@@ -19,6 +19,7 @@ from mrag.planning.reading.state import VERBS_OF_ASKING, may_be_class, numeric
 from mrag.text.english import PERSON_WORDS
 from mrag.text.tokens import is_stopword
 
+_TIMES = frozenset("date day month year time".split())
 _AMOUNTS = frozenset("amount amounts revenue revenues value worth".split())
 
 
@@ -63,7 +64,7 @@ class NounReader(QuantityReader):
             left = frame.nouns[-2] if len(frame.nouns) > 1 else None
             measure = FrameMeasure(None, noun)
             self._compared(Compared(waiting.compare, measure, left=left, at=noun.start))
-        elif waiting.show and self._object_of_who(noun):
+        elif waiting.show and (self._object_of_who(noun) or self._dated_deed(noun)):
             waiting.show = False
         elif waiting.show or (self.listing and self._continues(before, noun.start)):
             noun.role = "output"
@@ -122,6 +123,17 @@ class NounReader(QuantityReader):
         if not behind or is_stopword(behind[0]) or words & PERSON_WORDS:
             return False
         return behind[0] not in VERBS_OF_ASKING
+
+    def _dated_deed(self, noun: Noun) -> bool:
+        """Return whether a verb tells what happened to the things that are asked for: "what did Ada publish".
+
+        A property that has the date of it is called so; the date is asked for by "when".
+        """
+        low, info = self.question.low, self.schema.properties.get(noun.candidates[0].term)
+        asked = self.frame.asks == "" and low[0] in ("what", "which") and low[1] in VERBS_OF_ASKING
+        verb = noun.end - noun.start == 1 and low[noun.start] not in _TIMES
+        subject = low[noun.start - 1] not in ("the", "a", "an", "of", "its", "their")
+        return asked and verb and subject and info is not None and info.kind == "date" and noun.start > 1
 
     def _people(self, classes: Iterable[str]) -> bool:
         """Return whether things of some of the classes are people."""

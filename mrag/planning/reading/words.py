@@ -31,6 +31,7 @@ _HEADS = frozenset(
     "address addresses number numbers value values name names data figure figures score scores".split()
 )
 
+_DATES = frozenset("date dates day time".split())
 _UNITS: dict[str, Part] = {
     "month": "month", "months": "month", "monthly": "month", "year": "year", "years": "year",
     "yearly": "year",
@@ -75,7 +76,8 @@ class WordReader(NounReader):
         elif is_superlative(low):
             self._adjective(low, item.start)
         elif (
-            low in _HEADS and not word.before and self.last is not None and self.last_at == item.start
+            low in (_HEADS | _DATES if self._dated_last() else _HEADS)
+            and not word.before and self.last is not None and self.last_at == item.start
             and numeric(self.last)
         ):  # fmt: skip
             # "Email addresses", "phone numbers"
@@ -95,6 +97,11 @@ class WordReader(NounReader):
                 frame.read.add(item.start)
         elif low in _PREPOSITIONS:
             self.listing = False
+
+    def _dated_last(self) -> bool:
+        """Return whether the last noun is a property of dates, which a "date" behind it only repeats."""
+        info = self.schema.properties.get(self.last.candidates[0].term) if self.last is not None else None
+        return info is not None and info.kind == "date"
 
     def _asked_alone(self, item: QuestionItem) -> bool:
         """Return whether a unit of time is what a "which" or "what" asks for."""

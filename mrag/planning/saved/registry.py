@@ -20,6 +20,7 @@ from mrag.planning.following.replacing import term_of
 from mrag.planning.following.slots import Slot, SlotFitter, filled, in_period, slots_of
 from mrag.planning.following.wordings import FollowText, pointing
 from mrag.planning.lexical.candidates import Candidate
+from mrag.planning.profiling import schema_of
 from mrag.planning.reading.question import cut
 from mrag.planning.reading.segmentation import QuestionItem
 from mrag.planning.saved.matching import Value, item_at, named
@@ -162,7 +163,8 @@ def _by_iri(kg: KnowledgeGraph, text: str) -> Candidate | None:
     except TermError:
         return None
     rows = kg.select(queries.get("planning/classes-of").bind(thing=[thing]))
-    return Candidate("entity", str(thing), 1.0, text, classes=tuple(str(c) for _, c in rows))
+    classes = schema_of(kg).with_superclasses(str(c) for _, c in rows)
+    return Candidate("entity", str(thing), 1.0, text, classes=classes)
 
 
 def _template(

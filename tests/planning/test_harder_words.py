@@ -1,0 +1,148 @@
+"""Questions whose words are easily taken for something else: other roles, deeds, lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mrag
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import Attempt, compute, parser_of
+
+DATA = Path(__file__).parent / "data" / "studio.ttl"
+
+
+@pytest.fixture(scope="module")
+def kg() -> Iterator[KnowledgeGraph]:
+    with mrag.connect("oxigraph:") as found:
+        found.load([DATA])
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """The same graph with one role only."""
+    text = DATA.read_text()
+    path = tmp_path_factory.mktemp("lone") / "studio.ttl"
+    path.write_text("\n".join(line.replace(":producer :Duo ;", "").replace(":producer :Cleo ;", "")
+                              for line in text.splitlines() if not line.startswith(":producer")))  # fmt: skip
+    with mrag.connect("oxigraph:") as found:
+        found.load([path])
+        yield found
+
+
+def rows(attempt: Attempt) -> list[tuple[str, ...]]:
+    assert attempt.answer is not None and attempt.answer.computed is not None, attempt.why
+    return sorted(tuple(cell.label for cell in row) for row in attempt.answer.computed.rows)
+
+
+def given(kg: KnowledgeGraph, question: str) -> list[tuple[str, ...]]:
+    attempt = compute(kg, question)
+    assert attempt.sure, attempt.why
+    assert attempt.answer is not None and mrag.verify(kg, attempt.answer).ok
+    return rows(attempt)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the publisher of Tideland?",
+        "Who published Tideland?",
+        "Who is the editor of Frost?",
+        "Who is the translator of Tideland?",
+        "Which agent is the sponsor of Omen?",
+        "plays submitted by Ada Moor",
+    ],
+)
+def test_a_role_is_not_answered_by_another_one(kg: KnowledgeGraph, question: str) -> None:
+    assert not compute(kg, question).sure
+    assert parser_of(kg).readings(question)[0].ignored
+
+
+@pytest.mark.parametrize("question", ["Who is the publisher of Tideland?", "Who is the editor of Frost?"])
+def test_nor_by_the_only_one(lone: KnowledgeGraph, question: str) -> None:
+    assert not compute(lone, question).sure
+    assert given(lone, "Who is the writer of Tideland?") == [("Ada Moor",)]
+
+
+def test_roles_that_the_graph_has_are_answered(kg: KnowledgeGraph) -> None:
+    assert given(kg, "Who is the producer of Tideland?") == [("Duo Press",)]
+    assert given(kg, "Who is the author of Omen?") == [("Cleo Hart",)]
+    assert given(kg, "Who wrote Frost?") == [("Ada Moor",), ("Bela Fox",)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was staged after 2008?", ["Glass Door", "Omen", "Tideland"]),
+        ("What was staged in 2009?", ["Glass Door"]),
+        ("What did Ada Moor stage after 2000?", ["Ember Hall", "Tideland"]),
+        ("What has Ada Moor staged since 2005?", ["Tideland"]),
+        ("What did Ada Moor write after 2000?", ["Ember Hall", "Tideland"]),
+        ("What did Duo Press produce before 2000?", ["Frost"]),
+    ],
+)
+def test_a_deed_with_a_date_asks_for_things(kg: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    assert given(kg, question) == [(name,) for name in expected]
+
+
+def test_a_date_is_asked_for_by_when_and_by_its_name(kg: KnowledgeGraph) -> None:
+    assert given(kg, "When was Frost staged?") == [("1998-04-02",)]
+    assert given(kg, "What is the staged date of Frost?") == [("1998-04-02",)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the longest play?", ["Ember Hall"]),
+        ("Which play is the shortest?", ["Glass Door"]),
+        ("Which plays are longer than 14?", ["Ember Hall", "Omen", "Tideland"]),
+        ("Which plays are longer than Omen?", ["Ember Hall", "Tideland"]),
+        ("Which writer wrote the longest play?", ["Ada Moor"]),
+        ("What is the largest town?", ["Linz"]),
+    ],
+)
+def test_what_a_thing_is_made_of_tells_how_long_it_is(
+    kg: KnowledgeGraph, question: str, expected: list[str]
+) -> None:
+    assert given(kg, question) == [(name,) for name in expected]
+
+
+@pytest.mark.parametrize("question", ["What is the tallest play?", "Which play is the heaviest?"])
+def test_what_it_is_made_of_tells_nothing_else(kg: KnowledgeGraph, question: str) -> None:
+    assert not compute(kg, question).sure
+
+
+def test_names_with_and_ask_for_what_is_of_all_of_them(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "plays by Ada Moor and Bela Fox")
+    assert rows(attempt) == [("Frost",)] and attempt.sure
+    (other,) = attempt.answer.computed.readings  # type: ignore[union-attr]
+    assert "either" in other.reading
+    any_of = compute(kg, "plays by Ada Moor and Bela Fox", reading=other.number)
+    assert len(rows(any_of)) == 4
+
+
+@pytest.mark.parametrize(
+    "question", ["plays by Ada Moor and Cleo Hart", "Which plays are by Ada Moor and Cleo Hart?"]
+)
+def test_where_nothing_is_of_all_the_answer_says_so_and_offers_any(kg: KnowledgeGraph, question: str) -> None:
+    attempt = compute(kg, question)
+    assert attempt.sure and rows(attempt) == []
+    assert attempt.answer is not None and attempt.answer.text.startswith("None: there is no play")
+    (other,) = attempt.answer.computed.readings  # type: ignore[union-attr]
+    assert len(rows(compute(kg, question, reading=other.number))) == 4
+    assert mrag.verify(kg, attempt.answer).ok
+
+
+def test_none_of_them_is_counted_as_none(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "How many plays did Ada Moor and Cleo Hart write?")
+    assert rows(attempt) == [("0",)]
+    assert [r.answer for r in attempt.answer.computed.readings] == ["4"]  # type: ignore[union-attr]
+
+
+def test_both_leaves_no_other_reading(kg: KnowledgeGraph) -> None:
+    attempt = compute(kg, "Which plays were written by both Ada Moor and Bela Fox?")
+    assert rows(attempt) == [("Frost",)]
+    assert not attempt.answer.computed.readings  # type: ignore[union-attr]
