@@ -37,7 +37,9 @@ def jena_command(folder: Path) -> list[str]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(name))
     jars = [str(jar) for jar in sorted(JARS.glob("*.jar")) if jar.name.startswith(_WANTED)]
-    return ["java", "-cp", os.pathsep.join([str(folder), *jars])]
+    # To optimise code that runs for seconds takes longer than to run it as it is.
+    quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    return ["java", *quick, "-cp", os.pathsep.join([str(folder), *jars])]
 
 
 @contextmanager
