@@ -1,4 +1,4 @@
-"""Words and meaning together: what each finds alone, and both, fused by ranks.
+"""Words and meaning together: what each finds alone, and both, fused.
 
     python benchmarks/fusion.py [--embedder wordllama] [cranfield apparel scenes metaqa medquad pubmedqa]
 

@@ -124,9 +124,11 @@ def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     # Of equal scores the mean may differ from each by rounding, which no division should magnify.
     if not deviation or scores.min() == scores.max():
         return np.full(len(scores), 0.5)
-    scaled = 0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation)
     # Nothing that was found scores less than what was not.
-    return np.maximum(scaled, 0.0)
+    scaled: npt.NDArray[np.float64] = np.maximum(
+        0.5 + (scores - scores.mean()) / (2 * _SPREAD * deviation), 0
+    )
+    return scaled
 
 
 def _summed(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:
