@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mrag.index.document_index import DocumentIndex
     from mrag.index.documents import Definition
     from mrag.index.embedding.embedders import Embedder, LangChainEmbedder, embedder
-    from mrag.index.fusion import reciprocal_rank_fusion
+    from mrag.index.fusion import reciprocal_rank_fusion, weighted_scores
     from mrag.index.image_index import ImageIndex
     from mrag.index.opened import SimilarityIndex
     from mrag.index.segments.changes import SyncReport
@@ -26,6 +26,7 @@ __all__ = [
     "Abilities", "Bm25Index", "Bm25Params", "Definition", "DenseParams", "DocumentIndex", "Embedder",
     "ImageIndex", "IndexBackend", "LangChainEmbedder", "Mode", "SimilarityIndex", "SimilarityIndexes",
     "StoredIndex", "SyncReport", "VectorStoreBackend", "copy_to", "embedder", "reciprocal_rank_fusion",
+    "weighted_scores",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -39,7 +40,7 @@ __getattr__, __dir__ = lazy(
         "document_index": "DocumentIndex",
         "documents": "Definition",
         "embedding.embedders": "Embedder LangChainEmbedder embedder",
-        "fusion": "reciprocal_rank_fusion",
+        "fusion": "reciprocal_rank_fusion weighted_scores",
         "image_index": "ImageIndex",
         "segments.changes": "SyncReport",
         "segments.matches": "Mode",
