@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -22,8 +24,9 @@ from mrag.rdf.terms import Triple, to_ox
 from mrag.stores.base import TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
+from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.proxy import proxy
-from tests.servers import oxigraph_server
+from tests.servers import graphdb_protocol, oxigraph_server
 
 N = "http://example.org/"
 THINGS = [URIRef(f"{N}n{i}") for i in range(8)]
@@ -264,3 +267,40 @@ def test_what_others_write_is_seen_by_the_next_question(server: str) -> None:
         other.insert(line.encode(), kg.record.asserted[0])
         other.close()
         assert len(expand(kg, SEEDS[:1]).lines) == 2
+
+
+def as_found(kind: str, folder: Path, stack: ExitStack) -> str:
+    """Return the URL of a server with triples that it does not keep in graphs of a knowledge graph."""
+    own = f"<{N}a> <{RDFS.label}> 'A' . <{N}a> <{N}p0> <{N}b>, <{N}r> . "
+    own += f"<{N}r> a <{N}C0>; <{N}p1> <{N}a>, 'x' . "
+    other = f"<{N}c> <{N}p2> <{N}a> . <{N}b> <{RDFS.label}> 'B' . <{N}r> <{N}p2> <{N}b> ."
+    if kind == "fuseki":
+        url, _, behind = stack.enter_context(fuseki_server())
+        behind.update(f"INSERT DATA {{ GRAPH <{UNNAMED}> {{ {own} }} GRAPH <urn:t:one> {{ {other} }} }}")
+        return url
+    if kind == "oxigraph":
+        url = stack.enter_context(oxigraph_server(folder, memory=True))
+        store, _ = open_store(url)
+        store.update(f"INSERT DATA {{ {own} {other} }}")
+    else:
+        url = stack.enter_context(graphdb_protocol(folder))
+        store, _ = open_store(url)
+        store.update(f"INSERT DATA {{ {own} {other} }}")
+    store.close()
+    return url
+
+
+@pytest.mark.parametrize("kind", ["oxigraph", "fuseki", "graphdb"])
+def test_the_same_of_triples_as_they_were_found(kind: str, tmp_path: Path) -> None:
+    """A query cannot tell which graph such a triple is in where the graphs have no names of their own."""
+    with ExitStack() as stack:
+        store, _ = open_store(as_found(kind, tmp_path, stack))
+        kg = stack.enter_context(KnowledgeGraph(store))
+        assert kg.as_found
+        wanted = stack.enter_context(KnowledgeGraph(OxigraphStore()))
+        wanted.insert(kg.store.construct("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", kg.dataset()))
+        for hops in (1, 2):
+            knob = ContextSettings(hops=hops)
+            found, again = (expand(g, [(f"{N}a", 1.0)], knob, question="p2 of A") for g in (kg, wanted))
+            assert [(x.text, x.score) for x in found.lines] == [(x.text, x.score) for x in again.lines]
+            assert len(found.lines) > 5
