@@ -33,7 +33,7 @@ from mrag.loaders.checks import (
     check_terms,
     too_long,
 )  # fmt: skip
-from mrag.loaders.ontologies.converting import SYNTAXES, converted
+from mrag.loaders.ontologies.converting import SYNTAXES, converted, syntax_of
 from mrag.rdf.namespaces import SKOLEM
 
 Progress = Callable[[int, int | None], None]
@@ -106,7 +106,7 @@ class Source:
         gzipped = bool(suffixes) and suffixes[-1] == "gz"
         key = format.lower().lstrip(".") if format else (suffixes[:-1] if gzipped else suffixes)[-1:]
         name = "".join(key)
-        syntax = SYNTAXES.get(name, "")
+        syntax = syntax_of(p, name, gzipped=gzipped)
         found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
         if found is None:
             raise LoadError(

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
 from mrag.errors import LoadError
+from mrag.loaders.ontologies.owl import owl_syntax
 
-SYNTAXES: Final[Mapping[str, str]] = {"kb": "kb"}
+SYNTAXES: Final[Mapping[str, str]] = {"kb": "kb", "ofn": "ofn", "fss": "ofn", "owx": "owx"}
 """Notation by file ending."""
+
+_AMBIGUOUS: Final = ("owl", "xml", "rdf")
+"""Endings of RDF/XML that other notations of OWL have as well."""
+
+
+def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
+    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF.
+
+    Args:
+        path: The file.
+        ending: Its ending, or the format that was named, without a dot.
+        gzipped: Whether it is compressed.
+    """
+    if ending not in _AMBIGUOUS:
+        return SYNTAXES.get(ending, "")
+    try:
+        with gzip.open(path) if gzipped else path.open("rb") as stream:
+            return owl_syntax(stream.read(1 << 14))
+    except (OSError, EOFError):
+        return ""
 
 
 def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
@@ -19,11 +40,11 @@ def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
 
     Args:
         path: The file.
-        syntax: Its notation: `kb`.
+        syntax: Its notation: `kb`, `ofn` or `owx`.
         gzipped: Whether it is compressed.
 
     Raises:
-        LoadError: If it is not well formed.
+        LoadError: If it is not well formed, or what reads it is not installed.
     """
     try:
         found = path.stat()
@@ -44,4 +65,14 @@ def _kb(content: bytes, file: str) -> bytes:
     return convert_kb(content.decode("utf-8-sig"), file)
 
 
-_READERS: Final[Mapping[str, Callable[[bytes, str], bytes]]] = {"kb": _kb}
+def _owl(syntax: str, content: bytes, file: str) -> bytes:
+    from mrag.loaders.ontologies.owl import convert_owl
+
+    return convert_owl(content.decode("utf-8-sig"), syntax, file)
+
+
+_READERS: Final[Mapping[str, Callable[[bytes, str], bytes]]] = {
+    "kb": _kb,
+    "ofn": partial(_owl, "ofn"),
+    "owx": partial(_owl, "owx"),
+}

@@ -16,7 +16,7 @@ from mrag.reasoning.run import reason
 from mrag.storage.scratch import Scratch
 from mrag.stores.oxigraph import OxigraphStore
 
-_ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb")
+_ONTOLOGIES = (".owl", ".rdf", ".ttl", ".nt", ".kb", ".ofn", ".fss", ".owx")
 _ROOT = re.compile(
     rb"\A\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|\s+)*<([\w:]+)", re.DOTALL
 )
@@ -87,12 +87,12 @@ def open_knowledge_base(*paths: Path) -> KnowledgeGraph:
     """Load the files of a knowledge base into memory and reason over it; contradictions in it are let be.
 
     Args:
-        *paths: RDF/XML, Turtle or N-Triples, knowledge bases of DL-Learner, and configurations of it that
-            have statements of their own. RDF/XML that only a full XML parser understands (other encodings
-            than UTF-8, entities in single quotes) is read by rdflib's.
+        *paths: RDF/XML, Turtle or N-Triples, OWL/XML or functional syntax, knowledge bases of DL-Learner,
+            and configurations of it that have statements of their own. RDF/XML that only a full XML parser
+            understands (other encodings than UTF-8, entities in single quotes) is read by rdflib's.
 
     Raises:
-        LoadError: If one cannot be read; OWL/XML and functional syntax are not.
+        LoadError: If one cannot be read, such as OWL/XML where the extra `owl` is not installed.
     """
     kg = KnowledgeGraph(OxigraphStore())
     try:
@@ -114,12 +114,6 @@ def _load(kg: KnowledgeGraph, path: Path) -> None:
         _load_statements(kg, read_configuration(path).statements)
         return
     root = _ROOT.match(content)
-    if (root and root[1].rpartition(b":")[2] == b"Ontology") or content.lstrip()[:7] == b"Prefix(":
-        raise LoadError(
-            "OWL/XML and functional syntax are not read.",
-            file=str(path),
-            hint="Save it as RDF/XML or Turtle, in Protégé for example.",
-        )
     try:
         kg.load([path])
     except LoadError:

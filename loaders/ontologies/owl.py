@@ -1,0 +1,113 @@
+"""OWL's functional syntax and OWL/XML to triples, read by py-horned-owl (extra `owl`)."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import pyoxigraph as ox
+
+from mrag.errors import LoadError
+from mrag.loaders.ontologies.graph import AxiomGraph, named
+from mrag.rdf.namespaces import OWL
+
+if TYPE_CHECKING:
+    from pyhornedowl import PyIndexedOntology
+
+NAMES: Final = {"ofn": "OWL functional syntax", "owx": "OWL/XML"}
+"""What the notations are called."""
+
+_PLACE: Final = re.compile(r"line_col: (?:Pos\(|Span\(\()\((\d+)|line_col: \w+\(\(?(\d+)")
+_BYTE: Final = re.compile(r"Byte(?:Span|Position)\((\d+)")
+_ROOT: Final = re.compile(
+    rb"""(?:\xef\xbb\xbf)?(?>\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*+
+    <(?:\w+:)?Ontology(?![^>]*\brdf:(?:about|ID)\b)[\s>]""",
+    re.DOTALL | re.VERBOSE,
+)
+_FUNCTIONAL: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+(?:Prefix|Ontology)\s*\(")
+_HEAD: Final = 1 << 14
+
+
+def owl_syntax(head: bytes) -> str:
+    """Return the notation that a file begins in: `owx`, `ofn`, or nothing for RDF and others.
+
+    Example:
+        >>> owl_syntax(b"Prefix(:=<urn:a:>)"), owl_syntax(b'<?xml version="1.0"?><Ontology xmlns="">')
+        ('ofn', 'owx')
+    """
+    if _FUNCTIONAL.match(head[:_HEAD]):
+        return "ofn"
+    return "owx" if _ROOT.match(head[:_HEAD]) else ""
+
+
+def convert_owl(text: str, syntax: str, file: str) -> bytes:
+    """Return an ontology as N-Triples. Imported ontologies are named, and not read.
+
+    Args:
+        text: The ontology.
+        syntax: `ofn` or `owx`.
+        file: Where it is from, for errors.
+
+    Raises:
+        LoadError: If the ontology is not well formed, or py-horned-owl is not installed.
+    """
+    try:
+        from pyhornedowl import open_ontology_from_string
+    except ImportError as error:
+        raise LoadError(
+            f"{NAMES[syntax]} is read by py-horned-owl, which is not installed.",
+            file=file,
+            hint="pip install mrag[owl], or save the ontology as RDF/XML or Turtle, in Protégé for example.",
+        ) from error
+    try:
+        ontology = open_ontology_from_string(text, syntax)  # type: ignore[arg-type]  # one of the two
+        rest = _disjoint(ontology)
+        document = ontology.save_to_string("owl")
+    except ValueError as error:
+        raise _refused(str(error), text, syntax, file) from error
+    triples = (quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML))
+    return (ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b"") + rest
+
+
+def _disjoint(ontology: PyIndexedOntology) -> bytes:
+    """Take axioms that several classes are disjoint out of an ontology, and return them as N-Triples.
+
+    The library writes only the pairs of the first class. Axioms with annotations, or with classes that have
+    no names, become one axiom for each pair.
+    """
+    from pyhornedowl.model import Class, DisjointClasses
+
+    several: list[list[str]] = []
+    for found in ontology.get_components():
+        axiom = found.component
+        if not isinstance(axiom, DisjointClasses) or len(axiom.first) < 3:
+            continue
+        ontology.remove_component(axiom)
+        names = [str(c.first) for c in axiom.first if isinstance(c, Class)]
+        if len(names) == len(axiom.first) and not found.ann:
+            several.append(names)
+            continue
+        for pair in combinations(axiom.first, 2):
+            ontology.add_component(DisjointClasses(list(pair)), found.ann)
+    graph = AxiomGraph()
+    for names in sorted(several):
+        node = graph.new(OWL + "AllDisjointClasses")
+        graph.add(node, OWL + "members", graph.list_of([named(name) for name in names]))
+    return graph.ntriples()
+
+
+def _refused(reason: str, text: str, syntax: str, file: str) -> LoadError:
+    line = None
+    if place := _PLACE.search(reason):
+        line = int(place[1] or place[2])
+    elif byte := _BYTE.search(reason):
+        line = text.encode()[: int(byte[1])].count(b"\n") + 1
+    expected = re.search(r"positives: \[([^\]]*)\]", reason)
+    words = f"expected {expected[1]}" if expected else re.sub("^Failed to open ontology: ", "", reason)[:200]
+    return LoadError(
+        f"Not valid {NAMES[syntax]}: {words}.",
+        file=file,
+        line=line,
+        hint="Nothing of this load was stored. Mend it there, or save it as Turtle, in Protégé for example.",
+    )

@@ -1,0 +1,354 @@
+"""OWL in functional syntax and OWL/XML becomes the triples of the mapping to RDF graphs."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from rdflib import Graph, URIRef
+from rdflib.compare import isomorphic
+from rdflib.namespace import OWL, RDF, RDFS
+
+import mrag
+from mrag.cel.syntax.expressions import Expression
+from mrag.cel.syntax.rdf import to_graph
+from mrag.errors import LoadError
+from mrag.loaders.ontologies.kb import NAMESPACE
+from mrag.loaders.ontologies.owl import convert_owl, owl_syntax
+from tests.loaders.test_kb import concepts
+
+pyhornedowl = pytest.importorskip("pyhornedowl")
+
+PREFIXES = """Prefix(:=<urn:x:>) Prefix(owl:=<http://www.w3.org/2002/07/owl#>)
+Prefix(xsd:=<http://www.w3.org/2001/XMLSchema#>) Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
+"""
+DECLARED = """Declaration(Class(:A)) Declaration(Class(:B)) Declaration(Class(:C))
+Declaration(ObjectProperty(:p)) Declaration(ObjectProperty(:q)) Declaration(DataProperty(:d))
+Declaration(NamedIndividual(:a)) Declaration(NamedIndividual(:b))
+"""
+TURTLE = """@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<urn:x> a owl:Ontology . :A a owl:Class . :B a owl:Class . :C a owl:Class . :p a owl:ObjectProperty .
+:q a owl:ObjectProperty . :d a owl:DatatypeProperty . :a a owl:NamedIndividual . :b a owl:NamedIndividual .
+"""
+AXIOMS = [
+    (
+        "SubClassOf(:A ObjectSomeValuesFrom(:p :B))",
+        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:someValuesFrom :B].",
+    ),
+    (
+        "SubClassOf(:A ObjectAllValuesFrom(:p :B))",
+        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:allValuesFrom :B].",
+    ),
+    (
+        "EquivalentClasses(:A ObjectIntersectionOf(:B ObjectComplementOf(:C)))",
+        ":A owl:equivalentClass [a owl:Class; owl:intersectionOf (:B [a owl:Class; owl:complementOf :C])].",
+    ),
+    (
+        "SubClassOf(:A ObjectUnionOf(:B :C))",
+        ":A rdfs:subClassOf [a owl:Class; owl:unionOf (:B :C)].",
+    ),
+    (
+        "SubClassOf(:A ObjectOneOf(:a :b))",
+        ":A rdfs:subClassOf [a owl:Class; owl:oneOf (:a :b)].",
+    ),
+    (
+        "SubClassOf(:A ObjectHasValue(:p :a))",
+        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:hasValue :a].",
+    ),
+    (
+        "SubClassOf(:A ObjectHasSelf(:p))",
+        ":A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:hasSelf true].",
+    ),
+    (
+        "SubClassOf(:A ObjectMinCardinality(2 :p))",
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p;'
+        ' owl:minCardinality "2"^^xsd:nonNegativeInteger].',
+    ),
+    (
+        "SubClassOf(:A ObjectMaxCardinality(2 :p :B))",
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :p; owl:onClass :B;'
+        ' owl:maxQualifiedCardinality "2"^^xsd:nonNegativeInteger].',
+    ),
+    (
+        "SubClassOf(:A ObjectExactCardinality(2 ObjectInverseOf(:p) :B))",
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty [owl:inverseOf :p]; owl:onClass :B;'
+        ' owl:qualifiedCardinality "2"^^xsd:nonNegativeInteger].',
+    ),
+    (
+        'SubClassOf(:A DataSomeValuesFrom(:d DatatypeRestriction(xsd:double xsd:minInclusive'
+        ' "1.5"^^xsd:double)))',
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:someValuesFrom [a rdfs:Datatype;'
+        ' owl:onDatatype xsd:double; owl:withRestrictions ([xsd:minInclusive "1.5"^^xsd:double])]].',
+    ),
+    (
+        'SubClassOf(:A DataHasValue(:d "x"))',
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:hasValue "x"].',
+    ),
+    (
+        "SubClassOf(:A DataMinCardinality(1 :d xsd:string))",
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:onDataRange xsd:string;'
+        ' owl:minQualifiedCardinality "1"^^xsd:nonNegativeInteger].',
+    ),
+    (
+        'SubClassOf(:A DataAllValuesFrom(:d DataOneOf("a"@en "1"^^xsd:integer)))',
+        ':A rdfs:subClassOf [a owl:Restriction; owl:onProperty :d; owl:allValuesFrom [a rdfs:Datatype;'
+        ' owl:oneOf ("a"@en 1)]].',
+    ),
+    (
+        "DisjointClasses(:A :B)",
+        ":A owl:disjointWith :B.",
+    ),
+    (
+        "DisjointClasses(:A :B :C)",
+        "[a owl:AllDisjointClasses; owl:members (:A :B :C)].",
+    ),
+    (
+        "DisjointUnion(:A :B :C)",
+        ":A owl:disjointUnionOf (:B :C).",
+    ),
+    (
+        "SubObjectPropertyOf(ObjectPropertyChain(:p :q) :p)",
+        ":p owl:propertyChainAxiom (:p :q).",
+    ),
+    (
+        "SubObjectPropertyOf(:p :q)",
+        ":p rdfs:subPropertyOf :q.",
+    ),
+    (
+        "InverseObjectProperties(:p :q)",
+        ":p owl:inverseOf :q.",
+    ),
+    (
+        "ObjectPropertyDomain(:p :A)",
+        ":p rdfs:domain :A.",
+    ),
+    (
+        "ObjectPropertyRange(:p ObjectUnionOf(:A :B))",
+        ":p rdfs:range [a owl:Class; owl:unionOf (:A :B)].",
+    ),
+    (
+        "FunctionalObjectProperty(:p)",
+        ":p a owl:FunctionalProperty.",
+    ),
+    (
+        "FunctionalDataProperty(:d)",
+        ":d a owl:FunctionalProperty.",
+    ),
+    (
+        "InverseFunctionalObjectProperty(:p)",
+        ":p a owl:InverseFunctionalProperty.",
+    ),
+    (
+        "IrreflexiveObjectProperty(:p)",
+        ":p a owl:IrreflexiveProperty.",
+    ),
+    (
+        "TransitiveObjectProperty(:p)",
+        ":p a owl:TransitiveProperty.",
+    ),
+    (
+        "SymmetricObjectProperty(:p)",
+        ":p a owl:SymmetricProperty.",
+    ),
+    (
+        "ReflexiveObjectProperty(:p)",
+        ":p a owl:ReflexiveProperty.",
+    ),
+    (
+        "AsymmetricObjectProperty(:p)",
+        ":p a owl:AsymmetricProperty.",
+    ),
+    (
+        "DataPropertyDomain(:d :A)",
+        ":d rdfs:domain :A.",
+    ),
+    (
+        "DataPropertyRange(:d xsd:int)",
+        ":d rdfs:range xsd:int.",
+    ),
+    (
+        "EquivalentObjectProperties(:p :q)",
+        ":p owl:equivalentProperty :q.",
+    ),
+    (
+        "DisjointObjectProperties(:p :q)",
+        ":p owl:propertyDisjointWith :q.",
+    ),
+    (
+        "HasKey(:A (:p) (:d))",
+        ":A owl:hasKey (:p :d).",
+    ),
+    (
+        "ClassAssertion(:A :a)",
+        ":a a :A.",
+    ),
+    (
+        "ClassAssertion(ObjectComplementOf(:A) :a)",
+        ":a a [a owl:Class; owl:complementOf :A].",
+    ),
+    (
+        "ObjectPropertyAssertion(:p :a :b)",
+        ":a :p :b.",
+    ),
+    (
+        "NegativeObjectPropertyAssertion(:p :a :b)",
+        "[a owl:NegativePropertyAssertion; owl:sourceIndividual :a; owl:assertionProperty :p;"
+        " owl:targetIndividual :b].",
+    ),
+    (
+        "ObjectPropertyAssertion(ObjectInverseOf(:p) :a :b)",
+        ":b :p :a.",
+    ),
+    (
+        'DataPropertyAssertion(:d :a "1"^^xsd:integer)',
+        ":a :d 1.",
+    ),
+    (
+        'NegativeDataPropertyAssertion(:d :a "x")',
+        '[a owl:NegativePropertyAssertion; owl:sourceIndividual :a; owl:assertionProperty :d;'
+        ' owl:targetValue "x"].',
+    ),
+    (
+        "SameIndividual(:a :b)",
+        ":a owl:sameAs :b.",
+    ),
+    (
+        "DifferentIndividuals(:a :b)",
+        ":a owl:differentFrom :b.",
+    ),
+    (
+        'AnnotationAssertion(rdfs:label :A "Ä"@de)',
+        ':A rdfs:label "Ä"@de.',
+    ),
+    (
+        "ObjectPropertyAssertion(:p :a _:x) ClassAssertion(:A _:x)",
+        ":a :p _:x. _:x a :A.",
+    ),
+]  # fmt: skip
+
+
+def ontology(*axioms: str) -> str:
+    return PREFIXES + "Ontology(<urn:x>\n" + DECLARED + "\n".join(axioms) + ")"
+
+
+def as_xml(text: str) -> str:
+    return pyhornedowl.open_ontology_from_string(text, "ofn").save_to_string("owx")
+
+
+@pytest.mark.parametrize("syntax", ["ofn", "owx"])
+@pytest.mark.parametrize(("axiom", "turtle"), AXIOMS)
+def test_an_axiom_is_its_triples(axiom: str, turtle: str, syntax: str) -> None:
+    text = ontology(axiom)
+    found = convert_owl(text if syntax == "ofn" else as_xml(text), syntax, "a." + syntax)
+    wanted = Graph().parse(data=TURTLE + turtle, format="turtle")
+    assert isomorphic(Graph().parse(data=found, format="nt"), wanted)
+
+
+def unqualified(graph: Graph) -> Graph:
+    """Return a graph in which what counts all things says no class, as the library writes it."""
+    found = Graph()
+    things = {x for x, _ in graph.subject_predicates(OWL.Thing) if (x, OWL.onClass, OWL.Thing) in graph}
+    for s, p, o in graph:
+        if s in things and p == OWL.onClass:
+            continue
+        found.add((s, URIRef(str(p).replace("QualifiedC", "C")) if s in things else p, o))
+    return found
+
+
+@given(concepts)
+def test_expressions_come_back_through_both_notations(concept: Expression) -> None:
+    graph = Graph()
+    graph.add((URIRef("urn:x"), RDF.type, OWL.Ontology))
+    for name in "abcx":
+        graph.add((URIRef(NAMESPACE + name), RDF.type, OWL.Class))
+    for name in "pq":
+        graph.add((URIRef(NAMESPACE + name), RDF.type, OWL.ObjectProperty))
+    graph.add((URIRef(NAMESPACE + "x"), RDFS.subClassOf, to_graph(concept, graph)))
+    read = pyhornedowl.open_ontology_from_string(graph.serialize(format="xml"), "rdf")
+    for syntax in ("ofn", "owx"):
+        found = Graph().parse(data=convert_owl(read.save_to_string(syntax), syntax, "a"), format="nt")
+        assert isomorphic(unqualified(found), unqualified(graph))
+
+
+def test_disjoint_classes_are_all_disjoint() -> None:
+    plain = convert_owl(ontology("DisjointClasses(:C :B :A)"), "ofn", "a.ofn")
+    wanted = TURTLE + "[ a owl:AllDisjointClasses ; owl:members (:C :B :A) ]."
+    found = Graph().parse(data=plain, format="nt")
+    members = {str(o) for o in found.objects(None, RDF.first)}
+    assert members == {"urn:x:A", "urn:x:B", "urn:x:C"}
+    assert len(found) == len(Graph().parse(data=wanted, format="turtle"))
+    noted = ontology('DisjointClasses(Annotation(rdfs:comment "c") :A :B ObjectComplementOf(:C))')
+    pairs = Graph().parse(data=convert_owl(noted, "ofn", "a.ofn"), format="nt")
+    assert len(list(pairs.triples((None, OWL.disjointWith, None)))) == 3
+
+
+def test_an_ontology_is_loaded_whatever_its_ending(tmp_path: Path) -> None:
+    text = ontology("SubClassOf(:A :B)", "ClassAssertion(:A :a)")
+    (tmp_path / "1.ofn").write_text(text, encoding="utf-8")
+    (tmp_path / "2.owl").write_text("# said in OWL\n" + text.replace(":a)", ":c)"), encoding="utf-8")
+    (tmp_path / "3.owx").write_text(as_xml(text.replace(":a)", ":d)")), encoding="utf-8")
+    (tmp_path / "4.owl.gz").write_bytes(gzip.compress(as_xml(text.replace(":a)", ":e)")).encode()))
+    with mrag.connect() as kg:
+        first = kg.load([tmp_path]).triples
+        assert kg.load([tmp_path]).triples == 0 < first, "blank nodes have the same names each time"
+        mrag.reason(kg)
+        found = {str(x) for (x,) in kg.select("SELECT ?x { ?x a <urn:x:B> }")}
+        assert found == {"urn:x:a", "urn:x:c", "urn:x:d", "urn:x:e"}
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax"),
+    [
+        ("\n Prefix(:=<urn:a:>)", "ofn"),
+        ("# a\n# Prefix(\nOntology (<urn:a>)", "ofn"),
+        (
+            '<?xml version="1.0"?>\n<!-- <rdf:RDF> -->\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>',
+            "owx",
+        ),
+        ('<!DOCTYPE Ontology [ <!ENTITY a "b"> ]><owl:Ontology ontologyIRI="urn:a">', "owx"),
+        ('<owl:Ontology xmlns:owl="…" rdf:about="urn:a">', ""),
+        ("<rdf:RDF><owl:Ontology/></rdf:RDF>", ""),
+        ("@prefix : <urn:a:> .", ""),
+        (" " * 20_000, ""),
+        ("<!-- " * 3_000, ""),
+    ],
+)
+def test_the_notation_is_told_by_its_beginning(text: str, syntax: str) -> None:
+    assert owl_syntax(text.encode()) == syntax
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "line"),
+    [
+        ("a.ofn", ontology("SubClassOf(:A)"), "expected ClassExpression", 7),
+        ("a.ofn", PREFIXES + "Ontology(\nDeclaration(Class(no:A)))", "undefined prefix", 4),
+        ("a.owx", as_xml(ontology("SubClassOf(:A :B)")).replace("</SubClassOf>", ""), "OWL/XML", None),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_line(
+    tmp_path: Path, name: str, text: str, words: str, line: int | None
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with mrag.connect() as kg:
+        with pytest.raises(LoadError) as refused:
+            kg.load([tmp_path / name])
+        assert not list(kg.select("SELECT ?x { ?x ?y ?z }"))
+    assert words in refused.value.message and refused.value.line == line
+    assert str(refused.value.file).endswith(name)
+
+
+def test_without_the_library_it_is_said_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.owx").write_text(as_xml(ontology()), encoding="utf-8")
+    code = (
+        "import sys\nsys.modules['pyhornedowl'] = None\n"
+        "from mrag.loaders.rdf import Source\nfrom mrag.errors import LoadError\n"
+        "try:\n    list(Source.of(sys.argv[1]).quads())\nexcept LoadError as error:\n    print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.owx")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "pip install mrag[owl]" in done.stdout and "a.owx" in done.stdout
