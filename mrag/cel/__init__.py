@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mrag.cel.explain.why_not import WhyNot, why_not
     from mrag.cel.feedback import Feedback, FeedbackSettings, MarkedConcept, learn_from_marks
     from mrag.cel.learners.base import FitProgress, FitReport, FitState, Learner, LearnerSettings, Stopped
-    from mrag.cel.learners.celoe import Celoe, CeloeSettings
+    from mrag.cel.learners.celoe import Celoe, CeloeSettings, Ocel, OcelSettings
     from mrag.cel.learners.evolearner import EvoLearner, EvoSettings
     from mrag.cel.learners.m_of_n import MOfN, MOfNSettings
     from mrag.cel.learners.registry import LEARNERS, learner
@@ -86,7 +86,8 @@ __all__ = [
     "Feedback", "FeedbackSettings",
     "FitProgress", "FitReport", "FitState", "Hypothesis", "KeptConcept", "Learner", "LearnerSettings",
     "LearningConfiguration",
-    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "OneOf", "Only", "Or",
+    "LearningProblem", "MOfN", "MOfNSettings", "MarkedConcept", "Named", "Not", "Ocel",
+    "OcelSettings", "OneOf", "Only", "Or",
     "Policy", "PolicyTrainingSettings", "PolishedSentence", "ProblemGenerator", "ProblemGeneratorSettings",
     "ProblemSet", "Property", "Reason", "RerankSettings", "Reranking", "SearchSettings", "Some", "Stopped",
     "SummarySettings", "Top", "TreeLearner", "TreeSettings", "Value", "WhyNot", "class_problem", "confusion",
@@ -122,7 +123,7 @@ __getattr__, __dir__ = lazy(
         "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
         "configurations": "LearningConfiguration read_configuration",
         "examples": "class_problem described_class sampled_negatives",
-        "learners.celoe": "Celoe CeloeSettings",
+        "learners.celoe": "Celoe CeloeSettings Ocel OcelSettings",
         "learners.evolearner": "EvoLearner EvoSettings",
         "learners.m_of_n": "MOfN MOfNSettings",
         "learners.registry": "LEARNERS learner",

@@ -323,7 +323,7 @@ def benchmark(
     data: Annotated[Path, typer.Option("--data", help="Where names are looked up.")] = Path(),
     learner: Annotated[
         str,
-        typer.Option("--learner", help="search, m-of-n, celoe, tdl, evolearner, drill; several with commas."),
+        typer.Option("--learner", help="search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several."),
     ] = "search",
     folds: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 10,
     seconds: SecondsOption = 5.0,

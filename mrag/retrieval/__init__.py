@@ -9,6 +9,7 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.retrieval.answering import aask, ask, retrieve, search, stream, verify
     from mrag.retrieval.conversation import Conversation
+    from mrag.retrieval.cross_encoding import OnnxCrossEncoder
     from mrag.retrieval.explanation import TripleProofs, explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import RankerInfo, RankerRequest, known_rankers, ranker
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Conversation", "CrossEncoderRanker", "FusedRanker", "Hit", "Hits", "ListwiseRanker", "MmrRanker",
-    "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval", "SimilarityRanker", "TripleProofs",
+    "OnnxCrossEncoder", "Question", "Ranker", "RankerInfo", "RankerRequest", "Retrieval", "SimilarityRanker",
+    "TripleProofs",
     "TripleStoreRetriever", "aask", "ask", "explain", "format_docs", "known_rankers", "ranker", "retrieve",
     "search", "stream", "to_content_blocks", "verify",
 ]  # fmt: skip
@@ -27,6 +29,7 @@ __getattr__, __dir__ = lazy(
     {
         "answering": "aask ask retrieve search stream verify",
         "conversation": "Conversation",
+        "cross_encoding": "OnnxCrossEncoder",
         "explanation": "TripleProofs explain",
         "rankers": "FusedRanker Hit Hits Question Ranker SimilarityRanker",
         "registry": "RankerInfo RankerRequest known_rankers ranker",

@@ -199,6 +199,16 @@ def _cross_encoder(asked: RankerRequest) -> Ranker:
     return CrossEncoderRanker(asked.first, asked.kg, model, asked.index)
 
 
+def _onnx_cross_encoder(asked: RankerRequest) -> Ranker:
+    from mrag.retrieval.cross_encoding import OnnxCrossEncoder
+    from mrag.retrieval.reranking import CrossEncoderRanker
+
+    if not asked.argument:
+        hint = "Such as onnx-cross-encoder:./ms-marco-MiniLM-L6-v2, with model.onnx and tokenizer.json."
+        raise ConfigError("The ranker onnx-cross-encoder needs a folder.", hint=hint)
+    return CrossEncoderRanker(asked.first, asked.kg, OnnxCrossEncoder(asked.argument), asked.index)
+
+
 def _by_concept(asked: RankerRequest) -> Ranker:
     from mrag.cel.learners.registry import learner
     from mrag.cel.rerank import ClassExpressionReranker
@@ -239,6 +249,12 @@ _OWN = (
     RankerInfo("mmr", "variety: what is like a hit before it comes later; mmr:BALANCE", True, _mmr),
     RankerInfo(
         "cross-encoder", "a model that reads question and text; cross-encoder:NAME", True, _cross_encoder
+    ),
+    RankerInfo(
+        "onnx-cross-encoder",
+        "the same, from a local folder; onnx-cross-encoder:FOLDER",
+        True,
+        _onnx_cross_encoder,
     ),
     RankerInfo("llm", "a chat model that orders the hits; llm:MODEL", True, _listwise),
 )

@@ -136,9 +136,9 @@ def test_other_files_are_not_taken_for_results(pets: Path) -> None:
     [
         (
             '<?xml version="1.0"?>\n<!-- x --><Ontology xmlns="http://www.w3.org/2002/07/owl#"><',
-            "Not valid OWL/XML",
+            "OWL/XML",
         ),
-        ("Prefix(:=<urn:x:>)\nOntology(<urn:x>", "Not valid OWL functional syntax"),
+        ("Prefix(:=<urn:x:>)\nOntology(<urn:x>", "OWL functional syntax"),
         ('<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="no', "Not valid RDF/XML"),
     ],
 )

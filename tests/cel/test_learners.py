@@ -33,7 +33,7 @@ from tests.conftest import shared_data
 
 E = "http://example.org/"
 FAMILY = "http://www.benchmark.org/family#"
-ALL = ("search", "celoe", "tdl")
+ALL = ("search", "celoe", "ocel", "tdl")
 
 
 def short(h: Hypothesis) -> str:

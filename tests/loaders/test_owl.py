@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyhornedowl
 import pytest
 from hypothesis import given
 from rdflib import Graph, URIRef
@@ -21,6 +20,8 @@ from mrag.errors import LoadError
 from mrag.loaders.ontologies.kb import NAMESPACE
 from mrag.loaders.ontologies.owl import convert_owl, owl_syntax
 from tests.loaders.test_kb import concepts
+
+pyhornedowl = pytest.importorskip("pyhornedowl")
 
 PREFIXES = """Prefix(:=<urn:x:>) Prefix(owl:=<http://www.w3.org/2002/07/owl#>)
 Prefix(xsd:=<http://www.w3.org/2001/XMLSchema#>) Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)

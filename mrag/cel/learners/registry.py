@@ -14,6 +14,7 @@ from mrag.graph.kg import KnowledgeGraph
 LEARNERS: dict[str, tuple[str, str]] = {
     "search": ("mrag.cel.learners.search", "BeamSearch"),
     "celoe": ("mrag.cel.learners.celoe", "Celoe"),
+    "ocel": ("mrag.cel.learners.celoe", "Ocel"),
     "tdl": ("mrag.cel.learners.tdl", "TreeLearner"),
     "m-of-n": ("mrag.cel.learners.m_of_n", "MOfN"),
     "evolearner": ("mrag.cel.learners.evolearner", "EvoLearner"),

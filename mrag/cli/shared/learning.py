@@ -46,7 +46,7 @@ KeepOption = Annotated[
 TopOption = Annotated[int, typer.Option(min=1, help="First hits of the question taken as positive.")]
 BottomOption = Annotated[int, typer.Option(min=1, help="Last hits of the question taken as negative.")]
 LearnerOption = Annotated[
-    str, typer.Option("--learner", help="search, m-of-n, celoe, tdl, evolearner or drill.")
+    str, typer.Option("--learner", help="search, m-of-n, celoe, ocel, tdl, evolearner or drill.")
 ]
 PolicyOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="For drill: the policy that `mrag train drill` wrote.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mrag.retrieval.rankers import Ranker
     from mrag.server.settings import ServerSettings
 
-_NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm"})
+_NEEDS_MODEL = frozenset({"clues", "cross-encoder", "llm", "onnx-cross-encoder"})
 """Rankers that run a model; which one, only the operator says."""
 
 
