@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,11 @@ def pytest_xdist_auto_num_workers() -> int:
     """Return three workers for two processors: half of the time of a test is waiting for another process."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(2, processors * 3 // 2)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage leave alone what stays for all tests: modules, and the tests."""
+    gc.freeze()
 
 
 def shared_data(part: str) -> Path:

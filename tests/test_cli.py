@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from mrag.cli import app, main
+from mrag.cli.shared.commands import Commands
 from tests.commands import environment, process, run
 from tests.conftest import PRODUCTS
 
@@ -277,6 +279,24 @@ def test_help_has_examples(command: str) -> None:
     assert shown.exit_code == 0
     assert f"mrag {command}" in shown.output
     assert "Example" in shown.output
+
+
+def test_the_parameters_of_a_command_are_read_when_it_is_needed() -> None:
+    commands = Commands()
+
+    @commands.command()
+    def broken(word: NoSuchType) -> None:  # type: ignore[name-defined] # noqa: F821
+        """Fail when its parameters are read."""
+
+    @commands.command("sound")
+    def other(word: str, times: int = 2) -> None:
+        """Print a word."""
+        typer.echo(" ".join([word] * times))
+
+    runner = CliRunner()
+    assert runner.invoke(commands, ["sound", "a", "--times", "3"]).output == "a a a\n"
+    assert "Fail when its parameters are read." in runner.invoke(commands, ["--help"]).output
+    assert isinstance(runner.invoke(commands, ["broken", "a"]).exception, NameError)
 
 
 def test_a_contradiction_is_reported_and_costs_no_inferences(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from mrag.cli import (
 )
 from mrag.cli.evaluation import rankings
 from mrag.cli.shared import stopping
+from mrag.cli.shared.commands import Commands
 from mrag.terminal import guarded, inline
 
 
@@ -59,7 +60,7 @@ def _one_line() -> Iterator[None]:
         raise
 
 
-app = typer.Typer(
+app = Commands(
     name="mrag",
     cls=_Guarded,
     help="Ask a knowledge graph, and see which triples support each answer.\n\n"

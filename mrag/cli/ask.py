@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mrag.cli.shared.answers import show_answer
-from mrag.cli.shared.following import follow_ups
+from mrag.cli.shared.answers import follow_ups, show_answer
 from mrag.cli.shared.options import (
     GraphOption,
     IndexOption,

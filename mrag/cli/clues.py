@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json, status
 
 if TYPE_CHECKING:
     from mrag.generative.models.resolve import LanguageModel
 
-app = typer.Typer(
+app = Commands(
     help="Generative retrieval: find by a phrase unique to a document.",
     epilog='Example: mrag clues build -m local:model.gguf && mrag clues search "Who develops GraphDB?"',
     no_args_is_help=True,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, StoreOption, opened
 from mrag.cli.shared.output import hit_json, progress, say, show, show_hit, show_json
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mrag.graphcodes.explanation.verbalise import CodeVerbaliser
     from mrag.graphcodes.index.code_index import GraphCodeIndex
 
-app = typer.Typer(
+app = Commands(
     help="Graph codes: find entities by the structure around them.",
     epilog='Example: mrag codes build && mrag codes search -e GraphDB,"developed by",Ontotext',
     no_args_is_help=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.completing import calibrated, calibration_json, show_calibration, sources_of
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
@@ -33,7 +34,7 @@ _DECIDED = (
 )
 _ASKED = "What was read is kept; `mrag complete review` lists it. Run the same command again to do the rest."
 
-app = typer.Typer(
+app = Commands(
     help="Complete the graph from texts and images.",
     epilog='Example: mrag complete ask "Who directed Moss?" --texts articles && mrag complete review',
     no_args_is_help=True,

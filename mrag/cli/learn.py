@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.learning import (
     FORMATS,
     LIST_FORMATS,
@@ -48,7 +49,7 @@ from mrag.cli.shared.options import (
 )
 from mrag.cli.shared.output import say, show_json, show_lines
 
-app = typer.Typer(
+app = Commands(
     help="Class expressions: learn, explain, keep and re-rank by them.",
     epilog="Example: mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis",
     no_args_is_help=True,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrag.cli.shared.answers import show_answer
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.planning.saved import SavedQuestion
 
-app = typer.Typer(
+app = Commands(
     help="Save questions with their plans, run them again with other names, and calibrate.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
     no_args_is_help=True,

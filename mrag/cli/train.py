@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from mrag.cli.shared import stopping
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import JsonOption, KgOption, SeedOption, StoreOption, opened
 from mrag.cli.shared.output import progress, say, show, show_json, status
 
-app = typer.Typer(
+app = Commands(
     help="Train a concept learner, or a model that generates clues.",
     epilog="Example: mrag train drill --out family.npz --store oxigraph:./family",
     no_args_is_help=True,

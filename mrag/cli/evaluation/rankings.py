@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from mrag.cli.evaluation.questions import questions
 from mrag.cli.evaluation.ranked import file_name, named_iri, ranked
+from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.options import (
     DEFAULT_LANGUAGES,
     JsonOption,
@@ -36,7 +37,7 @@ class _RankersByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
+app = Commands(
     cls=_RankersByDefault,
     help="Measure rankers on queries with known answers, or answers to questions.\n\n"
     "With anything but the name of a command behind it, `mrag eval` is `mrag eval rankers`.\n\n"
