@@ -146,3 +146,21 @@ def test_both_leaves_no_other_reading(kg: KnowledgeGraph) -> None:
     attempt = compute(kg, "Which plays were written by both Ada Moor and Bela Fox?")
     assert rows(attempt) == [("Frost",)]
     assert not attempt.answer.computed.readings  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("question", "reading"),
+    [
+        ("When was Frost staged?", "the date staged of Frost"),
+        ("What was staged after 2008?", "each play whose date staged is no earlier than 2009-01-01"),
+        (
+            "Which play was staged first?",
+            "each play and its date staged, earliest first, only the first one, ties included",
+        ),
+        ("plays by Ada Moor and Bela Fox", "each play whose writers are Ada Moor and Bela Fox"),
+    ],
+)
+def test_participles_are_named_by_what_they_tell(kg: KnowledgeGraph, question: str, reading: str) -> None:
+    attempt = compute(kg, question)
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    assert attempt.answer.computed.reading == reading

@@ -273,8 +273,6 @@ class Parser:
             yield from self._otherwise(question, way, schema)
             return
         yield _undecided(first)
-        if (any_of := checks.united(first, question)) is not None:
-            yield _undecided(any_of)
         if not flips:
             return
         for tied in first.ties[:2]:
