@@ -164,3 +164,22 @@ def test_participles_are_named_by_what_they_tell(kg: KnowledgeGraph, question: s
     attempt = compute(kg, question)
     assert attempt.answer is not None and attempt.answer.computed is not None
     assert attempt.answer.computed.reading == reading
+
+
+def test_a_second_sentence_adds_columns(kg: KnowledgeGraph) -> None:
+    asked = "Which plays were written by Ada Moor? Give the number of scenes and the staged date of each."
+    assert given(kg, asked) == [
+        ("Ember Hall", "31", "2004-09-12"), ("Frost", "12", "1998-04-02"), ("Tideland", "20", "2011-01-20"),
+    ]  # fmt: skip
+    shorter = "Which plays were written by Ada Moor? Give the number of scenes of each."
+    assert given(kg, shorter) == [("Ember Hall", "31"), ("Frost", "12"), ("Tideland", "20")]
+    made = "Which plays have a producer? Give the writer and number of scenes of each."
+    assert given(kg, made) == [
+        ("Frost", "Ada Moor", "12"), ("Frost", "Bela Fox", "12"), ("Glass Door", "Bela Fox", "8"),
+        ("Tideland", "Ada Moor", "20"),
+    ]  # fmt: skip
+
+
+def test_things_with_any_value_are_counted(kg: KnowledgeGraph) -> None:
+    assert given(kg, "How many plays have a producer?") == [("3",)]
+    assert given(kg, "How many plays have no producer?") == [("2",)]
