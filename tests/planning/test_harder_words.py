@@ -183,3 +183,21 @@ def test_a_second_sentence_adds_columns(kg: KnowledgeGraph) -> None:
 def test_things_with_any_value_are_counted(kg: KnowledgeGraph) -> None:
     assert given(kg, "How many plays have a producer?") == [("3",)]
     assert given(kg, "How many plays have no producer?") == [("2",)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many plays have a producer and how many do not?",
+        "How many plays have a producer and how many have none?",
+        "How many plays have a producer, and how many don't have one?",
+    ],
+)
+def test_those_with_and_those_without_are_two_counts(kg: KnowledgeGraph, question: str) -> None:
+    attempt = compute(kg, question)
+    assert given(kg, question) == [("3", "2")]
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    assert attempt.answer.computed.reading == (
+        "the number of plays with a producer and the number of plays without any producer"
+    )
+    assert "with: 3; " in attempt.answer.text and "without: 2" in attempt.answer.text
