@@ -109,6 +109,9 @@ def _nearest(nearest: Nearest, name: Name) -> str:
 
 def _single(reading: Reading, row: tuple[AnswerCell, ...]) -> str:
     value = next(c.value for c in reading.plan.columns if c.name == reading.shown[0])
+    if len(row) > 1 and all(isinstance(c.value, Aggregate) for c in reading.plan.columns):
+        told = zip(reading.shown, row, strict=True)
+        return "; ".join(f"{name.replace('_', ' ')}: {cell.label or 'none'}" for name, cell in told)
     if len(row) == 1 and isinstance(value, Aggregate) and value.function == "count" and value.of:
         noun = value.of[0].name.replace("_", " ").rstrip("0123456789 ")
         return f"{row[0].label} {noun if row[0].label == '1' else plural(noun)}"

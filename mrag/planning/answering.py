@@ -41,6 +41,7 @@ from mrag.planning.results import (
     others_of,
     rows_of,
     run_readings,
+    with_either,
 )  # fmt: skip
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved.matching import taught
@@ -133,7 +134,7 @@ def compute(
             attempt = _computed(kg, question, readings, reading, ends)
             return replace(attempt, alone=False, why=attempt.why if readings else why)
     return _computed(
-        kg, question, readings, reading, ends,
+        kg, question, with_either(readings, question), reading, ends,
         lambda: None if planner == "parser" else helper_of(kg, model, planner),
     )  # fmt: skip
 
@@ -176,7 +177,7 @@ def _computed(
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), _soon(ends))
     if nothing is not None and not nothing.described:
         # Whether it is the oldest cannot be told where no age is known.
-        said = looked_for(taken.plan.where.plans[0], namer(Display(kg)))
+        said = looked_for(taken.plan.where.plans[0], namer(kg))
         return Attempt(None, False, untrusted.one_line(said))
     given = _answer(kg, question, taken, result, others, ends, nothing)
     if taken.ignored:
@@ -217,7 +218,7 @@ def _nothing(
     counts = all(aggregates(c.value) for c in plan.columns)
     if found.rows or best.ignored or best.probability < SURE or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
-    said = untrusted.one_line(looked_for(plan, namer(Display(kg))))
+    said = untrusted.one_line(looked_for(plan, namer(kg)))
     if best.probability < LIKELY or not has_bounds(plan):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), _soon(ends))
@@ -272,20 +273,20 @@ def _answer(
     rows = rows_of(display, reading, result)
     if not result.holds:
         why = nothing or why_nothing(kg, reading.plan, schema_of(kg), ends)
-        context, said = _denied(kg, reading, why, namer(display), ends)
+        context, said = _denied(kg, reading, why, namer(kg, display), ends)
     else:
         context, support = _proved(kg, reading.plan, result.rows, ends)
         said = sentences(reading, result, rows, support)
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, namer(display))),
+        untrusted.one_line(to_words(reading.plan, namer(kg, display))),
         plan_to_json(reading.plan),
         result.query,
         reading.shown,
         tuple(rows),
         reading.confidence,
         reading.ignored,
-        tuple(others_of(display, rows, others)),
+        tuple(others_of(display, rows, others, namer(kg, display))),
         result.truncated,
         runners_up,
         last,

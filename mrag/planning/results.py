@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rdflib import Literal, URIRef
 
@@ -12,12 +13,14 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.building.checks import united
 from mrag.planning.building.parser import Reading
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words
-from mrag.rdf.terms import Term
+from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits
+from mrag.text.grammar import as_noun
 
 CERTAIN = 0.9
 """Certainty below which an answer says that its reading is not certain."""
@@ -34,6 +37,8 @@ _TOO_LONG = "computing it takes longer than the time that is given"
 _TRIED = 5
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
+_EITHER = 0.5
+"""How much of a guess it is that "and" means "or"."""
 _FURTHER = 0.3
 """How much more the joins of an offered reading may cost: what joins widely is slow, and seldom meant."""
 
@@ -79,6 +84,17 @@ def run_readings(
     return found, first
 
 
+def with_either(readings: Sequence[Reading], question: str) -> list[Reading]:
+    """Return readings with that for any of several names behind the likeliest, if that is for all of them."""
+    best = readings[0] if readings else None
+    plan = united(best.plan, question) if best is not None and "guesses" in best.features else None
+    if best is None or plan is None:
+        return list(readings)
+    features = {**best.features, "guesses": best.features["guesses"] + _EITHER}
+    other = replace(best, plan=plan, probability=best.probability * _OFFERED, features=features)
+    return sorted((*readings, other), key=lambda r: -r.probability)
+
+
 def found_something(reading: Reading, result: PlanResult) -> bool:
     """Return whether a reading has an answer."""
     plan = reading.plan
@@ -90,9 +106,19 @@ def found_something(reading: Reading, result: PlanResult) -> bool:
     return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
 
 
-def namer(display: Display) -> Callable[[Term], str]:
-    """Return how the terms of a plan are named in words."""
-    return lambda term: display.name(str(term)) if isinstance(term, URIRef) else str(term)
+def namer(kg: KnowledgeGraph, display: Display | None = None) -> Callable[[Term], str]:
+    """Return how the terms of a plan are named in words; properties of dates and numbers are nouns."""
+    properties, shown = schema_of(kg).properties, display or Display(kg)
+
+    def name(term: Term) -> str:
+        if not isinstance(term, URIRef):
+            return str(term)
+        label, info = shown.name(str(term)), properties.get(str(term))
+        if info is None or info.kind not in ("date", "number"):
+            return label
+        return as_noun(label, "year" if info.datatype == XSD + "gYear" else info.kind)
+
+    return name
 
 
 def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tuple[AnswerCell, ...]]:
@@ -122,6 +148,7 @@ def others_of(
     display: Display,
     rows: Sequence[tuple[AnswerCell, ...]],
     others: Sequence[tuple[int, Reading, PlanResult]],
+    name: Callable[[Term], str],
 ) -> list[OtherReading]:
     """Return the other readings that give other answers."""
     seen = [list(rows)]
@@ -130,7 +157,7 @@ def others_of(
         theirs = rows_of(display, reading, result)
         if theirs not in seen:
             seen.append(theirs)
-            words = untrusted.one_line(to_words(reading.plan, namer(display)))
+            words = untrusted.one_line(to_words(reading.plan, name))
             found.append(OtherReading(number, words, brief(theirs)))
     return found[:3]
 

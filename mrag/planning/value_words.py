@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from rdflib import Literal, URIRef
+from rdflib import RDF, Literal, URIRef
 
 from mrag.planning.algebra.roles import PlanRoles
 from mrag.planning.algebra.vocabulary import FOLDS, OPERATIONS, PARTS, POSITIONS, RELATIONS
@@ -27,7 +27,7 @@ from mrag.planning.plan import (
 )
 from mrag.rdf.terms import Term
 from mrag.text.english import PREPOSITIONS
-from mrag.text.grammar import article, join, plural, relation
+from mrag.text.grammar import article, is_participle, join, plural, relation
 
 Name = Callable[[Term], str]
 
@@ -78,6 +78,23 @@ class ValueWords:
         verb = kind == "phrase" and (" " in label or label.endswith("s"))
         return said if verb and not said.startswith("has the ") else ""
 
+    def _several(self, pattern: Pattern, block: Block, main: Unknown | None) -> str | None:
+        """Return that a property relates the main thing to several names, said once; None if to one."""
+        same = [
+            p
+            for p in block.patterns
+            if (p.subject, p.predicate) == (pattern.subject, pattern.predicate)
+            and isinstance(p.object, URIRef | Literal)
+        ]
+        if pattern.subject != main or pattern not in same or len(same) < 2 or pattern.predicate == RDF.type:
+            return None
+        if pattern != same[0]:
+            return ""
+        others = join([self.value(p.object) for p in same])
+        if self._verb(pattern):
+            return self._related(pattern, "which", others)
+        return f"whose {plural(self._predicate(pattern))} are {others}"
+
     def _whose(self, which: str) -> str:
         return "whose" if which == "which" else f"for {which}, the"
 
@@ -116,7 +133,7 @@ class ValueWords:
             return False
         words = self._predicate(pattern).lower().split()
         head = next((at for at, word in enumerate(words) if at and word in PREPOSITIONS), len(words))
-        return words[head - 1] in _TIMES
+        return words[head - 1] in _TIMES or (words[0] in _TIMES and is_participle(words[-1]))
 
     # -- conditions and values -------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rdflib import RDF
+from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.roles import plain
 from mrag.planning.algebra.scopes import aggregates, sides
@@ -30,7 +30,7 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         name: Returns the name of an entity, a class, a property or a value.
 
     Example:
-        >>> from rdflib import RDF, Literal, URIRef
+        >>> from rdflib import RDF, URIRef
         >>> from mrag.planning.plan import (
         ...     Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
         ... )
@@ -103,6 +103,7 @@ class _Words(ValueWords):
             for p in plan.where.patterns
             if p.subject == self._roles.subject and p.object in shown and self._roles.is_free(p.object)
         }
+        self._said |= {p for p in plan.where.patterns if p.object in shown and isinstance(p.subject, URIRef)}
         main = self._roles.subject
         if main is not None and self._roles.type(main) is None and main in shown and not plan.grouped:
             self._said |= {p for p in (self._roles.binding(main),) if p is not None}
@@ -241,7 +242,11 @@ class _Words(ValueWords):
         own: list[str] = []
         others: list[str] = []
         for p in block.patterns:
-            (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
+            several = self._several(p, block, main)
+            if several is None:
+                (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
+            elif several:
+                own.append(several)
         others += [self.condition(c) for c in block.conditions if not self._is_said(c, block, main)]
         for branches in block.either:
             own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))

@@ -90,6 +90,31 @@ def _conjugated(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
 
 
+def is_participle(label: str) -> bool:
+    """Return whether a label is only the participle of a verb.
+
+    Example:
+        >>> [label for label in ("published", "sold", "speed", "located in", "date") if is_participle(label)]
+        ['published', 'sold']
+    """
+    low = label.casefold()
+    return low in _PARTICIPLES or (low.isalpha() and len(low) > 4 and low.endswith("ed") and low[-3] != "e")
+
+
+def as_noun(label: str, value: str) -> str:
+    """Return what the value of a property is called, whose label may be a participle.
+
+    Args:
+        label: The label.
+        value: What its values are: "date", "year" or "number".
+
+    Example:
+        >>> as_noun("published", "date"), as_noun("sold", "number"), as_noun("price", "number")
+        ('date published', 'number sold', 'price')
+    """
+    return f"{value} {label}" if is_participle(label) else label
+
+
 def plural(noun: str) -> str:
     """Return the plural of a noun; one that is plural already stays as it is.
 

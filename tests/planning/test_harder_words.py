@@ -146,3 +146,58 @@ def test_both_leaves_no_other_reading(kg: KnowledgeGraph) -> None:
     attempt = compute(kg, "Which plays were written by both Ada Moor and Bela Fox?")
     assert rows(attempt) == [("Frost",)]
     assert not attempt.answer.computed.readings  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("question", "reading"),
+    [
+        ("When was Frost staged?", "the date staged of Frost"),
+        ("What was staged after 2008?", "each play whose date staged is no earlier than 2009-01-01"),
+        (
+            "Which play was staged first?",
+            "each play and its date staged, earliest first, only the first one, ties included",
+        ),
+        ("plays by Ada Moor and Bela Fox", "each play whose writers are Ada Moor and Bela Fox"),
+    ],
+)
+def test_participles_are_named_by_what_they_tell(kg: KnowledgeGraph, question: str, reading: str) -> None:
+    attempt = compute(kg, question)
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    assert attempt.answer.computed.reading == reading
+
+
+def test_a_second_sentence_adds_columns(kg: KnowledgeGraph) -> None:
+    asked = "Which plays were written by Ada Moor? Give the number of scenes and the staged date of each."
+    assert given(kg, asked) == [
+        ("Ember Hall", "31", "2004-09-12"), ("Frost", "12", "1998-04-02"), ("Tideland", "20", "2011-01-20"),
+    ]  # fmt: skip
+    shorter = "Which plays were written by Ada Moor? Give the number of scenes of each."
+    assert given(kg, shorter) == [("Ember Hall", "31"), ("Frost", "12"), ("Tideland", "20")]
+    made = "Which plays have a producer? Give the writer and number of scenes of each."
+    assert given(kg, made) == [
+        ("Frost", "Ada Moor", "12"), ("Frost", "Bela Fox", "12"), ("Glass Door", "Bela Fox", "8"),
+        ("Tideland", "Ada Moor", "20"),
+    ]  # fmt: skip
+
+
+def test_things_with_any_value_are_counted(kg: KnowledgeGraph) -> None:
+    assert given(kg, "How many plays have a producer?") == [("3",)]
+    assert given(kg, "How many plays have no producer?") == [("2",)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many plays have a producer and how many do not?",
+        "How many plays have a producer and how many have none?",
+        "How many plays have a producer, and how many don't have one?",
+    ],
+)
+def test_those_with_and_those_without_are_two_counts(kg: KnowledgeGraph, question: str) -> None:
+    attempt = compute(kg, question)
+    assert given(kg, question) == [("3", "2")]
+    assert attempt.answer is not None and attempt.answer.computed is not None
+    assert attempt.answer.computed.reading == (
+        "the number of plays with a producer and the number of plays without any producer"
+    )
+    assert "with: 3; " in attempt.answer.text and "without: 2" in attempt.answer.text

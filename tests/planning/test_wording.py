@@ -84,6 +84,21 @@ CASES = [
         "each film and its price, least first, numbers 4 to 8",
     ),
     (
+        Plan(B((FILM, Pattern(X, u("writer"), u("Ann")), Pattern(X, u("writer"), u("Bo")))), (C(X, "x"),)),
+        "each film whose writers are Ann and Bo",
+    ),
+    (
+        Plan(
+            B((FILM, Pattern(X, u("directed_by"), u("Ann")), Pattern(X, u("directed_by"), u("Bo")))),
+            (C(X, "x"),),
+        ),
+        "each film directed by Ann and Bo",
+    ),
+    (
+        Plan(B((Pattern(u("Alien"), u("price"), P),)), (C(Number(P), "p"),)),
+        "the price of Alien",
+    ),
+    (
         Plan(
             B((FILM, PRICE), (Comparison(P, ">", Scalar(Plan(B((FILM, PRICE)), (C(MEAN, "a"),)))),)),
             (C(X, "x"),),

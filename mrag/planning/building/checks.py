@@ -8,7 +8,6 @@ from dataclasses import replace
 from rdflib import RDF, URIRef
 
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.building.choices import Draft
 from mrag.planning.lexical.candidates import NameMention
 from mrag.planning.plan import Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.reading.question import QuestionText
@@ -58,16 +57,14 @@ def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
     return [tuple(same) for same in found.values() if len(same) > 1]
 
 
-def united(draft: Draft, question: QuestionText) -> Draft | None:
-    """Return a draft for things of any of several names, where it is for things of all of them."""
-    alike = alike_named(draft.plan)
-    if len(alike) != 1 or "and" not in question.low or "both" in question.low:
+def united(plan: Plan, question: str) -> Plan | None:
+    """Return a plan for things of any of several names, where a plan is for things of all of them."""
+    alike, words = alike_named(plan), question.lower().split()
+    if len(alike) != 1 or "and" not in words or "both" in words:
         return None
-    where = draft.plan.where
-    kept = tuple(p for p in where.patterns if p not in alike[0])
+    kept = tuple(p for p in plan.where.patterns if p not in alike[0])
     any_of = tuple(Block((p,)) for p in alike[0])
-    either = replace(where, patterns=kept, either=(*where.either, any_of))
-    return replace(draft, plan=replace(draft.plan, where=either), guesses=draft.guesses + 0.5)
+    return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))
 
 
 def asked_kinds(way: Segmentation) -> set[str]:

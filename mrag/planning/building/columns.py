@@ -24,7 +24,7 @@ from mrag.planning.reading.frame import (
 )
 from mrag.planning.schema import PropertyInfo
 from mrag.text.english import PREPOSITIONS
-from mrag.text.grammar import plural
+from mrag.text.grammar import is_participle, plural
 
 _FOLD_WORDS = {
     "count": "number of",
@@ -205,9 +205,12 @@ class PlanColumns(PlanNames):
         base = ""
         if isinstance(output, FrameMeasure) and output.noun is not None:
             noun = output.noun.candidates[0].name
-            if output.function == "count" and noun.split()[-1] not in PREPOSITIONS:
+            fold = _FOLD_WORDS.get(output.function or "", "")
+            if is_participle(noun):
+                noun, fold = f"number {noun}", "" if output.function == "count" else fold
+            elif output.function == "count" and noun.split()[-1] not in PREPOSITIONS:
                 noun = plural(noun)
-            base = f"{_FOLD_WORDS.get(output.function or '', '')} {noun}"
+            base = f"{fold} {noun}".strip()
         elif isinstance(expression, Unknown):
             base = expression.name
         elif isinstance(output, Noun):

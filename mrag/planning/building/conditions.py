@@ -89,7 +89,16 @@ class PlanConditions(PlanTimes):
             if found.kind != "property" or found.term in graph.used:
                 continue
             info = self.info(found)
-            if info.kind == "entity" and found.score > 0.75 and self._joins_named(info):
+            if info.kind != "entity" or found.score <= 0.75:
+                continue
+            if (
+                self._with(noun)
+                and not found.inverse
+                and self.question.low[noun.end : noun.end + 1] != ["of"]
+            ):
+                owner = graph.owner(self._domains(found), constants=False)  # "with a supplier": with any
+                graph.add(owner.place, info.iri, graph.fresh(info.names[0]))
+            elif self._joins_named(info):
                 self._property(found, noun)
                 graph.connect()
                 if graph.broken:

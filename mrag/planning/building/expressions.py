@@ -272,7 +272,10 @@ class PlanExpressions(PlanChoices):
         for noun in self.frame.nouns:
             found = self.noun(noun)
             if not noun.role and found.kind == "property" and self.info(found).kind == "date":
-                return self.graph.owner(self._domains(found), constants=False)  # "what was opened in 2005"
+                # "What was opened in 2005" asks for things.
+                owner = self.graph.owner(self._domains(found), constants=False)
+                owner.typed |= len(self._domains(found)) == 1
+                return owner
         raise Unbuildable("nothing is asked for")
 
     def _time(self, noun: Noun | None, at: int) -> tuple[Expression, PropertyInfo]:

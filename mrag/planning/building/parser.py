@@ -31,7 +31,7 @@ from mrag.planning.building.nested import (
     outer_text,
     without_fold,
 )
-from mrag.planning.building.ratios import combined
+from mrag.planning.building.ratios import both_counts, combined, halves
 from mrag.planning.chains.reader import chain_reader
 from mrag.planning.chains.words import computes
 from mrag.planning.derived.mentions import derived_mentions
@@ -156,6 +156,11 @@ class Parser:
         question = cut(text)
         if not question.words:
             return []
+        if depth and (both := halves(text)) is not None:
+            counts = [self._read(half, given, 0)[:3] for half in both]
+            return [
+                (d, n) for a, n in counts[0] for b, _ in counts[1] if (d := both_counts(a, b)) is not None
+            ]
         mentions = self._mentions(question, given)
         derived, further = derived_mentions(question, mentions, self.schema)
         mentions += derived
@@ -273,8 +278,6 @@ class Parser:
             yield from self._otherwise(question, way, schema)
             return
         yield _undecided(first)
-        if (any_of := checks.united(first, question)) is not None:
-            yield _undecided(any_of)
         if not flips:
             return
         for tied in first.ties[:2]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,65 @@ _RELATIVE = frozenset(
     "that which who with whose without where having in from on at for of by not no "
     "is are was were do does have has".split()
 )
+
+
+_HALVES = re.compile(
+    r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
+    r"(?P<what>.+?),? and how many (?P<rest>.+?)\W*$"
+)
+_LACKING = re.compile(
+    r"(?i)(?:(?:do|does|did|are|is|were|was|have|has|had)(?: not|n['’]?t)"
+    r"|(?:have|has|had) none|(?:are|is|do|have) without|lack)\b(?: have| been)?(?P<again>.*)"
+)
+
+
+def halves(text: str) -> tuple[str, str] | None:
+    """Return the questions for all and for those with something, of one for both counts; None for others.
+
+    Example:
+        >>> halves("How many jars have a lid, and how many don't?")
+        ('How many jars are there?', 'How many jars have a lid?')
+        >>> halves("How many jars have a lid and how many jars are blue?")
+    """
+    match = _HALVES.match(text)
+    said = _LACKING.fullmatch(match["rest"]) if match is not None else None
+    if match is None or said is None or said["again"].strip(" .?!") not in ("", "one", "any", match["what"]):
+        return None
+    return f"{match['base']} are there?", f"{match['base']} {match['verb']} {match['what']}?"
+
+
+def both_counts(all_: Draft, having: Draft) -> Draft | None:
+    """Return a draft of how many things have something and how many do not; None if these are no counts.
+
+    Args:
+        all_: How many there are.
+        having: How many have it.
+    """
+    counts = [d.plan.columns[0].value for d in (all_, having) if len(d.plan.columns) == 1]
+    where, more = all_.plan.where, having.plan.where
+    if len(counts) < 2 or counts[0] != counts[1] or not isinstance(counts[0], Aggregate):
+        return None
+    if (
+        having.plan.having
+        or having.plan.group_by
+        or more.plans
+        or not set(where.patterns) <= set(more.patterns)
+    ):
+        return None
+    told = Block(
+        tuple(p for p in more.patterns if p not in where.patterns),
+        tuple(c for c in more.conditions if c not in where.conditions),
+        tuple(w for w in more.without if w not in where.without),
+        tuple(e for e in more.either if e not in where.either),
+    )
+    if told.empty or not (told.patterns or told.either):
+        return None
+    count, name = counts[0], all_.plan.columns[0].name
+    columns = (
+        Column(replace(count, where=told), f"{name}_with"),
+        Column(replace(count, where=Block(without=(told,))), f"{name}_without"),
+    )
+    return replace(having, plan=Plan(where, columns), shown=tuple(c.name for c in columns))
 
 
 def combined(question: QuestionText, items: Sequence[QuestionItem], read: Read, build: Build) -> Draft | None:

@@ -129,7 +129,7 @@ class ModelAdvice:
         return tuple(sorted(rows, key=lambda row: [cell.label for cell in row]))
 
     def _words(self, reading: Reading) -> str:
-        return to_words(reading.plan, namer(Display(self.kg)))
+        return to_words(reading.plan, namer(self.kg))
 
 
 def _likelier(reading: Reading, by: float) -> Reading:

@@ -22,6 +22,17 @@ from mrag.planning.reading.names import NameReader
 from mrag.planning.reading.state import VERBS_OF_ASKING, numeric
 
 _JUDGED = ("best", "worst")
+_IDENTIFYING = frozenset("id ids name names title titles label code codes symbol symbols key".split())
+_EACH: tuple[list[str], ...] = (
+    ["one"],
+    ["of", "them"],
+    ["of", "these"],
+    ["of", "those"],
+    ["too"],
+    ["as", "well"],
+    [],
+)
+"""What may follow an "each" that stands for the things of the sentence before."""
 
 
 @dataclass
@@ -65,8 +76,19 @@ class FrameReader(NameReader):
             self.frame.outputs.append(FrameMeasure("count"))
         if self.boundary is not None and len(self.frame.outputs) - self.boundary > 1:
             # "Who are the best? Return their name and age.": the second sentence says what is shown.
-            self.frame.outputs = self.frame.outputs[self.boundary :]
+            self.frame.outputs = [*self._answered(self.boundary), *self.frame.outputs[self.boundary :]]
         return self.frame
+
+    def _answered(self, boundary: int) -> list[Noun]:
+        """Return the things asked for before a second sentence, unless that says how to name them."""
+        first = [o for o in self.frame.outputs[:boundary] if isinstance(o, Noun)]
+        things = [o for o in first if o.candidates[0].kind == "class"]
+        told = [o for o in self.frame.outputs[boundary:] if isinstance(o, Noun)]
+        said = {w for o in told for w in o.candidates[0].name.lower().split()}
+        named = bool(_IDENTIFYING & said) or {o.candidates[0].term for o in (*things, *told)} == {
+            o.candidates[0].term for o in told
+        }
+        return [] if not told or named or self.frame.named or len(things) != 1 else things
 
     def _first_or_last(self) -> None:
         """Order by the time of the verb before a "first" at the end: "which band was formed first"."""
@@ -234,6 +256,8 @@ class FrameReader(NameReader):
         before = next((i.cue for i in self.items if i.end == cue.start and i.cue is not None), None)
         if before is not None and before.kind in ("order", "direction") and self.frame.orders:
             self.waiting.order = self.frame.orders[-1]
+        elif cue.value == "each" and self.boundary is not None and self.question.low[cue.end :] in _EACH:
+            self.listing = False
         elif cue.value == "each":
             self.waiting.each = True
             self.waiting.show = False
