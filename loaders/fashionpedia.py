@@ -3,7 +3,7 @@
 The files are like those of COCO: an object of long arrays `images`, `annotations`, `categories`,
 `attributes` and `licenses`, in any order. They are read as a stream, in one pass where the annotations
 come last and in two where they do not; of annotations only the identifiers stay in memory. Segments
-(polygons or run lengths) are not loaded.
+that are run lengths are not loaded.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Fashionpedia(Records):
         on_bad: `stop` at the first problem, or `skip` it and count it.
         on_progress: Called with the bytes read and the bytes in all, in each pass anew.
         boxes: Whether bounding boxes are kept, as `hasBoundingBox "x y width height"`, in pixels.
+        masks: Whether the polygons of segments are kept, as `hasSegmentation "x,y x,y x,y; …"`, in pixels.
 
     Raises:
         LoadError: If there is no such file.
@@ -83,9 +84,10 @@ class Fashionpedia(Records):
         on_bad: OnBad = "stop",
         on_progress: Progress | None = None,
         boxes: bool = False,
+        masks: bool = False,
     ) -> None:
         super().__init__(path, on_bad=on_bad, on_progress=on_progress)
-        self.boxes = boxes
+        self.boxes, self.masks = boxes, masks
 
     def statements(self) -> Iterator[str]:
         """Yield the data as lines of N-Triples."""
@@ -232,11 +234,24 @@ class Fashionpedia(Records):
                     yield f'{s} {has_area} "{float(area)}"{_DOUBLE} .\n'
                 else:
                     self.bad("wrong value", f"annotation {number}", "area is not a number")
-            if self.boxes and (box := row.get("bbox")):
-                if isinstance(box, list) and len(box) == 4 and all(map(finite, box)):
-                    yield f'{s} {_p("hasBoundingBox")} "{" ".join(map(str, box))}" .\n'
-                else:
-                    self.bad("wrong value", f"annotation {number}", "bbox is not four numbers")
+            yield from self._shapes(s, row)
+
+    def _shapes(self, s: str, row: Row) -> Iterator[str]:
+        if self.boxes and (box := row.get("bbox")):
+            if isinstance(box, list) and len(box) == 4 and all(map(finite, box)):
+                yield f'{s} {_p("hasBoundingBox")} "{" ".join(map(str, box))}" .\n'
+            else:
+                self.bad("wrong value", f"annotation {row['id']}", "bbox is not four numbers")
+        segments = row.get("segmentation") if self.masks else None
+        if not isinstance(segments, list) or not segments:
+            return
+        polygons: list[str] = []
+        for one in segments:
+            if not isinstance(one, list) or len(one) < 6 or len(one) % 2 or not all(map(finite, one)):
+                self.bad("wrong value", f"annotation {row['id']}", "segmentation has what is no polygon")
+                return
+            polygons.append(" ".join(f"{x},{y}" for x, y in zip(one[::2], one[1::2], strict=True)))
+        yield f'{s} {_p("hasSegmentation")} "{"; ".join(polygons)}" .\n'
 
     def _list(self, row: Row, name: str) -> list[Any]:
         value = row.get(name)

@@ -36,6 +36,7 @@ class ImportSettings:
         dialect: How a table is written.
         standard: Whether metadata of CSV on the Web also give the tables and their rows.
         on_bad: `stop` at the first bad record, or `skip` it and count it.
+        masks: Whether the polygons of Fashionpedia's segments are kept.
     """
 
     kind: str | None = None
@@ -44,6 +45,7 @@ class ImportSettings:
     dialect: TableDialect | None = None
     on_bad: OnBad = "stop"
     standard: bool = False
+    masks: bool = False
 
 
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
@@ -65,7 +67,9 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
     if found == "scenes":
         return SceneGraphs(file, on_bad=how.on_bad, on_progress=on_progress)
     if found == "fashionpedia":
-        return Fashionpedia(file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes)
+        return Fashionpedia(
+            file, on_bad=how.on_bad, on_progress=on_progress, boxes=how.boxes, masks=how.masks
+        )
     raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 

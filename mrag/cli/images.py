@@ -66,6 +66,9 @@ def import_(
     boxes: Annotated[
         bool, typer.Option("--boxes", help="Keep the bounding boxes of Fashionpedia's annotations.")
     ] = False,
+    masks: Annotated[
+        bool, typer.Option("--masks", help="Keep the polygons around what Fashionpedia's annotations show.")
+    ] = False,
     views: Annotated[bool, typer.Option(help="Make the views of annotations.")] = True,
     reason: ReasonOption = True,
     replace: Annotated[bool, typer.Option("--replace", help="Replace what the graph held before.")] = False,
@@ -94,7 +97,7 @@ def import_(
     if sketch:
         show_sketch(files, dialect)
         return
-    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard)
+    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", standard, masks)
     steps = _Steps()
     with opened(store, kg, create=True) as graph, ExitStack() as stack:
         reports: list[RecordReport] = []

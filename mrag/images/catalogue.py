@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -33,6 +34,8 @@ _GENERAL = frozenset(
      _GARMENTS + "Garment")
 )  # fmt: skip
 _PARTS = 200
+_MASK = EX + "hasSegmentation"
+_MASK_LENGTH = 100_000
 
 FacetName: TypeAlias = Literal["category", "attribute"]
 FACETS: tuple[FacetName, ...] = ("category", "attribute")
@@ -78,12 +81,14 @@ class ImagePart:
     Attributes:
         iri: Its IRI.
         boxes: Where it is; none if that is not said, or not so that it can be read.
+        masks: The polygons that it fills, each as x, y, x, y and so on, in pixels.
         features: What is known of it.
     """
 
     iri: str
     boxes: tuple[Box, ...]
     features: PartFeatures
+    masks: tuple[tuple[float, ...], ...] = ()
 
 
 class ImageCatalogue:
@@ -221,7 +226,33 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
     rows = kg.select(queries.get("image/of").bind(image=names)) if names else ()
     for part, p, value in rows:
         values.setdefault(str(part), {}).setdefault(str(p), set()).add(str(value))
-    return [ImagePart(one, tuple(boxes[one]), _features(values.get(one, {}))) for one in names]
+    found_parts: list[ImagePart] = []
+    for one in names:
+        told = values.get(one, {})
+        masks = [mask for text in sorted(told.get(_MASK, ())) for mask in polygons(text)]
+        found_parts.append(ImagePart(one, tuple(boxes[one]), _features(told), tuple(masks)))
+    return found_parts
+
+
+def polygons(text: str) -> list[tuple[float, ...]]:
+    """Read polygons as `hasSegmentation` has them; what is none is left out, as is what has too many points.
+
+    Example:
+        >>> polygons("1,2 3,4 5,6; 1,2 3; nan,1 2,2 3,3")
+        [(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
+    """
+    found: list[tuple[float, ...]] = []
+    for one in text[:_MASK_LENGTH].split(";"):
+        points = [point.split(",") for point in one.split()]
+        if len(points) < 3 or any(len(point) != 2 for point in points):
+            continue
+        try:
+            numbers = tuple(float(number) for point in points for number in point)
+        except ValueError:
+            continue
+        if all(map(isfinite, numbers)):
+            found.append(numbers)
+    return found
 
 
 def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:

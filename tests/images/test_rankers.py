@@ -165,6 +165,31 @@ def test_the_index_of_looks_is_kept_and_embeds_only_what_changed(photos: Path, t
         assert ImageLooksRanker(kg, photos, other).update().added == 6
 
 
+def test_an_index_that_is_not_kept_writes_nothing_and_finds_the_same(photos: Path, tmp_path: Path) -> None:
+    source, place = tmp_path / "wardrobe.ttl", tmp_path / "store"
+    source.write_text(turtle(), encoding="utf-8")
+    red = Question("coat", photos / "red.png")
+
+    def found(kg: KnowledgeGraph, *, keep: bool) -> list[list[tuple[str, float]]]:
+        rankers = (ImageTextRanker(kg, "bm25", keep=keep), ImageLooksRanker(kg, photos, Colours(), keep=keep))
+        return [[(hit.iri, hit.score) for hit in one.rank(red, 6)] for one in rankers]
+
+    def files() -> dict[str, bytes]:
+        return {str(f): f.read_bytes() for f in sorted(tmp_path.rglob("images/**/*")) if f.is_file()}
+
+    with mrag.connect(f"oxigraph:{place}") as kg:
+        kg.load([source])
+        first = found(kg, keep=False)
+        assert all(first) and not files()
+        assert found(kg, keep=True) == first
+        kept = files()
+        # What is kept is read; what has changed since is left as it is.
+        assert kept and found(kg, keep=False) == first
+        assert ImageLooksRanker(kg, photos, Colours(), keep=False).lacking() == 0
+        kg.insert([Triple(URIRef(E + "image_9"), URIRef(E + "hasDescription"), Literal("Contains coat"))])
+        assert E + "image_9" in dict(found(kg, keep=False)[0]) and files() == kept
+
+
 def test_filters_leave_only_what_they_allow(wardrobe: KnowledgeGraph, photos: Path, tmp_path: Path) -> None:
     source = tmp_path / "annotations.ttl"
     source.write_text(annotations(), encoding="utf-8")

@@ -153,6 +153,23 @@ def test_boxes_are_kept_where_asked_for(tmp_path: Path) -> None:
     }
 
 
+def test_masks_are_kept_where_asked_for(tmp_path: Path) -> None:
+    found = triples(written(tmp_path, GOOD), masks=True) - expected(GOOD)
+    # The other segment is a run length.
+    assert found == {f'<{B}annotation_5> <{B}hasSegmentation> "1,2 3,4 5,6"'}
+
+
+@pytest.mark.parametrize(
+    "segments", [[[1, 2, 3, 4]], [[1, 2, 3, 4, 5, 6, 7]], [["a"] * 6], [1], [[1] * 6, None]]
+)
+def test_a_segment_that_is_no_polygon_is_named(tmp_path: Path, segments: list[Any]) -> None:
+    data = json.loads(json.dumps(GOOD))
+    data["annotations"][0]["segmentation"] = segments
+    records = Fashionpedia(written(tmp_path, data), on_bad="skip", masks=True)
+    assert not any("_5> <http://example.org/hasSegmentation>" in str(t) for t in records.triples())
+    assert "wrong value" in records.report.problems
+
+
 def test_what_is_written_twice_is_the_same(tmp_path: Path, kg: KnowledgeGraph) -> None:
     path = written(tmp_path, GOOD)
     Fashionpedia(path).write(tmp_path / "1.nt")

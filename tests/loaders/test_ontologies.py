@@ -67,7 +67,7 @@ def test_all_that_is_made_of_annotations_is_declared_and_consistent(
     tmp_path: Path, kg: KnowledgeGraph
 ) -> None:
     write_annotations(tmp_path / "a.json", scale=0.001)
-    with Fashionpedia(tmp_path / "a.json", boxes=True).ntriples() as triples:
+    with Fashionpedia(tmp_path / "a.json", boxes=True, masks=True).ntriples() as triples:
         kg.load([triples])
     made = views.make_views(kg, {name: name.replace("/", "-") for name in views.VIEWS})
     for graph in (kg, *made.values()):

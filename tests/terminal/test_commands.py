@@ -46,7 +46,7 @@ CASES: dict[str, list[list[str]]] = {
         ["--store", f"{TEXT}:x", "{turtle}"],
     ],
     "import": [
-        ["{annotations}", "--store", "{store}3"],
+        ["{annotations}", "--store", "{store}3", "--masks"],
         ["{scenes}", "--store", "{store}4", "--skip-bad", "--no-reason"],
         ["{scenes}", "--store", "{store}4"],
         ["{turtle}", "--as", TEXT],

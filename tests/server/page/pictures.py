@@ -43,6 +43,9 @@ def turtle(number: int, label: str = "") -> str:
             ("a", "30 10 60 70", GARMENTS[at % 3], colours[at % 4]),
             ("b", "40 90 40 60", GARMENTS[3 + at % 2], colours[(at // 4) % 4]),
         ):
+            x, y, w, h = map(int, box.split())
+            mask = f"{x},{y} {x + w},{y} {x + w},{y + h} {x},{y + h}"
+            lines.append(f':annotation_{at:05}{part} :hasSegmentation "{mask}" .')
             lines.append(
                 f':annotation_{at:05}{part} a :Annotation ; :hasImage :{name} ; :hasBoundingBox "{box}" ;'
                 f" :hasCategory :category_{what} ; :hasAttribute :attribute_{colour} ."

@@ -79,6 +79,10 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
         assert stage and box
         shares = ((box["x"] - stage["x"]) / stage["width"], (box["y"] - stage["y"]) / stage["height"])
         assert shares == pytest.approx((30 / 120, 10 / 160), abs=0.02)
+        masks = page.locator(".mask")
+        assert masks.count() == 2 and masks.first.is_visible()
+        page.get_by_label("Masks").uncheck()
+        assert not masks.first.is_visible()
         page.locator(".parts summary").first.click()
         page.wait_for_selector(".parts table :text('has bounding box')")
 

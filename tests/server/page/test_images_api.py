@@ -65,6 +65,7 @@ def test_an_image_has_its_boxes_and_triples_and_a_thumbnail(client: httpx.Client
     found = client.get("/api/images/one", params={"iri": f"{E}image_00007"}).json()
     assert {(part["label"], *part["attributes"]) for part in found["parts"]} == expected(7)
     assert sorted(part["boxes"] for part in found["parts"]) == [[[30, 10, 60, 70]], [[40, 90, 40, 60]]]
+    assert [30.0, 10.0, 90.0, 10.0, 90.0, 80.0, 30.0, 80.0] in [m for p in found["parts"] for m in p["masks"]]
     assert all(part["out"]["triples"] for part in found["parts"]) and found["size"] == [120, 160]
     assert (found["before"], found["after"]) == (f"{E}image_00006", f"{E}image_00008")
     small = client.get("/api/images/thumbnail", params={"iri": f"{E}image_00007", "side": 64})

@@ -40,16 +40,19 @@ function staged(about, parts) {
       const size = Math.max(width, height) / 30;
       return svg("text", { class: "part-number", x: x + size / 4, y: y + size, "font-size": size }, String(part.number));
     });
-    places.set(part.iri, svg("g", {}, shapes, marks));
+    const masks = part.masks.map((points) => svg("polygon", { class: `mask hue-${part.number % 6}`, points: points.join(" ") }));
+    places.set(part.iri, svg("g", {}, masks, shapes, marks));
     over.append(places.get(part.iri));
   }
   over.append(drawn);
   const stage = h("div", { class: "stage" }, picture, over);
+  const both = parts.some((part) => part.masks.length) && parts.some((part) => part.boxes.length);
+  const shown = (name, words) => h("label", { class: "check" }, h("input", { type: "checkbox", checked: true, onchange: (event) => over.classList.toggle(`no-${name}`, !event.target.checked) }), words);
   stage.style.aspectRatio = `${width} / ${height}`;
   stage.style.maxWidth = `min(100%, ${Math.round((560 * width) / height)}px)`;
   const box = drawing(over, drawn, width, height);
   const show = (iri, yes) => places.get(iri)?.classList.toggle("pointed", yes);
-  return { element: stage, show, box };
+  return { element: h("div", {}, stage, both ? h("p", { class: "line" }, shown("boxes", "Boxes"), shown("masks", "Masks")) : null), show, box };
 }
 
 // A box is drawn by a finger or a mouse, or typed; both show the same.

@@ -186,6 +186,7 @@ class ImagesView(PageView):
             or display.entity(part.iri),
             "attributes": sorted(display.entity(a) for a in features.attributes),
             "boxes": [[box.x, box.y, box.w, box.h] for box in part.boxes],
+            "masks": part.masks,
             "out": out,
         }
 
