@@ -15,7 +15,7 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders.ontologies.graph import AxiomGraph, Node, named
-from mrag.loaders.ontologies.tokens import Token, Tokens
+from mrag.loaders.ontologies.tokens import SourceTokens, Token
 from mrag.rdf.namespaces import OWL, RDF, RDFS, XSD
 
 NAMESPACE: Final = "http://localhost/foo#"
@@ -55,7 +55,7 @@ def convert_kb(text: str, file: str) -> bytes:
         >>> b"owl#someValuesFrom" in convert_kb("father SUB male AND EXISTS hasChild.TOP.", "family.kb")
         True
     """
-    tokens = Tokens(text, file)
+    tokens = SourceTokens(text, file)
     base = KnowledgeBase(tokens)
     while tokens.peek().kind != "end":
         base.statement()
@@ -70,7 +70,7 @@ class KnowledgeBase(AxiomGraph):
         names: Turns a name into an IRI; by default as DL-Learner does (`internal_iri`).
     """
 
-    def __init__(self, tokens: Tokens, names: Callable[[str], str] | None = None) -> None:
+    def __init__(self, tokens: SourceTokens, names: Callable[[str], str] | None = None) -> None:
         super().__init__()
         self._tokens = tokens
         self._iri = names or internal_iri

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyoxigraph as ox
 
@@ -61,7 +61,7 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
             hint="pip install mrag[owl], or save the ontology as RDF/XML or Turtle, in Protégé for example.",
         ) from error
     try:
-        ontology = open_ontology_from_string(text, syntax)  # type: ignore[arg-type]  # one of the two
+        ontology = open_ontology_from_string(text, cast(Any, syntax))
         rest = _disjoint(ontology)
         document = ontology.save_to_string("owl")
     except ValueError as error:

@@ -36,7 +36,7 @@ class Token(NamedTuple):
         return _END if self.kind == "end" else f'"{self.text}"'
 
 
-class Tokens:
+class SourceTokens:
     """The tokens of a file, and how far they have been read.
 
     Args:
@@ -47,7 +47,7 @@ class Tokens:
         LoadError: If a character belongs to no token.
 
     Example:
-        >>> tokens = Tokens('male(stefan). // a person', "father.kb")
+        >>> tokens = SourceTokens('male(stefan). // a person', "father.kb")
         >>> [tokens.take().text for _ in range(5)]
         ['male', '(', 'stefan', ')', '.']
         >>> tokens.peek().kind

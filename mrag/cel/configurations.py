@@ -23,7 +23,7 @@ from mrag.cel.syntax.expressions import Top
 from mrag.errors import LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.ontologies.kb import NAMESPACE, KnowledgeBase, internal_iri
-from mrag.loaders.ontologies.tokens import Token, Tokens
+from mrag.loaders.ontologies.tokens import SourceTokens, Token
 
 __all__ = ["ConfiguredProblem", "LearningConfiguration", "read_configuration"]
 
@@ -124,7 +124,7 @@ def read_configuration(path: str | Path) -> LearningConfiguration:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError("This file cannot be read.", file=str(path)) from error
-    return _Reader(path, Tokens(text, str(path))).read()
+    return _Reader(path, SourceTokens(text, str(path))).read()
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class _Setting:
 @dataclass
 class _Reader:
     path: Path
-    tokens: Tokens
+    tokens: SourceTokens
     settings: list[_Setting] = field(default_factory=list)
     imports: list[tuple[Token, ...]] = field(default_factory=list)
     signed: list[tuple[str, str, Token]] = field(default_factory=list)

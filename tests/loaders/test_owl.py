@@ -237,7 +237,7 @@ def ontology(*axioms: str) -> str:
 
 
 def as_xml(text: str) -> str:
-    return pyhornedowl.open_ontology_from_string(text, "ofn").save_to_string("owx")
+    return str(pyhornedowl.open_ontology_from_string(text, "ofn").save_to_string("owx"))
 
 
 @pytest.mark.parametrize("syntax", ["ofn", "owx"])
