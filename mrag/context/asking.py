@@ -49,8 +49,6 @@ _GUESSES = 120
 """Entities that are read along with their labels, in case that they have none."""
 _VALUES = 450
 """Rows of a VALUES block, fewer than the five hundred that servers take."""
-_ARMS = 12
-"""Arms of one query; servers plan many for longer than they take to answer them."""
 
 Key = tuple[str, Direction]
 
@@ -212,9 +210,9 @@ def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: boo
         yield Arm("graph", Select((_N, _G), Group(where)))
 
 
-def packed(arms: Sequence[Arm]) -> Iterator[tuple[Select, Sequence[Arm]]]:
-    """Yield queries that together have all arms, each with its own."""
-    for some in _batches(arms, _ARMS):
+def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Arm]]]:
+    """Yield queries that together have all arms, at most so many each, with their own."""
+    for some in _batches(arms, size):
         parts = []
         for number, arm in enumerate(some):
             marked = ((ox.Literal(number), _ARM), *arm.select.variables)

@@ -240,25 +240,25 @@ class Reader:
         self, wanted: Wanted, properties: Sequence[str]
     ) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
         """Yield queries, their datasets and parts."""
-        kg = self.kg
+        kg, parts = self.kg, self.kg.store.capabilities.parts
         everything, contexts = kg.dataset(), kg.record.contexts
         layers = everything.default
         others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
         if len(layers) == 1 and not contexts:
             places = Places(layers, named=False)
             arms = [*_placed(edge_arms(wanted, places), layers[0]), *others]
-            yield from _texts(arms, everything)
+            yield from _texts(arms, everything, parts)
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
                 arms = list(_placed(edge_arms(wanted, Places((layer,), named=False)), layer))
-                yield from _texts(arms, Dataset((layer,)))
-            yield from _texts(others, everything)
+                yield from _texts(arms, Dataset((layer,)), parts)
+            yield from _texts(others, everything, parts)
         else:
             places = Places(layers, named=True, among=bool(contexts))
             arms = [*edge_arms(wanted, places), *others]
             arms += graph_arms(list(wanted.triples), contexts, among=True)
-            yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))))
+            yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
 
 
 def _placed(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
@@ -266,8 +266,8 @@ def _placed(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
         yield Arm(arm.kind, arm.select, arm.direction, arm.entities, arm.limit, graph)
 
 
-def _texts(arms: Sequence[Arm], dataset: Dataset) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
-    for select, some in packed(arms):
+def _texts(arms: Sequence[Arm], dataset: Dataset, parts: int) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
+    for select, some in packed(arms, parts):
         yield to_sparql(select), dataset, some
 
 

@@ -21,7 +21,7 @@ from mrag.context.render import Context
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, to_ox
-from mrag.stores.base import TripleStore
+from mrag.stores.base import Capabilities, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
 from tests.fuseki_server import UNNAMED, fuseki_server
@@ -152,8 +152,9 @@ def test_the_same_as_over_the_embedded_store(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # So small that hubs of forty edges are met in every way.
-        for name, size in (("_EDGES", 30), ("_MANY", 3), ("_WHOLE", 9), ("TEXTS", 12), ("_ARMS", 5)):
+        for name, size in (("_EDGES", 30), ("_MANY", 3), ("_WHOLE", 9), ("TEXTS", 12)):
             patch.setattr(asking, name, size)
+        patch.setattr(remote, "capabilities", Capabilities(parts=5))
         with OxigraphStore() as embedded:
             wanted, kg = filled(embedded, data), filled(remote, data)
             for _ in range(2):
