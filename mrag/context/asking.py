@@ -53,7 +53,7 @@ _VALUES = 450
 Key = tuple[str, Direction]
 
 
-class Bounds(NamedTuple):
+class EdgeBounds(NamedTuple):
     """How much of an entity is wanted: all of it up to `scan` edges, else `share` of each predicate."""
 
     scan: int
@@ -69,7 +69,7 @@ class Hub:
         long: Predicates that are read as far as their share goes.
     """
 
-    bounds: Bounds
+    bounds: EdgeBounds
     long: tuple[str, ...]
 
 
@@ -87,7 +87,7 @@ class Wanted:
         triples: Triples of which it is asked which named graphs state them.
     """
 
-    edges: dict[Key, Bounds] = field(default_factory=dict)
+    edges: dict[Key, EdgeBounds] = field(default_factory=dict)
     whole: dict[Key, None] = field(default_factory=dict)
     hubs: dict[Key, Hub] = field(default_factory=dict)
     guesses: dict[str, None] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Places:
+class EdgePlaces:
     """Where edges are read.
 
     Attributes:
@@ -142,7 +142,7 @@ class Places:
         return (*found, Filter(In(_G, tuple(map(_node, self.graphs))))) if self.among else found
 
 
-def edge_arms(wanted: Wanted, places: Places) -> Iterator[Arm]:
+def edge_arms(wanted: Wanted, places: EdgePlaces) -> Iterator[Arm]:
     """Yield the arms that read edges."""
     directions: tuple[Direction, ...] = ("out", "in")
     for direction in directions:
@@ -166,7 +166,7 @@ def edge_arms(wanted: Wanted, places: Places) -> Iterator[Arm]:
         yield from _hub_arms(entity, direction, hub, places)
 
 
-def _hub_arms(entity: str, direction: Direction, hub: Hub, places: Places) -> Iterator[Arm]:
+def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -> Iterator[Arm]:
     start = _rows(_E, [entity])
     where = (start, *places.pattern(_triple(direction)))
     if hub.long:
@@ -224,7 +224,7 @@ def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Ar
         yield Select(columns, Union(tuple(parts))), some
 
 
-def long_predicates(counts: dict[tuple[str, str], int], bounds: Bounds) -> tuple[str, ...] | None:
+def long_predicates(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> tuple[str, ...] | None:
     """Return the predicates of which a hub gives a share only; None for an entity that is read whole.
 
     Args:
@@ -266,6 +266,17 @@ def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
 
 
 __all__ = [
-    "Arm", "Bounds", "Hub", "Key", "Places", "Wanted", "class_arms", "columns", "edge_arms",
-    "graph_arms", "label_arms", "long_predicates", "packed",
+    "Arm",
+    "EdgeBounds",
+    "EdgePlaces",
+    "Hub",
+    "Key",
+    "Wanted",
+    "class_arms",
+    "columns",
+    "edge_arms",
+    "graph_arms",
+    "label_arms",
+    "long_predicates",
+    "packed",
 ]  # fmt: skip

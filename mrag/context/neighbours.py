@@ -12,7 +12,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from mrag.context.asking import Bounds
+from mrag.context.asking import EdgeBounds
 from mrag.context.edges import TEXTS, Direction, Edges, Statement, share_of
 from mrag.context.reading import in_passes, kept, reader_of
 from mrag.graph.kg import KnowledgeGraph
@@ -45,7 +45,7 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     """
     entity = str(entity)
     if not kg.store.capabilities.edges:
-        return _asked(kg, entity, direction, Bounds(scan, share))
+        return _asked(kg, entity, direction, EdgeBounds(scan, share))
     found: list[Statement] = []
     for graph in kg.dataset().default:
         found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
@@ -69,7 +69,7 @@ def read_of(
     entity, wanted = str(entity), frozenset(predicates)
     if kg.store.capabilities.edges:
         return _by_predicate(kg, entity, direction, share=scan, only=wanted)
-    return _asked(kg, entity, direction, Bounds(scan, scan), wanted)
+    return _asked(kg, entity, direction, EdgeBounds(scan, scan), wanted)
 
 
 def read_axioms(
@@ -99,7 +99,7 @@ def _asked(
     kg: KnowledgeGraph,
     entity: str,
     direction: Direction,
-    bounds: Bounds,
+    bounds: EdgeBounds,
     only: frozenset[str] | None = None,
 ) -> Edges:
     def work() -> Edges:

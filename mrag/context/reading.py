@@ -22,10 +22,10 @@ from rdflib import Literal
 
 from mrag.context.asking import (
     Arm,
-    Bounds,
+    EdgeBounds,
+    EdgePlaces,
     Hub,
     Key,
-    Places,
     Wanted,
     class_arms,
     columns,
@@ -50,7 +50,7 @@ _AT_ONCE = 4
 
 
 @dataclass
-class Answer:
+class PassRows:
     """What the answers to the queries of one pass say.
 
     Attributes:
@@ -112,7 +112,7 @@ class Answer:
                 self.edges[entity, "in"].append(statement)
 
 
-class Reader:
+class PassReader:
     """What has been read of a knowledge graph for one piece of work, and what that lacks.
 
     Args:
@@ -134,7 +134,7 @@ class Reader:
         self._wanted = Wanted()
 
     def edges(
-        self, entity: str, direction: Direction, bounds: Bounds, only: frozenset[str] | None = None
+        self, entity: str, direction: Direction, bounds: EdgeBounds, only: frozenset[str] | None = None
     ) -> Edges:
         """Return the edges of an entity, none while they are not read."""
         key = entity, direction
@@ -143,7 +143,7 @@ class Reader:
             return found.bounded(*bounds, only)
         self.lacked += 1
         scan, share = self._wanted.edges.get(key, bounds)
-        self._wanted.edges[key] = Bounds(max(scan, bounds.scan), max(share, bounds.share))
+        self._wanted.edges[key] = EdgeBounds(max(scan, bounds.scan), max(share, bounds.share))
         return Edges(())
 
     def labels(self, entities: Sequence[str]) -> dict[str, str | None]:
@@ -190,7 +190,7 @@ class Reader:
         wanted, self._wanted = self._wanted, Wanted()
         naming = self.kg.profile().naming
         properties = list(dict.fromkeys(p for tier in naming for p in tier))
-        answer = Answer(properties)
+        answer = PassRows(properties)
         for arm, rows in self._answered(wanted, properties):
             answer.take(arm, rows)
         self._labels.update(best_labels(wanted.labels, answer.texts, naming, self.kg.languages))
@@ -245,17 +245,17 @@ class Reader:
         layers = everything.default
         others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
         if len(layers) == 1 and not contexts:
-            places = Places(layers, named=False)
+            places = EdgePlaces(layers, named=False)
             arms = [*_placed(edge_arms(wanted, places), layers[0]), *others]
             yield from _texts(arms, everything, parts)
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
-                arms = list(_placed(edge_arms(wanted, Places((layer,), named=False)), layer))
+                arms = list(_placed(edge_arms(wanted, EdgePlaces((layer,), named=False)), layer))
                 yield from _texts(arms, Dataset((layer,)), parts)
             yield from _texts(others, everything, parts)
         else:
-            places = Places(layers, named=True, among=bool(contexts))
+            places = EdgePlaces(layers, named=True, among=bool(contexts))
             arms = [*edge_arms(wanted, places), *others]
             arms += graph_arms(list(wanted.triples), contexts, among=True)
             yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
@@ -271,10 +271,10 @@ def _texts(arms: Sequence[Arm], dataset: Dataset, parts: int) -> Iterator[tuple[
         yield to_sparql(select), dataset, some
 
 
-_reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
+_reader: ContextVar[PassReader | None] = ContextVar("reader", default=None)
 
 
-def reader_of(kg: KnowledgeGraph) -> Reader | None:
+def reader_of(kg: KnowledgeGraph) -> PassReader | None:
     """Return what the work that is under way has read of a knowledge graph; None if it does not collect."""
     reader = _reader.get()
     return reader if reader is not None and reader.kg is kg else None
@@ -308,7 +308,7 @@ def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     """
     if kg.store.capabilities.edges or reader_of(kg) is not None:
         return work()
-    reader = Reader(kg)
+    reader = PassReader(kg)
     token = _reader.set(reader)
     try:
         while True:

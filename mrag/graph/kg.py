@@ -254,16 +254,13 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         """
         requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
-        kept = self._labels
+        kept = self.known_labels
         found = {e: kept[e] for e in requested if e in kept}
         missing = [e for e in requested if e not in found]
         if missing:
             naming = self.profile().naming
             found.update(fetch_labels(self.store, self.dataset(), missing, naming, self._languages))
-            if len(kept) < _MAX_LABELS:
-                kept.update(found)
-            elif kept is self._labels:
-                self._labels = {}
+            kept.update(found)
         return {e: found[e] for e in requested}
 
     @property
