@@ -30,7 +30,7 @@ def to_words(plan: Plan, name: Callable[[Term], str]) -> str:
         name: Returns the name of an entity, a class, a property or a value.
 
     Example:
-        >>> from rdflib import RDF, URIRef
+        >>> from rdflib import RDF, Literal, URIRef
         >>> from mrag.planning.plan import (
         ...     Aggregate, Block, Column, Comparison, Order, Pattern, Plan, Unknown
         ... )

@@ -78,10 +78,8 @@ def test_members_of_subclasses_are_members(
     plan = plan_from_json(computed.plan)
     assert plan_to_json(plan) == computed.plan
     triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o }")]
-    told = evaluate(plan, triples)
-    assert (str(told) if plan.yes_or_no else len(list(told))) == (
-        str(rows == ["yes"]) if plan.yes_or_no else len(rows)
-    )
+    expected = evaluate(plan, triples)
+    assert bool(expected) == (rows == ["yes"]) if plan.yes_or_no else len(expected) == len(rows)
     assert bool(attempt.answer.citations) == (rows != ["no"])
 
 
