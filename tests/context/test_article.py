@@ -38,7 +38,7 @@ def test_the_context_holds_what_the_article_shows(found: Retrieval) -> None:
         assert line.text.endswith("is a, semantic product)")
         assert any(t.s == product and t.p == EX.developedBy for t in held), "its vendor"
         assert any(t.s == product and "description" in t.p for t in held), "its description"
-        assert sum(t.s == product and t.p == EX.hasFeature for t in held) >= 3, "its features"
+        assert sum(t.s == product and t.p == EX.hasFeature for t in held) >= 2, "its features"
     assert held[Triple(EX.hasFeature, RDFS.subPropertyOf, EX.linkedTo)].text == (
         "(has feature, sub property of, linked to)"
     )
