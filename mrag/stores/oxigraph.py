@@ -234,11 +234,15 @@ class OxigraphStore(BaseStore):
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
-        with self._writing():
-            try:
-                self.engine.remove_graph(ox.NamedNode(graph))
-            except OSError as error:
-                raise write_error(error, self.path) from error
+        name = ox.NamedNode(graph)
+        with self._lock:
+            if not self._closed and not self.engine.contains_named_graph(name):
+                return  # nothing is written, so the snapshot of the workers stays as good as it was
+            with self._writing():
+                try:
+                    self.engine.remove_graph(name)
+                except OSError as error:
+                    raise write_error(error, self.path) from error
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
