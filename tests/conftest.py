@@ -16,6 +16,8 @@ os.environ.setdefault("LANGSMITH_TRACING", "false")
 # Many tests start commands of their own: each would compile the whole package anew where Python may not keep
 # what it compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# What is collected stays: looking for garbage among it takes every worker a quarter of its start.
+gc.disable()
 
 ROOT = Path(__file__).parent.parent
 PRODUCTS = ROOT / "ontology" / "products.ttl"
@@ -30,6 +32,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_finish() -> None:
     """Let the collector of garbage leave alone what stays for all tests: modules, and the tests."""
     gc.freeze()
+    gc.enable()
 
 
 def shared_data(part: str) -> Path:

@@ -17,7 +17,6 @@ from typing import Any
 import anyio
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from jsonschema import Draft202012Validator
 
 import mrag
 from mrag.errors import ConfigError, TermError
@@ -38,6 +37,13 @@ SMALL = """
 :rex a :Dog ; rdfs:label "Rex"@en ; :age 7 ; :says "line one\\nline two\\t\\"quoted\\"" .
 :tom rdfs:label "Tom"@en ; :knows :rex .
 """
+
+
+def validator() -> Any:
+    """Return the class that checks schemas; importing it takes too long for workers that need it not."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator
 
 
 class Session:
@@ -127,7 +133,7 @@ def test_every_tool_is_read_only_and_described(demo: Session) -> None:
         assert tool.annotations.read_only_hint is True
         assert tool.annotations.destructive_hint is False
         assert tool.title and tool.description
-        Draft202012Validator.check_schema(tool.input_schema)
+        validator().check_schema(tool.input_schema)
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
         for part in tool.input_schema["properties"].values():
@@ -190,7 +196,7 @@ def test_resources_give_the_queries(demo: Session) -> None:
     assert content.text == entries()["context/out"].query.text
     (content,) = demo.portal.call(demo.client.read_resource, "mrag://queries").contents
     for described in json.loads(content.text):
-        Draft202012Validator.check_schema(described["parameters"])
+        validator().check_schema(described["parameters"])
         assert described["uri"] in listed
     for uri in ("mrag://queries/kg/registry", "mrag://queries/../kg/registry", "file:///etc/passwd"):
         with pytest.raises(mcp.MCPError, match="no resource"):
@@ -331,7 +337,7 @@ def test_every_query_runs_by_name_with_its_own_example(demo: Session, name: str)
         for parameter, part in schema["properties"].items()
         if parameter in schema["required"]
     }
-    Draft202012Validator(schema).validate(given)
+    validator()(schema).validate(given)
     result = demo.call("run_query", name=name, parameters=given)
     said = result.content[0].text
     # Part of GraphDB's vocabulary has no counterpart elsewhere, and is refused by name.

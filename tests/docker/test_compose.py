@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -88,6 +87,8 @@ def test_there_are_no_secrets_but_a_default_for_the_demo(file: Path) -> None:
 
 @pytest.mark.parametrize("file", ALL, ids=lambda f: f.parent.name)
 def test_it_follows_the_schema_of_compose(file: Path) -> None:
+    import jsonschema  # takes two seconds, which is too long for every worker
+
     schema = json.loads((Path(__file__).parent / "compose_spec.json").read_text(encoding="utf-8"))
     document = read(file)
     # The schema is that of docker-compose 1.29, which had no `name` yet.

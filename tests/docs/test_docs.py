@@ -9,12 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
-from jupyter_client import AsyncKernelManager
-from jupyter_core.utils import run_sync
-from nbclient import NotebookClient
 
 import mrag
 from mrag.loaders.generate import write_annotations
@@ -24,6 +21,10 @@ from tests.vectors import remembered_vectors
 
 __all__ = ["remembered_vectors"]
 from tests.commands import run
+
+# What runs notebooks takes two seconds to import, so the worker that runs them does so, not every one.
+if TYPE_CHECKING:
+    from jupyter_client import AsyncKernelManager
 
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CONTRIBUTING")),
@@ -257,6 +258,9 @@ def test_the_commands_run_against_a_server(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[AsyncKernelManager]:
     """A kernel in which the notebooks run one after the other."""
+    from jupyter_client import AsyncKernelManager
+    from jupyter_core.utils import run_sync
+
     manager = AsyncKernelManager(kernel_name="python3")
     run_sync(manager.start_kernel)()
     yield manager
@@ -267,6 +271,9 @@ def kernel() -> Iterator[AsyncKernelManager]:
 def test_a_notebook_runs_and_is_stored_without_outputs(
     path: Path, tmp_path: Path, kernel: AsyncKernelManager
 ) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
