@@ -22,6 +22,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.server.app import create_app
 from mrag.server.running import config_of, listen
 from mrag.server.settings import ServerSettings
+from tests.server.serving import lend
 from tests.servers import oxigraph_server
 
 SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0)
@@ -36,6 +37,7 @@ class Running:
         self.url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         app = create_app(kg, settings)
         self.engine: Any = app.state.engine
+        lend(self.engine.parsers)
         self._server = uvicorn.Server(config_of(app, replace(settings, grace=3)))
         self._thread = threading.Thread(target=self._run, args=([bound],))
         self._thread.start()
