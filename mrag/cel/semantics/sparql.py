@@ -17,26 +17,7 @@ import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag.cel.semantics.values import by_value, condition
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import TermError
 from mrag.graph.kg import KnowledgeGraph
@@ -89,7 +70,7 @@ VOCABULARY = tuple(
 """Classes whose instances are schema, not individuals."""
 
 
-def instances_query(expression: Expression, given: Sequence[str] | None = None) -> str:
+def instances_query(expression: ce.Expression, given: Sequence[str] | None = None) -> str:
     """Return the query for the named individuals that an expression holds.
 
     Args:
@@ -101,8 +82,8 @@ def instances_query(expression: Expression, given: Sequence[str] | None = None) 
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Named, Not, And
-        >>> print(instances_query(And((Named("urn:A"), Not(Named("urn:B"))))))
+        >>> from mrag.cel.syntax import expressions as ce
+        >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
         MINUS { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:B> . } }
@@ -110,12 +91,12 @@ def instances_query(expression: Expression, given: Sequence[str] | None = None) 
     return to_sparql(Select((X,), Group(tuple(members(expression, given))), distinct=True))
 
 
-def count_query(expression: Expression) -> str:
+def count_query(expression: ce.Expression) -> str:
     """Return the query for how many named individuals an expression holds, as `?n`.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Named
-        >>> print(count_query(Named("urn:A")))
+        >>> from mrag.cel.syntax import expressions as ce
+        >>> print(count_query(ce.Named("urn:A")))
         SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x)) }
     """
@@ -124,7 +105,7 @@ def count_query(expression: Expression) -> str:
 
 
 def members(
-    expression: Expression, given: Sequence[str] | None = None, *, known: bool = False
+    expression: ce.Expression, given: Sequence[str] | None = None, *, known: bool = False
 ) -> list[Pattern]:
     """Return the patterns that bind `?x` to the named individuals of an expression.
 
@@ -148,7 +129,7 @@ def individuals_among(kg: KnowledgeGraph, given: Iterable[str]) -> set[str]:
     """Return those of the given IRIs that are named individuals of a graph."""
     found: set[str] = set()
     for batch in batches(given):
-        found.update(str(row[0]) for row in kg.select(instances_query(Top(), batch)))
+        found.update(str(row[0]) for row in kg.select(instances_query(ce.Top(), batch)))
     return found
 
 
@@ -174,19 +155,19 @@ class _Translator:
     def fresh(self) -> ox.Variable:
         return var(f"y{next(self.names)}")
 
-    def answer(self, e: Expression, anchor: tuple[Pattern, ...], *, known: bool) -> list[Pattern]:
+    def answer(self, e: ce.Expression, anchor: tuple[Pattern, ...], *, known: bool) -> list[Pattern]:
         """Return the patterns of the answer, the root's class last of those that bind."""
         if known:
             found, without = self.parts(e, X, anchor, anchor)
             return [*anchor, *found, *without]
         found, without = self.parts(e, X, anchor, (*anchor, individual(X, anchor)))
-        parts = e.parts if isinstance(e, And) else (e,)
-        typed = any(isinstance(p, Named) and iri(p.iri) not in VOCABULARY for p in parts)
+        parts = e.parts if isinstance(e, ce.And) else (e,)
+        typed = any(isinstance(p, ce.Named) and iri(p.iri) not in VOCABULARY for p in parts)
         root: Pattern = Filter(Call("isIRI", (X,))) if typed else individual(X, anchor)
         return [*anchor, *found, root, *without]
 
     def parts(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
     ) -> tuple[list[Pattern], list[Pattern]]:
         """Return the patterns that bind a variable to an expression, and those that take away.
 
@@ -197,76 +178,76 @@ class _Translator:
             ground: What binds it to everything that matters, where nothing else does.
         """
         match e:
-            case Top():
+            case ce.Top():
                 return [], []
-            case Bottom():
+            case ce.Bottom():
                 return [Values((x,), ())], []
-            case Named(name):
+            case ce.Named(name):
                 return [TriplePattern(x, _TYPE, _iri(name))], []
-            case OneOf(names):
+            case ce.OneOf(names):
                 # What is bound already is tested: beside the rows of the given individuals, an engine may
                 # take rows of values for where to begin, and go through all that have one of them.
                 return [Filter(In(x, tuple(map(_iri, names)))) if anchor else _rows(x, names)], []
-            case Value(p, value):
+            case ce.Value(p, value):
                 return self.value(x, p, value), []
-            case And(conjuncts):
+            case ce.And(conjuncts):
                 both = [self.parts(c, x, anchor, ground) for c in conjuncts]
                 return [f for found, _ in both for f in found], [w for _, without in both for w in without]
-            case Or(disjuncts):
+            case ce.Or(disjuncts):
                 branches = tuple(Group(tuple(self.group(d, x, anchor, ground))) for d in disjuncts)
                 return [SubSelect(Select((x,), Union(branches), distinct=True))], []
-            case Some(p, filler):
+            case ce.Some(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
                 found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
                 return [edge, *found], without
-            case DataSome(p, range):
+            case ce.DataSome(p, range):
                 v = self.fresh()
                 return [_edge(x, p, v), Filter(condition(range, v))], []
-            case Not(DataOnly(p, range)):
+            case ce.Not(ce.DataOnly(p, range)):
                 return self.beyond(x, p, range), []
-            case AtLeast(n, p, filler):
+            case ce.AtLeast(n, p, filler):
                 return [self.counted(x, n, p, filler, anchor)], []
-            case Exactly(n, p, filler):
+            case ce.Exactly(n, p, filler):
                 more = Minus(Group((*anchor, self.counted(x, n + 1, p, filler, anchor))))
                 return [self.counted(x, n, p, filler, anchor)], [more]
             case _:
                 return [], [Minus(Group((*anchor, *self.opposite(e, x, anchor, ground))))]
 
     def opposite(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
     ) -> list[Pattern]:
         """Return the patterns of what an expression that only takes away does not hold."""
         match e:
-            case Not(of):
+            case ce.Not(of):
                 return self.group(of, x, (), ())
-            case AtMost(n, p, filler):
+            case ce.AtMost(n, p, filler):
                 return [self.counted(x, n + 1, p, filler, anchor)]
-            case DataOnly(p, range):
+            case ce.DataOnly(p, range):
                 return self.beyond(x, p, range)
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
-                if isinstance(filler, Bottom):
+                if isinstance(filler, ce.Bottom):
                     return [edge]
                 inner = self.bound(anchor, edge)
-                if isinstance(filler, Not) and isinstance(filler.of, OneOf):
+                if isinstance(filler, ce.Not) and isinstance(filler.of, ce.OneOf):
                     return [edge, *self.parts(filler.of, y, inner, inner)[0]]
-                if isinstance(filler, Not) and not isinstance(filler.of, DataOnly):
+                if isinstance(filler, ce.Not) and not isinstance(filler.of, ce.DataOnly):
                     return [edge, *self.group(filler.of, y, (), ())]
                 return [edge, Minus(Group(tuple(self.group(filler, y, inner, (*anchor, edge)))))]
             case _:
                 raise AssertionError(e)
 
     def group(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
     ) -> list[Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
         found, without = self.parts(e, x, anchor, ground)
         return [*(anchor if found else ground), *found, *without]
 
     def counted(
-        self, x: ox.Variable, n: int, p: Property, filler: Expression, anchor: tuple[Pattern, ...]
+        self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[Pattern, ...]
     ) -> Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)
@@ -275,7 +256,7 @@ class _Translator:
         enough = Compare(Count(y, distinct=True), ">=", ox.Literal(n))
         return SubSelect(Select((x,), where, group_by=(x,), having=enough))
 
-    def beyond(self, x: ox.Variable, p: Property, range: DataRange) -> list[Pattern]:
+    def beyond(self, x: ox.Variable, p: ce.Property, range: ce.DataRange) -> list[Pattern]:
         v = self.fresh()
         wrong = Negation(Call("coalesce", (condition(range, v), _FALSE)))
         return [_edge(x, p, v), Filter(wrong)]
@@ -284,7 +265,7 @@ class _Translator:
         # Without given individuals an anchor would only repeat a scan.
         return (*anchor, edge) if anchor else ()
 
-    def value(self, x: ox.Variable, p: Property, value: str | Literal) -> list[Pattern]:
+    def value(self, x: ox.Variable, p: ce.Property, value: str | Literal) -> list[Pattern]:
         if not isinstance(value, Literal):
             return [_edge(x, p, _iri(value))]
         term = to_ox(value)
@@ -296,7 +277,7 @@ class _Translator:
         return [Values((x,), ())] if p.inverse else [TriplePattern(x, _iri(p.iri), term)]
 
 
-def _edge(x: ox.Variable, p: Property, y: Node) -> TriplePattern:
+def _edge(x: ox.Variable, p: ce.Property, y: Node) -> TriplePattern:
     return TriplePattern(y, _iri(p.iri), x) if p.inverse else TriplePattern(x, _iri(p.iri), y)
 
 
