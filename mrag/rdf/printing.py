@@ -10,61 +10,26 @@ from collections.abc import Iterable, Sequence
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import (
-    AllOf,
-    Alternative,
-    AnyOf,
-    Ask,
-    Bind,
-    Calculation,
-    Call,
-    Cast,
-    Compare,
-    Construct,
-    Count,
-    Descending,
-    Expression,
-    Filter,
-    Folded,
-    Graph,
-    Group,
-    Holds,
-    In,
-    Inverse,
-    Minus,
-    Negation,
-    Node,
-    NotExists,
-    Optional,
-    Path,
-    Pattern,
-    Repeated,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Union,
-    Values,
-    iri,
-)
+from mrag.rdf import patterns as pt
 
-_INTEGER = iri("http://www.w3.org/2001/XMLSchema#integer")
+_INTEGER = pt.iri("http://www.w3.org/2001/XMLSchema#integer")
 
 
-def to_sparql(query: Select | Ask | Construct) -> str:
+def to_sparql(query: pt.Select | pt.Ask | pt.Construct) -> str:
     """Print a query.
 
     Example:
-        >>> from mrag.rdf.patterns import var
-        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
-        >>> print(to_sparql(Construct((t,), Graph(iri("urn:g"), t))))
+        >>> from mrag.rdf import patterns as pt
+        >>> t = pt.TriplePattern(pt.var("y"), pt.iri("urn:q"), pt.var("x"))
+        >>> print(to_sparql(pt.Construct((t,), pt.Graph(pt.iri("urn:g"), t))))
         CONSTRUCT { ?y <urn:q> ?x . } WHERE { GRAPH <urn:g> { ?y <urn:q> ?x . } }
-        >>> print(to_sparql(Ask(TriplePattern(var("x"), Repeated(iri("urn:p")), var("x")))))
+        >>> print(to_sparql(pt.Ask(pt.TriplePattern(pt.var("x"), pt.Repeated(pt.iri("urn:p")), pt.var("x")))))
         ASK { ?x (<urn:p>)+ ?x . }
     """
-    if isinstance(query, Ask):
+    if isinstance(query, pt.Ask):
         return f"ASK {_block(query.where)}"
-    if isinstance(query, Construct):
-        return f"CONSTRUCT {_block(Group(query.template))} WHERE {_block(query.where)}"
+    if isinstance(query, pt.Construct):
+        return f"CONSTRUCT {_block(pt.Group(query.template))} WHERE {_block(query.where)}"
     columns = " ".join(
         f"({_expression(v[0])} AS {v[1]})" if isinstance(v, tuple) else str(v) for v in query.variables
     )
@@ -80,7 +45,7 @@ def to_sparql(query: Select | Ask | Construct) -> str:
     return f"{text} OFFSET {query.offset:d}" if query.offset else text
 
 
-def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequence[str] = ()) -> str:
+def to_insert(query: pt.Construct, into: str, default: Sequence[str], named: Sequence[str] = ()) -> str:
     """Print the update that puts what a CONSTRUCT query gives into a graph.
 
     Source:
@@ -93,15 +58,15 @@ def to_insert(query: Construct, into: str, default: Sequence[str], named: Sequen
         named: IRIs of the graphs that `GRAPH` can reach.
 
     Example:
-        >>> from mrag.rdf.patterns import var
-        >>> t = TriplePattern(var("y"), iri("urn:q"), var("x"))
-        >>> print(to_insert(Construct((t,), t), "urn:i", ["urn:g"]))
+        >>> from mrag.rdf import patterns as pt
+        >>> t = pt.TriplePattern(pt.var("y"), pt.iri("urn:q"), pt.var("x"))
+        >>> print(to_insert(pt.Construct((t,), t), "urn:i", ["urn:g"]))
         INSERT { GRAPH <urn:i> { ?y <urn:q> ?x . } } USING <urn:g> WHERE { ?y <urn:q> ?x . }
     """
-    using = "".join(f" USING {iri(g)}" for g in default) + "".join(f" USING NAMED {iri(g)}" for g in named)
-    return (
-        f"INSERT {{ {_pattern(Graph(iri(into), Group(query.template)))} }}{using} WHERE {_block(query.where)}"
-    )
+    graphs = [*(str(pt.iri(g)) for g in default), *(f"NAMED {pt.iri(g)}" for g in named)]
+    using = "".join(f" USING {graph}" for graph in graphs)
+    inserted = _pattern(pt.Graph(pt.iri(into), pt.Group(query.template)))
+    return f"INSERT {{ {inserted} }}{using} WHERE {_block(query.where)}"
 
 
 def as_select(prologue: str, group: str) -> str:
@@ -132,80 +97,80 @@ def as_insert_data(prologue: str, data: str) -> str:
     return f"{prologue}INSERT DATA {data}"
 
 
-def _block(pattern: Pattern) -> str:
-    parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
+def _block(pattern: pt.Pattern) -> str:
+    parts = pattern.parts if isinstance(pattern, pt.Group) else (pattern,)
     return "{ " + " ".join(_pattern(part) for part in parts) + " }" if parts else "{ }"
 
 
-def _pattern(pattern: Pattern) -> str:
+def _pattern(pattern: pt.Pattern) -> str:
     match pattern:
-        case TriplePattern(s, p, o):
+        case pt.TriplePattern(s, p, o):
             return f"{s} {_path(p)} {o} ."
-        case Group():
+        case pt.Group():
             return _block(pattern)
-        case Graph(name, inner):
+        case pt.Graph(name, inner):
             return f"GRAPH {name} {_block(inner)}"
-        case Union(parts):
+        case pt.Union(parts):
             return "{ " + " UNION ".join(_block(part) for part in parts) + " }"
-        case Minus(inner):
+        case pt.Minus(inner):
             return f"MINUS {_block(inner)}"
-        case Optional(inner):
+        case pt.Optional(inner):
             return f"OPTIONAL {_block(inner)}"
-        case Filter(condition):
+        case pt.Filter(condition):
             return f"FILTER({_expression(condition)})"
-        case Bind(value, variable):
+        case pt.Bind(value, variable):
             return f"BIND({_expression(value)} AS {variable})"
-        case Values(variables, rows):
+        case pt.Values(variables, rows):
             names = " ".join(map(str, variables))
             data = " ".join("(" + " ".join("UNDEF" if t is None else str(t) for t in r) + ")" for r in rows)
             return f"VALUES ({names}) {{ {data} }}"
-        case SubSelect(select):
+        case pt.SubSelect(select):
             return "{ " + to_sparql(select) + " }"
 
 
-def _path(path: Node | Path) -> str:
+def _path(path: pt.Node | pt.Path) -> str:
     match path:
-        case Inverse(inner):
+        case pt.Inverse(inner):
             return f"^({_path(inner)})"
-        case Alternative(paths):
+        case pt.Alternative(paths):
             return "(" + "|".join(_path(p) for p in paths) + ")"
-        case Repeated(inner, zero):
+        case pt.Repeated(inner, zero):
             return f"({_path(inner)}){'*' if zero else '+'}"
         case _:
             return str(path)
 
 
-def _key(key: Expression | Descending) -> str:
+def _key(key: pt.Expression | pt.Descending) -> str:
     if isinstance(key, ox.Variable):
         return str(key)
-    return f"DESC({_expression(key.key)})" if isinstance(key, Descending) else f"ASC({_expression(key)})"
+    return f"DESC({_expression(key.key)})" if isinstance(key, pt.Descending) else f"ASC({_expression(key)})"
 
 
-def _expression(expression: Expression) -> str:
+def _expression(expression: pt.Expression) -> str:
     match expression:
-        case Compare(left, operator, right):
+        case pt.Compare(left, operator, right):
             return f"{_expression(left)} {operator} {_expression(right)}"
-        case In(value, members):
+        case pt.In(value, members):
             return f"{_expression(value)} IN ({', '.join(map(str, members))})"
-        case Call(function, arguments):
+        case pt.Call(function, arguments):
             return f"{function}({', '.join(_expression(a) for a in arguments)})"
-        case Negation(condition):
+        case pt.Negation(condition):
             return f"!({_expression(condition)})"
-        case AllOf(conditions):
+        case pt.AllOf(conditions):
             return "(" + " && ".join(f"({_expression(c)})" for c in conditions) + ")"
-        case AnyOf(conditions):
+        case pt.AnyOf(conditions):
             return "(" + " || ".join(f"({_expression(c)})" for c in conditions) + ")"
-        case NotExists(triple):
+        case pt.NotExists(triple):
             return f"NOT EXISTS {_block(triple)}"
-        case Holds(pattern):
+        case pt.Holds(pattern):
             return f"EXISTS {_block(pattern)}"
-        case Count(variable, distinct):
+        case pt.Count(variable, distinct):
             return f"COUNT({'DISTINCT ' if distinct else ''}{variable if variable is not None else '*'})"
-        case Folded(function, variable):
+        case pt.Folded(function, variable):
             return f"{function}({variable})"
-        case Calculation(left, operator, right):
+        case pt.Calculation(left, operator, right):
             return f"({_expression(left)} {operator} {_expression(right)})"
-        case Cast(datatype, value):
+        case pt.Cast(datatype, value):
             return f"{datatype}({_expression(value)})"
         case ox.Literal(value=value, datatype=datatype) if datatype == _INTEGER and value.isdecimal():
             return str(int(value))

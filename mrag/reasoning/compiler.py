@@ -10,17 +10,7 @@ from itertools import count
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import (
-    AllOf,
-    Call,
-    Compare,
-    In,
-    Node,
-    Path,
-    TriplePattern,
-    iri,
-    var,
-)
+from mrag.rdf import patterns as pt
 from mrag.rdf.terms import OWL, RDFS
 from mrag.reasoning import axioms as ax
 from mrag.reasoning.axioms import (
@@ -58,11 +48,11 @@ class Compiler:
 
     def new(self, prefix: str = "v") -> ox.Variable:
         """Return a variable not used before in this axiom."""
-        return var(f"{prefix}{next(self._fresh)}")
+        return pt.var(f"{prefix}{next(self._fresh)}")
 
     # -- left sides ------------------------------------------------------------------------------------
 
-    def matches(self, expression: ax.Expression, x: Node) -> list[Branch] | None:
+    def matches(self, expression: ax.Expression, x: pt.Node) -> list[Branch] | None:
         """Return the ways `x` can be an instance, or None where matching cannot tell (open world)."""
         match expression:
             case ax.ClassName(c):
@@ -72,7 +62,7 @@ class Compiler:
                     return [Branch(filters=(inside(c, x),))]
                 if c.value in _SILENT:
                     return [Branch()]
-                return [] if expression == NOTHING else [Branch((TriplePattern(x, TYPE, c),))]
+                return [] if expression == NOTHING else [Branch((pt.TriplePattern(x, TYPE, c),))]
             case ax.IntersectionOf(parts):
                 return self._all(parts, x)
             case ax.UnionOf(parts):
@@ -90,14 +80,14 @@ class Compiler:
                 atom = self.atom(p, x, value)
                 return None if atom is None else [Branch((atom,))]
             case ax.HasSelf(p):
-                return [Branch((TriplePattern(x, p.iri, x),), beyond=True)]
+                return [Branch((pt.TriplePattern(x, p.iri, x),), beyond=True)]
             case ax.Facets(datatype, limits):
                 test = within(datatype, limits, x, clash=False)
                 return None if test is None else [Branch(filters=(test,), beyond=True)]
             case _:
                 return None
 
-    def _all(self, parts: tuple[ax.Expression, ...], x: Node) -> list[Branch] | None:
+    def _all(self, parts: tuple[ax.Expression, ...], x: pt.Node) -> list[Branch] | None:
         branches = [Branch()]
         for part in parts:
             ways = self.matches(part, x)
@@ -106,15 +96,15 @@ class Compiler:
             branches = [b.with_(w) for b in branches for w in ways]
         return branches
 
-    def _one_of(self, members: tuple[Plain, ...], x: Node) -> list[Branch]:
+    def _one_of(self, members: tuple[Plain, ...], x: pt.Node) -> list[Branch]:
         if not isinstance(x, ox.Variable):
             return [Branch()] if x in members else []
         if all(isinstance(m, ox.Literal) for m in members):
-            return [Branch(filters=(In(x, members),))]
+            return [Branch(filters=(pt.In(x, members),))]
         return [Branch(binding=((x, m),)) for m in members]
 
     def _related(
-        self, p: PropertyExpression, filler: ax.Expression, x: Node, *, beyond: bool
+        self, p: PropertyExpression, filler: ax.Expression, x: pt.Node, *, beyond: bool
     ) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
@@ -123,14 +113,14 @@ class Compiler:
             return None
         return [Branch((atom,), beyond=beyond).with_(w) for w in ways]
 
-    def atom(self, p: PropertyExpression, x: Node, y: Node) -> TriplePattern | None:
+    def atom(self, p: PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
         """Return the triple of a property or its inverse; None with a literal for a subject."""
         s, o = (y, x) if p.inverse else (x, y)
-        return None if isinstance(s, ox.Literal) else TriplePattern(s, p.iri, o)
+        return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, p.iri, o)
 
     # -- right sides -----------------------------------------------------------------------------------
 
-    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: Node) -> None:
+    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: pt.Node) -> None:
         """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
         match expression:
             case ax.ClassName(c):
@@ -152,7 +142,7 @@ class Compiler:
                 self._follow_restriction(name, axiom, branch, expression, x)
 
     def _follow_restriction(
-        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: Node
+        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
     ) -> None:
         match restriction:
             case ax.AllValuesFrom(p, filler):
@@ -169,7 +159,7 @@ class Compiler:
                 if head is not None:
                     self.rule("cls-hv1", axiom, branch, head)
             case ax.HasSelf(p):
-                self.rule("cls-self", axiom, branch, TriplePattern(x, p.iri, x), beyond=True)
+                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, p.iri, x), beyond=True)
             case ax.MaxCardinality():
                 self._at_most(axiom, branch, restriction, x)
             case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
@@ -190,7 +180,7 @@ class Compiler:
         for way in ways or []:
             self.check(name, axiom, branch.with_(way))
 
-    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: Node) -> None:
+    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
         if c in self.datatypes:
             self.follow(name, axiom, branch, self.datatypes[c], x)
         elif self.box.is_datatype(c):
@@ -200,21 +190,21 @@ class Compiler:
         elif c.value == OWL + "Nothing":
             self.check("cls-nothing2", axiom, branch)
         elif c.value not in _SILENT:
-            self.rule(name, axiom, branch, TriplePattern(x, TYPE, c))
+            self.rule(name, axiom, branch, pt.TriplePattern(x, TYPE, c))
 
-    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: Node) -> None:
+    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
         members = right.members
         if all(isinstance(m, ox.Literal) for m in members):
-            test = AllOf((Call("isLiteral", (x,)), *(Compare(x, "!=", m) for m in members)))
+            test = pt.AllOf((pt.Call("isLiteral", (x,)), *(pt.Compare(x, "!=", m) for m in members)))
             self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
         elif len(members) == 1:
-            different = Branch(filters=(Compare(x, "!=", members[0]),))
-            head = TriplePattern(x, SAME, members[0])
+            different = Branch(filters=(pt.Compare(x, "!=", members[0]),))
+            head = pt.TriplePattern(x, SAME, members[0])
             self.rule("cls-oo", axiom, branch.with_(different), head, beyond=True)
         else:
             self.note(axiom, right)
 
-    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: Node) -> None:
+    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
         # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
         negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
         rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
@@ -228,7 +218,7 @@ class Compiler:
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
-    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: Node) -> None:
+    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
         n, p, filler = right.n, right.property, right.filler
         qualified = filler != THING
         name = f"cls-max{'q' if qualified else ''}c"
@@ -247,7 +237,7 @@ class Compiler:
             self.note(axiom, right)
 
     @staticmethod
-    def _value(atom: TriplePattern, p: PropertyExpression) -> Node:
+    def _value(atom: pt.TriplePattern, p: PropertyExpression) -> pt.Node:
         return atom.s if p.inverse else atom.o
 
     # -- adding ----------------------------------------------------------------------------------------
@@ -257,9 +247,9 @@ class Compiler:
         name: str,
         axiom: Axiom | None,
         branch: Branch,
-        head: TriplePattern,
+        head: pt.TriplePattern,
         *,
-        path: Path | None = None,
+        path: pt.Path | None = None,
         beyond: bool = False,
     ) -> None:
         """Add a rule, with `owl:Thing` spelt out where the left side matches everything."""
@@ -269,10 +259,10 @@ class Compiler:
         body, filters, head = resolved
         bodies = [body]
         if not body and head.ground and axiom is not None:
-            bodies = [(TriplePattern(*axiom.source),)]
+            bodies = [(pt.TriplePattern(*axiom.source),)]
         elif not body:
             kinds = (OWL + "NamedIndividual", OWL + "Thing")
-            bodies = [(TriplePattern(head.s, TYPE, iri(k)),) for k in kinds]
+            bodies = [(pt.TriplePattern(head.s, TYPE, pt.iri(k)),) for k in kinds]
         for each in bodies:
             if head not in each:
                 filters_ = tuple(dict.fromkeys(filters))
@@ -284,19 +274,19 @@ class Compiler:
         if resolved is not None and (resolved[0] or resolved[1]):
             body = resolved[0]
             if not body and axiom is not None:
-                body = (TriplePattern(*axiom.source),)
+                body = (pt.TriplePattern(*axiom.source),)
             self.checks[ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
 
     def equate(
-        self, name: str, axiom: Axiom, branch: Branch, y: Node, z: Node, p: PropertyExpression
+        self, name: str, axiom: Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: PropertyExpression
     ) -> None:
         """Add the rule that two values are one thing, and the check that two literals are one value."""
-        differ = Compare(y, "!=", z)
+        differ = pt.Compare(y, "!=", z)
         if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
-            things = Branch(filters=(Call("isIRI", (y,)), Call("isIRI", (z,)), differ))
-            self.rule(name, axiom, branch.with_(things), TriplePattern(y, SAME, z))
+            things = Branch(filters=(pt.Call("isIRI", (y,)), pt.Call("isIRI", (z,)), differ))
+            self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, SAME, z))
         if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
-            values = Branch(filters=(Call("isLiteral", (y,)), Call("isLiteral", (z,)), differ))
+            values = Branch(filters=(pt.Call("isLiteral", (y,)), pt.Call("isLiteral", (z,)), differ))
             self.check(name, axiom, branch.with_(values))
 
     def note(self, axiom: Axiom, right: ax.Expression | None = None) -> None:
@@ -320,7 +310,7 @@ class Compiler:
         """Add the rules of `left ⊑ right`."""
         self._fresh = count()
         self._left = manchester(left, local_name)
-        x = var("x")
+        x = pt.var("x")
         branches = self.matches(left, x)
         if branches is None:
             self.note(axiom, right)

@@ -12,23 +12,7 @@ from dataclasses import dataclass, field
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import (
-    Construct,
-    Count,
-    Expression,
-    Filter,
-    Graph,
-    Group,
-    Minus,
-    NotExists,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Values,
-    iri,
-    var,
-)
+from mrag.rdf import patterns as pt
 from mrag.rdf.pieces import pushable
 from mrag.rdf.printing import to_sparql
 from mrag.reasoning.axioms import TYPE, Plain
@@ -42,7 +26,7 @@ _CAP = 20_000
 _BATCH = 8
 _MANY = 1000
 _ROWS = 400
-_S, _O, _N = var("s"), var("o"), var("n")
+_S, _O, _N = pt.var("s"), pt.var("o"), pt.var("n")
 
 
 @dataclass
@@ -73,7 +57,7 @@ class TripleCounts:
             for symbol, n in theirs.items():
                 mine[symbol] = mine.get(symbol, 0) + n
 
-    def match(self, atom: TriplePattern) -> int:
+    def match(self, atom: pt.TriplePattern) -> int:
         """Return an upper bound for the matches of an atom; 0 means that there are none."""
         if not isinstance(atom.p, ox.NamedNode):
             return self.total
@@ -93,17 +77,17 @@ class LazyCounts(TripleCounts):
     def __init__(self, store: TripleStore, graphs: Sequence[str]) -> None:
         super().__init__()
         self._store, self._dataset = store, Dataset(default=tuple(graphs))
-        self._known: dict[TriplePattern, int] = {}
+        self._known: dict[pt.TriplePattern, int] = {}
 
-    def match(self, atom: TriplePattern) -> int:
+    def match(self, atom: pt.TriplePattern) -> int:
         """Return an upper bound for the matches of an atom; 0 means that there are none."""
         if not isinstance(atom.p, ox.NamedNode):
             return _ANY
         typed = atom.p == TYPE and isinstance(atom.o, ox.NamedNode)
-        asked = TriplePattern(_S, atom.p, atom.o if typed else _O)
+        asked = pt.TriplePattern(_S, atom.p, atom.o if typed else _O)
         if asked not in self._known:
-            first = SubSelect(Select((_S,), asked, limit=_CAP))
-            rows = self._store.select(to_sparql(Select(((Count(), _N),), first)), self._dataset)
+            first = pt.SubSelect(pt.Select((_S,), asked, limit=_CAP))
+            rows = self._store.select(to_sparql(pt.Select(((pt.Count(), _N),), first)), self._dataset)
             found = int(str(next(iter(rows))[0] or 0))
             self._known[asked] = found if found < _CAP else _ANY
         return min(self._known[asked] + super().match(atom), _ANY)
@@ -118,7 +102,7 @@ def applies(rule: ConsistencyCheck, counts: TripleCounts, delta: TripleCounts | 
 
 def queries(
     rules: Iterable[Rule], counts: TripleCounts, delta: tuple[str, TripleCounts] | None = None
-) -> Iterator[tuple[Construct, int]]:
+) -> Iterator[tuple[pt.Construct, int]]:
     """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
 
     Args:
@@ -141,15 +125,15 @@ def queries(
 
 def _construct(
     rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None
-) -> Construct:
+) -> pt.Construct:
     head = rule.head
-    sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
+    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = []
     for i, atom in enumerate(rule.body):
         if delta is not None and i == at:
-            sizes.append((delta[1].match(atom), i, Graph(iri(delta[0]), atom), atom))
+            sizes.append((delta[1].match(atom), i, pt.Graph(pt.iri(delta[0]), atom), atom))
         else:
             sizes.append((counts.match(atom), i, atom, atom))
-    parts: list[Pattern] = list(rule.values)
+    parts: list[pt.Pattern] = list(rule.values)
     # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
     parts += ordered(sizes, hint=not rule.values, filters=rule.filters)
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
@@ -157,21 +141,21 @@ def _construct(
     many = rows > _MANY and not rule.values and bool(names)
     if many and {v for atom in rule.body for v in atom.variables()} - set(names):
         # What is derived in several ways is made one before its terms are read.
-        parts = [SubSelect(Select(names, Group(tuple(parts)), distinct=True))]
+        parts = [pt.SubSelect(pt.Select(names, pt.Group(tuple(parts)), distinct=True))]
     if many and known and rows * 4 > known:
-        parts.append(Minus(head))  # reads the head's triples once instead of looking up each
+        parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
-        parts.append(Filter(NotExists(head)))
-    return Construct((head,), Group(tuple(parts)))
+        parts.append(pt.Filter(pt.NotExists(head)))
+    return pt.Construct((head,), pt.Group(tuple(parts)))
 
 
 def ordered(
-    sizes: list[tuple[int, int, Pattern, TriplePattern]],
+    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]],
     *,
     hint: bool,
     bound: Sequence[ox.Variable] = (),
-    filters: Sequence[Expression] = (),
-) -> list[Pattern]:
+    filters: Sequence[pt.Expression] = (),
+) -> list[pt.Pattern]:
     """Order atoms by size, each after one that it shares a variable with.
 
     Args:
@@ -184,7 +168,7 @@ def ordered(
     """
     todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
     known = set(bound)
-    parts: list[Pattern] = []
+    parts: list[pt.Pattern] = []
     while todo:
         joined = [t for t in todo if known.intersection(t[3].variables())]
         size, _, pattern, atom = entry = (joined or todo)[0]
@@ -193,34 +177,34 @@ def ordered(
         if hint and not parts and names and len(sizes) > 1 and _loose(atom):
             early = [f for f in filters if pushable(f, frozenset(names))]
             filters = [f for f in filters if f not in early]
-            first = Group((pattern, *map(Filter, early))) if early else pattern
-            parts.append(SubSelect(Select(names, first, limit=2 * size + 100, sized=True)))
+            first = pt.Group((pattern, *map(pt.Filter, early))) if early else pattern
+            parts.append(pt.SubSelect(pt.Select(names, first, limit=2 * size + 100, sized=True)))
         else:
             parts.append(pattern)
         known.update(names)
-    return [*parts, *map(Filter, filters)]
+    return [*parts, *map(pt.Filter, filters)]
 
 
-def _loose(atom: TriplePattern) -> bool:
+def _loose(atom: pt.TriplePattern) -> bool:
     """Return whether the count of an atom's symbol is the count of its matches."""
     if isinstance(atom.s, ox.Variable) and isinstance(atom.o, ox.Variable):
         return True
     return atom.p == TYPE and isinstance(atom.s, ox.Variable)
 
 
-def closure(rule: Rule, counts: TripleCounts) -> Construct | None:
+def closure(rule: Rule, counts: TripleCounts) -> pt.Construct | None:
     """Return the query of a transitive rule's whole closure, or None for other rules."""
     if rule.path is None or not counts.match(rule.body[0]):
         return None
-    start, end, middle = rule.head.s, rule.head.o, var("m")
+    start, end, middle = rule.head.s, rule.head.o, pt.var("m")
     if not isinstance(start, ox.Variable) or not isinstance(end, ox.Variable):
         return None
-    first = Select((start,), TriplePattern(start, rule.path, middle), distinct=True)
+    first = pt.Select((start,), pt.TriplePattern(start, rule.path, middle), distinct=True)
     if isinstance(rule.head.p, ox.NamedNode) and len(rule.body) > 1:
-        first = Select((start,), TriplePattern(start, rule.head.p, middle), distinct=True)
-    where: tuple[Pattern, ...] = (SubSelect(first), TriplePattern(start, rule.path, end))
-    where += tuple(Filter(f) for f in rule.filters)
-    return Construct((rule.head,), Group((*where, Filter(NotExists(rule.head)))))
+        first = pt.Select((start,), pt.TriplePattern(start, rule.head.p, middle), distinct=True)
+    where: tuple[pt.Pattern, ...] = (pt.SubSelect(first), pt.TriplePattern(start, rule.path, end))
+    where += tuple(pt.Filter(f) for f in rule.filters)
+    return pt.Construct((rule.head,), pt.Group((*where, pt.Filter(pt.NotExists(rule.head)))))
 
 
 def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | None:
@@ -230,12 +214,12 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
     names = check.variables()
     # A body without variables still needs a column.
     where = clashing(check, counts)
-    return to_sparql(Select(names or (var("nothing"),), where, distinct=True, limit=limit))
+    return to_sparql(pt.Select(names or (pt.var("nothing"),), where, distinct=True, limit=limit))
 
 
 def clashing(
     check: ConsistencyCheck, counts: TripleCounts, at: int | None = None, delta: str | None = None
-) -> Group:
+) -> pt.Group:
     """Return the pattern that the clashing triples of a check match.
 
     Args:
@@ -244,13 +228,13 @@ def clashing(
         at: Place of an atom that is held to the graph `delta`.
         delta: IRI of that graph, or None for any of the named graphs.
     """
-    name = var("graph") if delta is None else iri(delta)
-    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
-        (counts.match(atom), i, Graph(name, atom) if i == at else atom, atom)
+    name = pt.var("graph") if delta is None else pt.iri(delta)
+    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = [
+        (counts.match(atom), i, pt.Graph(name, atom) if i == at else atom, atom)
         for i, atom in enumerate(check.body)
     ]
     atoms = ordered(sizes, hint=not check.values, filters=check.filters)
-    return Group((*check.values[:1], *atoms, *check.values[1:]))
+    return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
 
 
 # -- many rules of one shape as one query ---------------------------------------------------------------
@@ -274,17 +258,17 @@ def _batches(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
             ready += [r for r, _ in members]
             continue
         first = members[0][0]
-        names = [var(f"k{i}") for i in range(len(members[0][1]))]
+        names = [pt.var(f"k{i}") for i in range(len(members[0][1]))]
         body = _rename(first.body[0], iter(names))
         head = _rename(first.head, iter(names[len(names) - _slots(first.head) :]))
         for start in range(0, len(members), _ROWS):
             rows = tuple(terms for _, terms in members[start : start + _ROWS])
-            values = (Values(tuple(names), rows),)
+            values = (pt.Values(tuple(names), rows),)
             batched.append(Rule(first.name, None, (body,), (), values, head))
     return ready, batched
 
 
-def _terms(atom: TriplePattern) -> tuple[Plain, ...]:
+def _terms(atom: pt.TriplePattern) -> tuple[Plain, ...]:
     return tuple(t for t in (atom.s, atom.p, atom.o) if _slot(t))  # type: ignore[misc]  # no variables here
 
 
@@ -292,7 +276,7 @@ def _slot(term: object) -> bool:
     return isinstance(term, ox.NamedNode | ox.Literal) and term != TYPE
 
 
-def _slots(atom: TriplePattern) -> int:
+def _slots(atom: pt.TriplePattern) -> int:
     return len(_terms(atom))
 
 
@@ -302,6 +286,6 @@ def _shape(rule: Rule) -> tuple[tuple[object, ...], tuple[Plain, ...]]:
     return shape, (*_terms(atoms[0]), *_terms(atoms[1]))
 
 
-def _rename(atom: TriplePattern, names: Iterator[ox.Variable]) -> TriplePattern:
+def _rename(atom: pt.TriplePattern, names: Iterator[ox.Variable]) -> pt.TriplePattern:
     s, p, o = (next(names) if _slot(t) else t for t in (atom.s, atom.p, atom.o))
-    return TriplePattern(s, p, o)  # type: ignore[arg-type]  # bodies have no paths
+    return pt.TriplePattern(s, p, o)  # type: ignore[arg-type]  # bodies have no paths

@@ -12,22 +12,7 @@ from itertools import combinations
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import (
-    AllOf,
-    AnyOf,
-    Call,
-    Compare,
-    Expression,
-    Filter,
-    Group,
-    In,
-    Negation,
-    Node,
-    Path,
-    TriplePattern,
-    Values,
-    var,
-)
+from mrag.rdf import patterns as pt
 from mrag.reasoning.axioms import TYPE, Axiom, Plain
 
 
@@ -45,9 +30,9 @@ class ConsistencyCheck:
 
     name: str
     axiom: Axiom | None
-    body: tuple[TriplePattern, ...]
-    filters: tuple[Expression, ...] = ()
-    values: tuple[Values, ...] = ()
+    body: tuple[pt.TriplePattern, ...]
+    filters: tuple[pt.Expression, ...] = ()
+    values: tuple[pt.Values, ...] = ()
 
     def variables(self) -> tuple[ox.Variable, ...]:
         """Return the variables of the body in order of appearance."""
@@ -64,13 +49,13 @@ class Rule(ConsistencyCheck):
         beyond: Whether OWL 2 RL lacks the rule, so that engines of that profile do.
     """
 
-    head: TriplePattern = field(default=TriplePattern(var("s"), TYPE, var("o")))
-    path: Path | None = None
+    head: pt.TriplePattern = field(default=pt.TriplePattern(pt.var("s"), TYPE, pt.var("o")))
+    path: pt.Path | None = None
     beyond: bool = False
 
-    def where(self) -> Group:
+    def where(self) -> pt.Group:
         """Return the whole body as a pattern."""
-        return Group((*self.values, *self.body, *(Filter(f) for f in self.filters)))
+        return pt.Group((*self.values, *self.body, *(pt.Filter(f) for f in self.filters)))
 
 
 @dataclass(frozen=True)
@@ -92,8 +77,8 @@ class Ruleset:
 class Branch:
     """One way to be an instance of a class expression."""
 
-    body: tuple[TriplePattern, ...] = ()
-    filters: tuple[Expression, ...] = ()
+    body: tuple[pt.TriplePattern, ...] = ()
+    filters: tuple[pt.Expression, ...] = ()
     binding: tuple[tuple[ox.Variable, Plain], ...] = ()
     beyond: bool = False
 
@@ -108,40 +93,40 @@ class Branch:
 
 
 def resolve(
-    branch: Branch, head: TriplePattern | None
-) -> tuple[tuple[TriplePattern, ...], tuple[Expression, ...], TriplePattern] | None:
+    branch: Branch, head: pt.TriplePattern | None
+) -> tuple[tuple[pt.TriplePattern, ...], tuple[pt.Expression, ...], pt.TriplePattern] | None:
     """Put the values of nominals in place; None if two of them contradict or a subject is a literal."""
-    binding: dict[ox.Variable, Node] = {}
+    binding: dict[ox.Variable, pt.Node] = {}
     for variable, value in branch.binding:
         if binding.setdefault(variable, value) != value:
             return None
     body = tuple(dict.fromkeys(atom.substitute(binding) for atom in branch.body))
-    head = (head or TriplePattern(TYPE, TYPE, TYPE)).substitute(binding)
+    head = (head or pt.TriplePattern(TYPE, TYPE, TYPE)).substitute(binding)
     if any(isinstance(atom.s, ox.Literal) for atom in (*body, head)):
         return None
     filters = tuple(replace(f, binding) for f in branch.filters)
     return body, filters, head
 
 
-def replace(expression: Expression, binding: Mapping[ox.Variable, Node]) -> Expression:
+def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -> pt.Expression:
     """Return a condition with variables replaced."""
     if not binding:
         return expression
     match expression:
         case ox.Variable():
             return binding.get(expression, expression)
-        case Compare(a, operator, b):
-            return Compare(replace(a, binding), operator, replace(b, binding))
-        case In(value, members):
-            return In(replace(value, binding), members)
-        case Call(function, arguments):
-            return Call(function, tuple(replace(a, binding) for a in arguments))
-        case AllOf(conditions):
-            return AllOf(tuple(replace(c, binding) for c in conditions))
-        case AnyOf(conditions):
-            return AnyOf(tuple(replace(c, binding) for c in conditions))
-        case Negation(condition):
-            return Negation(replace(condition, binding))
+        case pt.Compare(a, operator, b):
+            return pt.Compare(replace(a, binding), operator, replace(b, binding))
+        case pt.In(value, members):
+            return pt.In(replace(value, binding), members)
+        case pt.Call(function, arguments):
+            return pt.Call(function, tuple(replace(a, binding) for a in arguments))
+        case pt.AllOf(conditions):
+            return pt.AllOf(tuple(replace(c, binding) for c in conditions))
+        case pt.AnyOf(conditions):
+            return pt.AnyOf(tuple(replace(c, binding) for c in conditions))
+        case pt.Negation(condition):
+            return pt.Negation(replace(condition, binding))
         case _:
             return expression
 

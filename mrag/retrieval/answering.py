@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rdflib import Literal, URIRef
 
@@ -22,7 +22,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
-from mrag.retrieval.routing import ASKED_FOR, How, Texts, routed
+from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
@@ -106,62 +106,26 @@ def ask(
         11
         >>> kg.close()
     """
-    given, why = routed(
-        kg,
-        question,
-        how,
-        reading,
-        model=model,
-        k=k,
-        texts=texts,
-        media=media,
-        ranker=ranker,
-        follows=follows,
-        planner=planner,
-    )
+    options: AskOptions = {
+        "model": model, "k": k, "index": index, "settings": settings, "retriever": retriever, "how": how,
+        "reading": reading, "texts": texts, "media": media, "ranker": ranker, "follows": follows,
+        "planner": planner,
+    }  # fmt: skip
+    given, why = routed(kg, question, **options)
     if given is not None:
         return _noted(kg, given)
     from mrag.generation.answering import answer
     from mrag.generation.models.resolve import resolve
 
-    old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(
-        kg, question, k=k, index=index, settings=settings, retriever=retriever, ranker=ranker, why=why
-    )
+    found, old = _read(kg, question, why, options)
     return _noted(kg, replace(answer(found.question.text, found.context, resolve(model)), why=why), old)
 
 
 def stream(
-    kg: KnowledgeGraph,
-    question: str | Question | Retrieval,
-    *,
-    model: str | BaseChatModel | None = None,
-    k: int | None = None,
-    index: str = "main",
-    settings: ContextSettings | None = None,
-    retriever: TripleStoreRetriever | None = None,
-    how: How = "auto",
-    reading: int = 1,
-    texts: Texts | None = None,
-    media: str | Path | None = None,
-    ranker: str | Ranker | None = None,
-    follows: Answer | Mapping[str, Any] | None = None,
-    planner: Planner = "judge",
+    kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    given, why = routed(
-        kg,
-        question,
-        how,
-        reading,
-        model=model,
-        k=k,
-        texts=texts,
-        media=media,
-        ranker=ranker,
-        follows=follows,
-        planner=planner,
-    )
+    given, why = routed(kg, question, **options)
     if given is not None:
         yield from (sentence.before + str(sentence) for sentence in given.sentences)
         yield _noted(kg, given)
@@ -169,36 +133,16 @@ def stream(
     from mrag.generation.answering import stream_answer
     from mrag.generation.models.resolve import resolve
 
-    old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(
-        kg, question, k=k, index=index, settings=settings, retriever=retriever, ranker=ranker, why=why
-    )
-    for part in stream_answer(found.question.text, found.context, resolve(model)):
+    found, old = _read(kg, question, why, options)
+    for part in stream_answer(found.question.text, found.context, resolve(options.get("model"))):
         yield _noted(kg, replace(part, why=why), old) if isinstance(part, Answer) else part
 
 
 async def aask(
-    kg: KnowledgeGraph,
-    question: str | Question | Retrieval,
-    *,
-    model: str | BaseChatModel | None = None,
-    k: int | None = None,
-    index: str = "main",
-    settings: ContextSettings | None = None,
-    retriever: TripleStoreRetriever | None = None,
-    how: How = "auto",
-    reading: int = 1,
-    texts: Texts | None = None,
-    media: str | Path | None = None,
-    ranker: str | Ranker | None = None,
-    follows: Answer | Mapping[str, Any] | None = None,
-    planner: Planner = "judge",
+    kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
-    return await asyncio.to_thread(
-        ask, kg, question, model=model, k=k, index=index, settings=settings, retriever=retriever, how=how,
-        reading=reading, texts=texts, media=media, ranker=ranker, follows=follows, planner=planner,
-    )  # fmt: skip
+    return await asyncio.to_thread(ask, kg, question, **options)
 
 
 def search(
@@ -281,6 +225,19 @@ def retrieve(
             f"Nothing was computed: {why}. Reading needs a similarity index. {error.message}",
             hint=error.hint,
         ) from error
+
+
+def _read(
+    kg: KnowledgeGraph, question: str | Question | Retrieval, why: str, options: AskOptions
+) -> tuple[Retrieval, str | None]:
+    """Return what is to be read, and what is to be said of an index that is older than the graph."""
+    index, retriever = options.get("index", "main"), options.get("retriever")
+    old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
+    found = retrieve(
+        kg, question, k=options.get("k"), index=index, settings=options.get("settings"),
+        retriever=retriever, ranker=options.get("ranker"), why=why,
+    )  # fmt: skip
+    return found, old
 
 
 def _noted(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:

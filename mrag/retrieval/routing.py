@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
 from mrag.errors import ConfigError, MragError, StoreError
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from mrag.completion.chain import Completer
-    from mrag.retrieval.retriever import Retrieval
+    from mrag.context import ContextSettings
+    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 
 logger = logging.getLogger(__name__)
 
@@ -42,34 +43,32 @@ _COMPUTING: frozenset[CueKind] = frozenset(
 )  # fmt: skip
 
 
+class AskOptions(TypedDict, total=False):
+    """What may be said beside a question; `mrag.ask` describes each."""
+
+    model: str | BaseChatModel | None
+    k: int | None
+    index: str
+    settings: ContextSettings | None
+    retriever: TripleStoreRetriever | None
+    how: How
+    reading: int
+    texts: Texts | None
+    media: str | Path | None
+    ranker: str | Ranker | None
+    follows: Answer | Mapping[str, Any] | None
+    planner: Planner
+
+
 def routed(
-    kg: KnowledgeGraph,
-    question: str | Question | Retrieval,
-    how: How = "auto",
-    reading: int = 1,
-    *,
-    model: str | BaseChatModel | None = None,
-    k: int | None = None,
-    texts: Texts | None = None,
-    media: str | Path | None = None,
-    ranker: str | Ranker | None = None,
-    follows: Answer | Mapping[str, Any] | None = None,
-    planner: Planner = "judge",
+    kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> tuple[Answer | None, str]:
     """Return the answer to a question that need not be read, or None where it has to be, and why.
 
     Args:
         kg: The knowledge graph; it needs no index.
         question: As for `mrag.ask`.
-        how: As for `mrag.ask`.
-        reading: As for `mrag.ask`.
-        model: As for `mrag.ask`.
-        k: Maximum number of images, and of passages for each triple.
-        texts: As for `mrag.ask`.
-        media: As for `mrag.ask`.
-        ranker: As for `mrag.ask`.
-        follows: As for `mrag.ask`.
-        planner: As for `mrag.ask`.
+        **options: As for `mrag.ask`; `k` is the number of images, and of passages for each triple.
 
     Raises:
         ConfigError: If there is no such way, ranker or reading, the way lacks what it needs, or the plan to
@@ -82,6 +81,9 @@ def routed(
         >>> given is None, "image" in why
         (True, False)
     """
+    how, planner, ranker = options.get("how", "auto"), options.get("planner", "judge"), options.get("ranker")
+    model, k = options.get("model"), options.get("k")
+    media, texts = options.get("media"), options.get("texts")
     if how not in get_args(How):
         raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
     if planner not in get_args(Planner):
@@ -96,6 +98,7 @@ def routed(
     given, why = None, ""
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
+        reading, follows = options.get("reading", 1), options.get("follows")
         given, why = computed(kg, asked, how, reading, follows, model=model, planner=planner)
         if given is not None:
             return given, why

@@ -21,21 +21,7 @@ from rdflib.namespace import OWL, RDFS
 from rdflib.term import Node
 
 from mrag.cel.semantics.values import by_value, condition
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    Bottom,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    OneOf,
-    Or,
-    Some,
-    Top,
-    Value,
-    walk,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
@@ -46,33 +32,32 @@ WorldAssumption: TypeAlias = OneOfText["open", "closed"]
 """`open` if reasoning finds the instances by the definition, `closed` if they are asserted."""
 
 
-def world_assumption(expression: Expression) -> WorldAssumption:
+def world_assumption(expression: ce.Expression) -> WorldAssumption:
     """Return whether reasoning under the open world finds just the instances of the query.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Not, Property
-        >>> world_assumption(Some(Property("urn:p"), Named("urn:A"))), world_assumption(Not(Named("urn:A")))
+        >>> a = ce.Named("urn:A")
+        >>> world_assumption(ce.Some(ce.Property("urn:p"), a)), world_assumption(ce.Not(a))
         ('open', 'closed')
     """
     e = normal(expression)
-    return "open" if not isinstance(e, Top) and all(map(_found_by_rules, walk(e))) else "closed"
+    return "open" if not isinstance(e, ce.Top) and all(map(_found_by_rules, ce.walk(e))) else "closed"
 
 
-def safe_part(expression: Expression) -> Expression:
+def safe_part(expression: ce.Expression) -> ce.Expression:
     """Return what OWL can say of the instances of an expression without stating what is only not stated.
 
     It holds at least what the expression holds.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Not, Property
-        >>> p = Property("urn:p")
-        >>> safe_part(And((Some(p, And((Named("urn:A"), Not(Named("urn:B"))))), Not(Named("urn:C")))))
+        >>> p, a, b, c = ce.Property("urn:p"), *(ce.Named(f"urn:{name}") for name in "ABC")
+        >>> safe_part(ce.And((ce.Some(p, ce.And((a, ce.Not(b)))), ce.Not(c))))
         Some(property=Property(iri='urn:p', inverse=False), filler=Named(iri='urn:A'))
     """
     return normal(_safe(normal(expression)))
 
 
-def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
+def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     """Return the triples that define a concept, in an order that depends on the expression only.
 
     Args:
@@ -86,7 +71,7 @@ def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
     graph = Graph()
     is_open = world_assumption(expression) == "open"
     defining = normal(expression) if is_open else safe_part(expression)
-    if isinstance(defining, Top):
+    if isinstance(defining, ce.Top):
         return []
     root = to_graph(defining, graph)
     names: dict[Node, URIRef] = {}
@@ -98,14 +83,14 @@ def definition(iri: str, expression: Expression, key: str) -> list[Triple]:
     return sorted(found)
 
 
-def _found_by_rules(e: Expression) -> bool:
+def _found_by_rules(e: ce.Expression) -> bool:
     match e:
-        case Top() | Named() | And() | Or() | Some() | OneOf():
+        case ce.Top() | ce.Named() | ce.And() | ce.Or() | ce.Some() | ce.OneOf():
             return True
-        case Value(_, value):
+        case ce.Value(_, value):
             # A rule matches the literal as it is written, the query by its value.
             return not (isinstance(value, Literal) and by_value(value))
-        case DataSome(_, range):
+        case ce.DataSome(_, range):
             try:
                 condition(range, var("v"))
             except ConfigError:
@@ -115,22 +100,22 @@ def _found_by_rules(e: Expression) -> bool:
             return False
 
 
-def _safe(e: Expression) -> Expression:
+def _safe(e: ce.Expression) -> ce.Expression:
     match e:
-        case And(parts):
-            return And(tuple(map(_safe, parts)))
-        case Or(parts):
-            return Or(tuple(map(_safe, parts)))
-        case Some(p, filler):
-            return Some(p, _safe(filler))
-        case AtLeast(n, p, filler) | Exactly(n, p, filler):
-            return AtLeast(n, p, _safe(filler))
-        case Named() | OneOf() | DataSome() | Bottom():
+        case ce.And(parts):
+            return ce.And(tuple(map(_safe, parts)))
+        case ce.Or(parts):
+            return ce.Or(tuple(map(_safe, parts)))
+        case ce.Some(p, filler):
+            return ce.Some(p, _safe(filler))
+        case ce.AtLeast(n, p, filler) | ce.Exactly(n, p, filler):
+            return ce.AtLeast(n, p, _safe(filler))
+        case ce.Named() | ce.OneOf() | ce.DataSome() | ce.Bottom():
             return e
-        case Value(_, value) if not (isinstance(value, Literal) and by_value(value)):
+        case ce.Value(_, value) if not (isinstance(value, Literal) and by_value(value)):
             return e
         case _:
-            return Top()
+            return ce.Top()
 
 
 def _nodes(graph: Graph, node: Node) -> Iterator[BNode]:

@@ -12,22 +12,7 @@ from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
 from mrag.cel.concepts.definition import safe_part
 from mrag.cel.concepts.record import KeptConcept, concept_annotations
 from mrag.cel.semantics.counting import instances
-from mrag.cel.syntax.expressions import (
-    AtLeast,
-    AtMost,
-    DataOnly,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    OneOf,
-    Only,
-    Property,
-    Some,
-    Top,
-    Value,
-    walk,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
@@ -61,7 +46,7 @@ def to_ontology(
         >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef("urn:x:tom"), RDF.type, URIRef("urn:x:Cat"))])
-        >>> text = to_ontology(kg, [keep_concept(kg, Named("urn:x:Cat"), "pets")])
+        >>> text = to_ontology(kg, [keep_concept(kg, ce.Named("urn:x:Cat"), "pets")])
         >>> "owl:equivalentClass <urn:x:Cat>" in text, "a owl:Ontology" in text
         (True, True)
         >>> kg.close()
@@ -74,12 +59,12 @@ def to_ontology(
         c = URIRef(concept.iri)
         graph.add((c, RDF.type, OWL.Class))
         defining = concept.expression if concept.world == "open" else safe_part(concept.expression)
-        if not isinstance(defining, Top):
+        if not isinstance(defining, ce.Top):
             predicate = OWL.equivalentClass if concept.world == "open" else RDFS.subClassOf
             graph.add((c, predicate, to_graph(defining, graph)))
             _declare(graph, defining)
         if concept.world == "closed":
-            for member in instances(kg, Named(concept.iri)):
+            for member in instances(kg, ce.Named(concept.iri)):
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
                 graph.add((URIRef(member), RDF.type, c))
         _annotate(graph, concept)
@@ -109,29 +94,29 @@ def _annotate(graph: Graph, concept: KeptConcept) -> None:
         graph.add((c, RDFS.comment, Literal(concept.comment)))
 
 
-def _declare(graph: Graph, expression: Expression) -> None:
+def _declare(graph: Graph, expression: ce.Expression) -> None:
     def declare(name: str, kind: URIRef) -> None:
         graph.add((URIRef(name), RDF.type, kind))
 
-    def role(p: Property, data: bool) -> None:
+    def role(p: ce.Property, data: bool) -> None:
         declare(p.iri, OWL.DatatypeProperty if data else OWL.ObjectProperty)
 
-    for e in walk(expression):
+    for e in ce.walk(expression):
         match e:
-            case Named(name) if name != str(OWL.NamedIndividual):
+            case ce.Named(name) if name != str(OWL.NamedIndividual):
                 declare(name, OWL.Class)
-            case OneOf(members):
+            case ce.OneOf(members):
                 for member in members:
                     declare(member, OWL.NamedIndividual)
-            case Value(p, value):
+            case ce.Value(p, value):
                 role(p, isinstance(value, Literal))
                 if not isinstance(value, Literal):
                     declare(value, OWL.NamedIndividual)
-            case DataSome(p, range) | DataOnly(p, range):
+            case ce.DataSome(p, range) | ce.DataOnly(p, range):
                 role(p, True)
                 if not range.datatype.startswith(str(XSD)):
                     declare(range.datatype, RDFS.Datatype)
-            case Some() | Only() | AtLeast() | AtMost() | Exactly():
+            case ce.Some() | ce.Only() | ce.AtLeast() | ce.AtMost() | ce.Exactly():
                 role(e.property, False)
             case _:
                 pass

@@ -12,22 +12,7 @@ from rdflib import Literal, URIRef
 from mrag.cel.explain.facts import GraphFacts, order
 from mrag.cel.semantics.sparql import X, members
 from mrag.cel.semantics.values import comparable
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Expression,
-    Named,
-    OneOf,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    walk,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
@@ -67,16 +52,16 @@ class Candidates:
         complete: Whether all terms were tried so far.
     """
 
-    def __init__(self, kg: KnowledgeGraph, expression: Expression, x: URIRef, max_terms: int) -> None:
+    def __init__(self, kg: KnowledgeGraph, expression: ce.Expression, x: URIRef, max_terms: int) -> None:
         self.kg, self.x, self.max_terms = kg, x, max_terms
         self.complete = True
         self._all: list[Term] | None = None
-        self._members: dict[Expression, list[Term]] = {}
-        self._literals: dict[Property, list[Literal]] = {}
+        self._members: dict[ce.Expression, list[Term]] = {}
+        self._literals: dict[ce.Property, list[Literal]] = {}
         self._together = _siblings(expression)
         self._made = _made(expression)
         self._named = sorted(
-            {URIRef(n) for e in walk(expression) for n in _mentioned(e)},
+            {URIRef(n) for e in ce.walk(expression) for n in _mentioned(e)},
             key=order,
         )
         if kg.profile().triples <= _SMALL:
@@ -92,7 +77,7 @@ class Candidates:
             number += 1
         return URIRef(f"{NEW}{number}")
 
-    def values(self, filler: Expression, facts: GraphFacts, left: int) -> list[Term]:
+    def values(self, filler: ce.Expression, facts: GraphFacts, left: int) -> list[Term]:
         """Return terms that satisfy an expression, or could with the changes that are left.
 
         Args:
@@ -108,13 +93,15 @@ class Candidates:
             self.complete = False
             wanted = [filler, *self._together.get(filler, ())]
             if left > 1:
-                wanted += [p for p in (filler.parts if isinstance(filler, And | Or) else ()) if _positive(p)]
+                wanted += [
+                    p for p in (filler.parts if isinstance(filler, ce.And | ce.Or) else ()) if _positive(p)
+                ]
             for e in wanted:
                 found.update(dict.fromkeys(self._holding(e)))
         found[self.new(facts)] = None
         return list(found)
 
-    def literals(self, p: Property, test: Callable[[Literal], bool]) -> list[Literal]:
+    def literals(self, p: ce.Property, test: Callable[[Literal], bool]) -> list[Literal]:
         """Return literals that pass a test: values that the property has, and ones at the limits."""
         if p.inverse:
             return []
@@ -124,9 +111,9 @@ class Candidates:
             self._literals[p] = sorted({*found, *self._made}, key=order)
         return [v for v in self._literals[p] if test(v)]
 
-    def _holding(self, e: Expression) -> list[Term]:
+    def _holding(self, e: ce.Expression) -> list[Term]:
         if e not in self._members:
-            if isinstance(e, Top):
+            if isinstance(e, ce.Top):
                 self._members[e] = []
             else:
                 where = Group(tuple(members(e)))
@@ -135,40 +122,40 @@ class Candidates:
         return self._members[e]
 
 
-def _positive(e: Expression) -> bool:
-    return isinstance(e, Named | Some | Value | AtLeast | DataSome)
+def _positive(e: ce.Expression) -> bool:
+    return isinstance(e, ce.Named | ce.Some | ce.Value | ce.AtLeast | ce.DataSome)
 
 
-def _mentioned(e: Expression) -> Iterator[str]:
-    if isinstance(e, OneOf):
+def _mentioned(e: ce.Expression) -> Iterator[str]:
+    if isinstance(e, ce.OneOf):
         yield from e.members
-    elif isinstance(e, Value) and not isinstance(e.value, Literal):
+    elif isinstance(e, ce.Value) and not isinstance(e.value, Literal):
         yield e.value
 
 
-def _siblings(expression: Expression) -> dict[Expression, list[Expression]]:
+def _siblings(expression: ce.Expression) -> dict[ce.Expression, list[ce.Expression]]:
     """Map fillers to the conjunction of all fillers that one value could satisfy at once."""
-    found: dict[Expression, list[Expression]] = {}
-    for e in walk(expression):
-        if isinstance(e, And):
-            groups: dict[Property, list[Expression]] = {}
+    found: dict[ce.Expression, list[ce.Expression]] = {}
+    for e in ce.walk(expression):
+        if isinstance(e, ce.And):
+            groups: dict[ce.Property, list[ce.Expression]] = {}
             for part in e.parts:
-                if isinstance(part, Some | AtLeast):
+                if isinstance(part, ce.Some | ce.AtLeast):
                     groups.setdefault(part.property, []).append(part.filler)
             for fillers in groups.values():
                 if len(fillers) > 1:
                     for filler in fillers:
-                        found.setdefault(filler, []).append(normal(And(tuple(fillers))))
+                        found.setdefault(filler, []).append(normal(ce.And(tuple(fillers))))
     return found
 
 
-def _made(expression: Expression) -> list[Literal]:
+def _made(expression: ce.Expression) -> list[Literal]:
     """Return literals at, beside and between the limits of an expression, and of each datatype."""
     limits: dict[str, list[Literal]] = {}
-    for e in walk(expression):
-        if isinstance(e, DataSome | DataOnly):
+    for e in ce.walk(expression):
+        if isinstance(e, ce.DataSome | ce.DataOnly):
             _note(limits, e.range)
-        elif isinstance(e, Value) and isinstance(e.value, Literal):
+        elif isinstance(e, ce.Value) and isinstance(e.value, Literal):
             limits.setdefault(str(e.value.datatype or XSD + "string"), []).append(e.value)
     found: dict[Literal, None] = {}
     for datatype, literals in sorted(limits.items()):
@@ -196,7 +183,7 @@ def _made(expression: Expression) -> list[Literal]:
     return list(found)
 
 
-def _note(limits: dict[str, list[Literal]], range: DataRange) -> None:
+def _note(limits: dict[str, list[Literal]], range: ce.DataRange) -> None:
     entry = limits.setdefault(range.datatype, [])
     for _, limit in range.facets:
         entry.append(_literal(str(limit), range.datatype))

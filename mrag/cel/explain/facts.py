@@ -14,27 +14,7 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.cel.semantics.sparql import VOCABULARY, batches
 from mrag.cel.semantics.values import by_value, condition, equal, holds
-from mrag.cel.syntax.expressions import (
-    COMPARE,
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries
 from mrag.rdf.patterns import var
@@ -42,7 +22,7 @@ from mrag.rdf.terms import RDF, Term, Triple
 
 TYPE = URIRef(RDF + "type")
 SCHEMA = frozenset(v.value for v in VOCABULARY)
-_TYPED = Property(str(TYPE))
+_TYPED = ce.Property(str(TYPE))
 _NONE: Mapping[URIRef, Collection[Term]] = {}
 _V = var("v")
 
@@ -95,7 +75,7 @@ class GraphFacts:
         >>> x, cat = URIRef("urn:x"), URIRef("urn:Cat")
         >>> _ = kg.insert([Triple(x, TYPE, cat)])
         >>> facts = GraphFacts(kg)
-        >>> facts.holds(Named("urn:Cat"), x), facts.changed((), [Triple(x, TYPE, cat)]).types(x)
+        >>> facts.holds(ce.Named("urn:Cat"), x), facts.changed((), [Triple(x, TYPE, cat)]).types(x)
         (True, [])
         >>> kg.close()
     """
@@ -119,11 +99,11 @@ class GraphFacts:
         """Read the statements of many terms at once."""
         self._read.outgoing(terms)
 
-    def values(self, x: Term, p: Property) -> list[Term]:
+    def values(self, x: Term, p: ce.Property) -> list[Term]:
         """Return the values of a property, in order of term."""
         return sorted(self._values(x, p), key=order)
 
-    def _values(self, x: Term, p: Property) -> Collection[Term]:
+    def _values(self, x: Term, p: ce.Property) -> Collection[Term]:
         role = _iri(p.iri)
         known: Collection[Term]
         if p.inverse:
@@ -144,7 +124,7 @@ class GraphFacts:
 
     def types(self, x: Term) -> list[str]:
         """Return the classes of a term, in order of IRI."""
-        return [str(c) for c in self.values(x, Property(str(TYPE)))]
+        return [str(c) for c in self.values(x, ce.Property(str(TYPE)))]
 
     def is_individual(self, x: Term) -> bool:
         """Return whether a term is a named individual."""
@@ -155,54 +135,54 @@ class GraphFacts:
         self._read.outgoing([triple.s])
         return self._read.out.get(triple.s, {}).get(triple.p, {}).get(triple.o, False)
 
-    def holds(self, e: Expression, x: Term) -> bool:
+    def holds(self, e: ce.Expression, x: Term) -> bool:
         """Decide whether a normal form holds a term, named individual or not."""
         match e:
-            case Top():
+            case ce.Top():
                 return True
-            case Bottom():
+            case ce.Bottom():
                 return False
-            case Named(name):
+            case ce.Named(name):
                 return _iri(name) in self._values(x, _TYPED)
-            case Not(of):
+            case ce.Not(of):
                 return not self.holds(of, x)
-            case And(parts):
+            case ce.And(parts):
                 return all(self.holds(p, x) for p in parts)
-            case Or(parts):
+            case ce.Or(parts):
                 return any(self.holds(p, x) for p in parts)
-            case OneOf(members):
+            case ce.OneOf(members):
                 return isinstance(x, URIRef) and str(x) in members
-            case Value(p, value):
+            case ce.Value(p, value):
                 return any(same(v, value) for v in self._values(x, p))
-            case Some(p, filler):
+            case ce.Some(p, filler):
                 return self.count(x, p, filler, 1) == 1
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 return self.count(x, p, filler) == len(self._values(x, p))
-            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
-                found = self.count(x, p, filler, n if isinstance(e, AtLeast) else n + 1)
-                return bool(COMPARE[type(e)](found, n))
-            case DataSome(p, range):
+            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
+                found = self.count(x, p, filler, n if isinstance(e, ce.AtLeast) else n + 1)
+                return bool(ce.COMPARE[type(e)](found, n))
+            case ce.DataSome(p, range):
                 return any(within(v, range) for v in self._values(x, p))
-            case DataOnly(p, range):
+            case ce.DataOnly(p, range):
                 return all(within(v, range) for v in self._values(x, p))
 
-    def matching(self, x: Term, p: Property, filler: Expression) -> list[Term]:
+    def matching(self, x: Term, p: ce.Property, filler: ce.Expression) -> list[Term]:
         """Return the values of a property that an expression holds, in order."""
         values = self.values(x, p)
         self._prepare(filler, values)
         return [v for v in values if self.holds(filler, v)]
 
-    def count(self, x: Term, p: Property, filler: Expression, limit: int | None = None) -> int:
+    def count(self, x: Term, p: ce.Property, filler: ce.Expression, limit: int | None = None) -> int:
         """Count the values of a property that an expression holds, up to so many."""
         values = self._values(x, p)
-        if isinstance(filler, Top):
+        if isinstance(filler, ce.Top):
             return len(values) if limit is None else min(len(values), limit)
         self._prepare(filler, values)
         found = (1 for v in values if self.holds(filler, v))
         return sum(found if limit is None else islice(found, limit))
 
-    def _prepare(self, filler: Expression, values: Collection[Term]) -> None:
-        if not isinstance(filler, Top | Bottom | OneOf) and len(values) > 1:
+    def _prepare(self, filler: ce.Expression, values: Collection[Term]) -> None:
+        if not isinstance(filler, ce.Top | ce.Bottom | ce.OneOf) and len(values) > 1:
             self.fetch(values)
 
 
@@ -226,7 +206,7 @@ def same(found: Term, wanted: str | Literal) -> bool:
     return equal(found, wanted) if by_value(wanted) else found == wanted
 
 
-def within(value: Term, range: DataRange) -> bool:
+def within(value: Term, range: ce.DataRange) -> bool:
     """Return whether a term is a literal in a range.
 
     Raises:
@@ -235,7 +215,7 @@ def within(value: Term, range: DataRange) -> bool:
     return isinstance(value, Literal) and holds(condition(range, _V), value)
 
 
-def edge(x: Term, p: Property, y: Term) -> Triple:
+def edge(x: Term, p: ce.Property, y: Term) -> Triple:
     """Return the triple by which `y` is a value of the property for `x`."""
     s, o = (y, x) if p.inverse else (x, y)
     return Triple(s, URIRef(p.iri), o)  # type: ignore[arg-type]  # no literal has values of its own

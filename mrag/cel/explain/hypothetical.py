@@ -12,19 +12,7 @@ from mrag.cel.semantics.sparql import X, members
 from mrag.cel.syntax.expressions import Expression
 from mrag.errors import EndpointError, QueryRefused
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.patterns import (
-    Filter,
-    Graph,
-    Group,
-    Minus,
-    Optional,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Union,
-    Values,
-)
+from mrag.rdf import patterns as pt
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import Triple, to_ntriples, to_ox
 from mrag.stores.base import Limits, SelectResult
@@ -89,52 +77,54 @@ def query_as_if(
     triple was matched are taken out. Slower than a scratch graph, but nothing has to be written.
     """
     put_in, left_out = ([tuple(to_ox(t) for t in triple) for triple in some] for some in (added, removed))
-    where = _block(Group(tuple(members(expression, [individual]))), put_in, left_out)
-    return to_sparql(Select((X,), where, distinct=True))
+    where = _block(pt.Group(tuple(members(expression, [individual]))), put_in, left_out)
+    return to_sparql(pt.Select((X,), where, distinct=True))
 
 
 _Triples: TypeAlias = Sequence[tuple[object, ...]]
 
 
-def _changed(parts: Iterable[Pattern], added: _Triples, removed: _Triples) -> Iterator[Pattern]:
+def _changed(parts: Iterable[pt.Pattern], added: _Triples, removed: _Triples) -> Iterator[pt.Pattern]:
     """Yield the patterns of a group as they match with and without some triples."""
     for part in parts:
         match part:
-            case TriplePattern():
+            case pt.TriplePattern():
                 names, more, fewer = _rows(part, added, removed)
-                found: list[Pattern] = [part]
+                found: list[pt.Pattern] = [part]
                 if fewer:
                     # A solution that binds these variables so has matched the triple.
-                    found.append(Minus(Values(names, fewer)) if names else Filter(ox.Literal(False)))
+                    found.append(pt.Minus(pt.Values(names, fewer)) if names else pt.Filter(ox.Literal(False)))
                 if more:
-                    found = [Union((Group(tuple(found)), Values(names, more) if names else Group(())))]
+                    found = [
+                        pt.Union((pt.Group(tuple(found)), pt.Values(names, more) if names else pt.Group(())))
+                    ]
                 yield from found
-            case Group():
+            case pt.Group():
                 yield _block(part, added, removed)
-            case Union(inner):
-                yield Union(tuple(_block(p, added, removed) for p in inner))
-            case Minus(inner):
-                yield Minus(_block(inner, added, removed))
-            case Optional(inner):
-                yield Optional(_block(inner, added, removed))
-            case Graph(name, inner):
-                yield Graph(name, _block(inner, added, removed))
-            case SubSelect(select):
-                yield SubSelect(replace(select, where=_block(select.where, added, removed)))
+            case pt.Union(inner):
+                yield pt.Union(tuple(_block(p, added, removed) for p in inner))
+            case pt.Minus(inner):
+                yield pt.Minus(_block(inner, added, removed))
+            case pt.Optional(inner):
+                yield pt.Optional(_block(inner, added, removed))
+            case pt.Graph(name, inner):
+                yield pt.Graph(name, _block(inner, added, removed))
+            case pt.SubSelect(select):
+                yield pt.SubSelect(replace(select, where=_block(select.where, added, removed)))
             case _:
                 yield part
 
 
-def _block(pattern: Pattern, added: _Triples, removed: _Triples) -> Group:
-    parts = pattern.parts if isinstance(pattern, Group) else (pattern,)
-    return Group(tuple(_changed(parts, added, removed)))
+def _block(pattern: pt.Pattern, added: _Triples, removed: _Triples) -> pt.Group:
+    parts = pattern.parts if isinstance(pattern, pt.Group) else (pattern,)
+    return pt.Group(tuple(_changed(parts, added, removed)))
 
 
 _Rows: TypeAlias = tuple[tuple[ox.NamedNode | ox.Literal, ...], ...]
 
 
 def _rows(
-    pattern: TriplePattern, added: _Triples, removed: _Triples
+    pattern: pt.TriplePattern, added: _Triples, removed: _Triples
 ) -> tuple[tuple[ox.Variable, ...], _Rows, _Rows]:
     """Return the variables of a triple pattern, and their values in the triples that it matches."""
     names = tuple(dict.fromkeys(pattern.variables()))

@@ -11,30 +11,12 @@ from rdflib import BNode, Literal, URIRef
 
 from mrag.cel.explain.candidates import Candidates
 from mrag.cel.explain.facts import TYPE, GraphFacts, edge, order, same, within
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import negation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import OWL, Term, Triple
 
-_TYPED = Property(str(TYPE))
+_TYPED = ce.Property(str(TYPE))
 _CLASS = URIRef(OWL + "NamedIndividual")
 
 
@@ -85,13 +67,15 @@ class RepairSearch:
         cut: Whether a larger number of changes could do more than the last run's.
     """
 
-    def __init__(self, kg: KnowledgeGraph, e: Expression, x: URIRef, deadline: float, max_terms: int) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, e: ce.Expression, x: URIRef, deadline: float, max_terms: int
+    ) -> None:
         self.e, self.x, self.deadline = e, x, deadline
         self.facts = GraphFacts(kg)
         self.candidates = Candidates(kg, e, x, max_terms)
         self.cut = False
         self.size = 0
-        self.plans: dict[tuple[Expression, Term, _Edits], list[_Edits]] = {}
+        self.plans: dict[tuple[ce.Expression, Term, _Edits], list[_Edits]] = {}
 
     @property
     def complete(self) -> bool:
@@ -124,14 +108,14 @@ class RepairSearch:
     def _facts(self, edits: _Edits) -> GraphFacts:
         return self.facts.changed((t for add, t in edits if add), (t for add, t in edits if not add))
 
-    def _solved(self, e: Expression, x: Term, edits: _Edits) -> list[_Edits]:
+    def _solved(self, e: ce.Expression, x: Term, edits: _Edits) -> list[_Edits]:
         """Return the changes so far, together with each plan by which the expression comes to hold."""
         key = e, x, edits
         if key not in self.plans:
             self.plans[key] = list(dict.fromkeys(self._solving(e, x, edits)))
         return self.plans[key]
 
-    def _solving(self, e: Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
+    def _solving(self, e: ce.Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
         if time.monotonic() >= self.deadline:
             raise TimeUp
         facts = self._facts(edits)
@@ -144,53 +128,53 @@ class RepairSearch:
         for step in dict.fromkeys(self._steps(facts, e, x, edits)):
             yield from self._solved(e, x, step)
 
-    def _steps(self, facts: GraphFacts, e: Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
+    def _steps(self, facts: GraphFacts, e: ce.Expression, x: Term, edits: _Edits) -> Iterator[_Edits]:
         """Yield the changes so far with more of them, which bring the expression nearer to holding."""
         match e:
-            case And(parts):
+            case ce.And(parts):
                 yield from self._solved(next(p for p in parts if not facts.holds(p, x)), x, edits)
-            case Or(parts):
+            case ce.Or(parts):
                 for part in parts:
                     yield from self._solved(part, x, edits)
-            case Some(p, filler) | AtLeast(_, p, filler):
+            case ce.Some(p, filler) | ce.AtLeast(_, p, filler):
                 yield from self._more(facts, x, p, filler, edits)
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 bad = next(v for v in facts.values(x, p) if not facts.holds(filler, v))
                 yield from self._with(edits, [(False, edge(x, p, bad))])
                 yield from self._solved(filler, bad, edits)
-            case AtMost(_, p, filler):
+            case ce.AtMost(_, p, filler):
                 yield from self._fewer(facts, x, p, filler, edits)
-            case Exactly(n, p, filler):
+            case ce.Exactly(n, p, filler):
                 enough = facts.count(x, p, filler, n) >= n
                 yield from (self._fewer if enough else self._more)(facts, x, p, filler, edits)
             case _:
                 yield from self._with(edits, self._single(facts, e, x))
 
-    def _single(self, facts: GraphFacts, e: Expression, x: Term) -> Iterator[_Edit]:
+    def _single(self, facts: GraphFacts, e: ce.Expression, x: Term) -> Iterator[_Edit]:
         """Yield the single changes that make a condition without parts hold."""
         match e:
-            case Named(name):
+            case ce.Named(name):
                 yield from self._adding(facts, x, _TYPED, [URIRef(name)])
-            case Not(Named(name)):
+            case ce.Not(ce.Named(name)):
                 yield False, edge(x, _TYPED, URIRef(name))
-            case Value(p, value):
+            case ce.Value(p, value):
                 term = value if isinstance(value, Literal) else URIRef(value)
                 yield from self._adding(facts, x, p, [term])
-            case Not(Value(p, value)):
+            case ce.Not(ce.Value(p, value)):
                 yield from self._dropping(facts, x, p, lambda v: same(v, value))
-            case DataSome(p, range):
+            case ce.DataSome(p, range):
                 inside = self.candidates.literals(p, lambda v: within(v, range))
                 yield from self._adding(facts, x, p, inside)
-            case Not(DataSome(p, range)):
+            case ce.Not(ce.DataSome(p, range)):
                 yield from self._dropping(facts, x, p, lambda v: within(v, range))
-            case DataOnly(p, range):
+            case ce.DataOnly(p, range):
                 yield from self._dropping(facts, x, p, lambda v: not within(v, range))
-            case Not(DataOnly(p, range)):
+            case ce.Not(ce.DataOnly(p, range)):
                 beyond = self.candidates.literals(p, lambda v: not within(v, range))
                 yield from self._adding(facts, x, p, [*beyond, self.candidates.new(facts)])
 
     def _more(
-        self, facts: GraphFacts, x: Term, p: Property, filler: Expression, edits: _Edits
+        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         values = facts.values(x, p)
         for value in values:
@@ -204,7 +188,7 @@ class RepairSearch:
                 yield from self._solved(filler, value, more)
 
     def _fewer(
-        self, facts: GraphFacts, x: Term, p: Property, filler: Expression, edits: _Edits
+        self, facts: GraphFacts, x: Term, p: ce.Property, filler: ce.Expression, edits: _Edits
     ) -> Iterator[_Edits]:
         opposite = negation(filler)
         for value in facts.matching(x, p, filler):
@@ -220,48 +204,48 @@ class RepairSearch:
                 else:
                     self.cut = True
 
-    def _adding(self, facts: GraphFacts, x: Term, p: Property, values: Iterable[Term]) -> Iterator[_Edit]:
+    def _adding(self, facts: GraphFacts, x: Term, p: ce.Property, values: Iterable[Term]) -> Iterator[_Edit]:
         for value in values:
             triple = edge(x, p, value)
             if isinstance(triple.s, URIRef):
                 yield True, triple
 
     def _dropping(
-        self, facts: GraphFacts, x: Term, p: Property, wrong: Callable[[Term], bool]
+        self, facts: GraphFacts, x: Term, p: ce.Property, wrong: Callable[[Term], bool]
     ) -> Iterator[_Edit]:
         value = next(v for v in facts.values(x, p) if wrong(v))
         yield False, edge(x, p, value)
 
 
-def _least(facts: GraphFacts, e: Expression, x: Term) -> int:
+def _least(facts: GraphFacts, e: ce.Expression, x: Term) -> int:
     """Return how many changes an expression that fails needs at least."""
     match e:
-        case And(parts):
+        case ce.And(parts):
             wrong = [p for p in parts if not facts.holds(p, x)]
-            single = sum(isinstance(p.of if isinstance(p, Not) else p, Named) for p in wrong)
+            single = sum(isinstance(p.of if isinstance(p, ce.Not) else p, ce.Named) for p in wrong)
             return max(single, *(_least(facts, p, x) for p in wrong))
-        case Or(parts):
+        case ce.Or(parts):
             return min(_least(facts, p, x) for p in parts)
-        case AtLeast(n, p, _) | Exactly(n, p, _):
+        case ce.AtLeast(n, p, _) | ce.Exactly(n, p, _):
             return max(1, n - len(facts.values(x, p)))
-        case AtMost(n, p, Top()):
+        case ce.AtMost(n, p, ce.Top()):
             return len(facts.values(x, p)) - n
-        case Only(p, Bottom()):
+        case ce.Only(p, ce.Bottom()):
             return len(facts.values(x, p))
         case _:
             return 1
 
 
-def _possible(facts: GraphFacts, e: Expression, x: Term) -> bool:
+def _possible(facts: GraphFacts, e: ce.Expression, x: Term) -> bool:
     """Return whether any change could make an expression hold that fails; it may say so wrongly."""
     match e:
-        case Bottom() | OneOf() | Not(OneOf()):
+        case ce.Bottom() | ce.OneOf() | ce.Not(ce.OneOf()):
             return False
-        case Named():
+        case ce.Named():
             return isinstance(x, URIRef)
-        case And(parts):
+        case ce.And(parts):
             return all(_possible(facts, p, x) for p in parts if not facts.holds(p, x))
-        case Or(parts):
+        case ce.Or(parts):
             return any(_possible(facts, p, x) for p in parts)
         case _:
             return True

@@ -19,25 +19,7 @@ from mrag.cel.semantics.sparql import (
     members,
 )
 from mrag.cel.semantics.values import by_value
-from mrag.cel.syntax.expressions import (
-    And,
-    AtMost,
-    DataOnly,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Property,
-    Some,
-    Top,
-    Value,
-    depth,
-    key,
-    length,
-    walk,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.patterns import AllOf as Both
@@ -67,7 +49,7 @@ _TOGETHER = 40
 """Most hypotheses in one query."""
 
 
-def instances(kg: KnowledgeGraph, expression: Expression) -> list[str]:
+def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
     """Return the named individuals that an expression holds, in order of IRI.
 
     Args:
@@ -79,7 +61,7 @@ def instances(kg: KnowledgeGraph, expression: Expression) -> list[str]:
         >>> from mrag.rdf.terms import Triple
         >>> kg = mrag.connect()
         >>> _ = kg.insert([Triple(URIRef(f"urn:{s}"), URIRef(RDF + "type"), URIRef("urn:A")) for s in "xy"])
-        >>> instances(kg, Named("urn:A"))
+        >>> instances(kg, ce.Named("urn:A"))
         ['urn:x', 'urn:y']
         >>> kg.close()
     """
@@ -88,7 +70,7 @@ def instances(kg: KnowledgeGraph, expression: Expression) -> list[str]:
     return sorted(str(row[0]) for row in kg.select(instances_query(expression)))
 
 
-def instances_among(kg: KnowledgeGraph, expression: Expression, given: Iterable[str]) -> set[str]:
+def instances_among(kg: KnowledgeGraph, expression: ce.Expression, given: Iterable[str]) -> set[str]:
     """Return those of the given individuals that an expression holds.
 
     Args:
@@ -99,7 +81,7 @@ def instances_among(kg: KnowledgeGraph, expression: Expression, given: Iterable[
     names = list(given)
     found: set[str] = set()
     if not _answers(kg, expression):
-        world = World.of(kg, names, steps=max(1, depth(expression)))
+        world = World.of(kg, names, steps=max(1, ce.depth(expression)))
         world = world if world.reaches(expression) else World.whole(kg)
         return {*names} & {*world.instances(expression)}
     for batch in batches(names):
@@ -109,7 +91,7 @@ def instances_among(kg: KnowledgeGraph, expression: Expression, given: Iterable[
 
 def confusion(
     kg: KnowledgeGraph,
-    expressions: Sequence[Expression],
+    expressions: Sequence[ce.Expression],
     positives: Sequence[str],
     negatives: Sequence[str],
     *,
@@ -155,13 +137,13 @@ def confusion(
 
 def refinements(
     kg: KnowledgeGraph,
-    expression: Expression,
+    expression: ce.Expression,
     positives: Sequence[str],
     negatives: Sequence[str],
     *,
     inverse: bool = False,
     nominals: bool = True,
-) -> list[tuple[Expression, ExampleCounts]]:
+) -> list[tuple[ce.Expression, ExampleCounts]]:
     """Count the examples of every next step down from an expression, in one query to a batch of examples.
 
     The steps join one more condition to it: a class `A`, and for each property `∃r.⊤`, `∃r.A` for the
@@ -178,7 +160,7 @@ def refinements(
     Returns:
         The expressions in normal form with their counts; those that hold no example are left out.
     """
-    counts: dict[Expression, list[int]] = {}
+    counts: dict[ce.Expression, list[int]] = {}
     for batch in _labelled(positives, negatives):
         for row in kg.select(_layer([name for name, _ in batch], batch, expression, inverse, nominals)):
             step = _step(row[:4])
@@ -187,13 +169,13 @@ def refinements(
             entry = counts.setdefault(step, [0, 0])
             entry[int(str(row[4]))] += int(str(row[5]))
     found = {
-        normal(And((expression, step))): ExampleCounts(tp, fp, len(positives), len(negatives))
+        normal(ce.And((expression, step))): ExampleCounts(tp, fp, len(positives), len(negatives))
         for step, (fp, tp) in counts.items()
     }
-    return sorted(found.items(), key=lambda item: (length(item[0]), key(item[0])))
+    return sorted(found.items(), key=lambda item: (ce.length(item[0]), ce.key(item[0])))
 
 
-def _answers(kg: KnowledgeGraph, expression: Expression) -> bool:
+def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
     """Return whether the store can be trusted with an expression.
 
     Virtuoso 7 gives wrong answers, or none in time, where a `MINUS` has a sub-select in it or an alternative
@@ -201,12 +183,12 @@ def _answers(kg: KnowledgeGraph, expression: Expression) -> bool:
     """
     if not kg.store.url.startswith("virtuoso:"):
         return True
-    hard = Not | Only | AtMost | Exactly | DataOnly | OneOf
-    return not any(isinstance(part, hard) for part in walk(normal(expression)))
+    hard = ce.Not | ce.Only | ce.AtMost | ce.Exactly | ce.DataOnly | ce.OneOf
+    return not any(isinstance(part, hard) for part in ce.walk(normal(expression)))
 
 
 def _layer(
-    given: list[str], batch: list[tuple[str, int]], e: Expression, inverse: bool, nominals: bool
+    given: list[str], batch: list[tuple[str, int]], e: ce.Expression, inverse: bool, nominals: bool
 ) -> str:
     p, q, kind, value, y = var("p"), var("q"), var("kind"), var("value"), var("step")
     not_schema = Filter(Negation(In(kind, VOCABULARY)))
@@ -225,18 +207,18 @@ def _layer(
     return to_sparql(Select(columns, Union(tuple(branches)), group_by=(p, q, kind, value, _LABEL)))
 
 
-def _step(row: tuple[object, ...]) -> Expression | None:
+def _step(row: tuple[object, ...]) -> ce.Expression | None:
     p, q, kind, value = row
-    filler = Top() if kind is None else Named(str(kind))
+    filler = ce.Top() if kind is None else ce.Named(str(kind))
     if p is None and q is None:
         return filler
-    role = Property(str(p)) if p is not None else Property(str(q), True)
+    role = ce.Property(str(p)) if p is not None else ce.Property(str(q), True)
     if isinstance(value, Literal) and by_value(value):
         # Equal numbers can be several terms, and each has a row of its own here.
         return None
     if isinstance(value, Literal | URIRef):
-        return Value(role, value if isinstance(value, Literal) else str(value))
-    return Some(role, filler) if value is None else None
+        return ce.Value(role, value if isinstance(value, Literal) else str(value))
+    return ce.Some(role, filler) if value is None else None
 
 
 def _starts(name: ox.Variable, namespace: str) -> Call:

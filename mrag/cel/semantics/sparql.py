@@ -17,61 +17,23 @@ import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag.cel.semantics.values import by_value, condition
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.normal_form import normal
 from mrag.errors import TermError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.patterns import (
-    AllOf,
-    Call,
-    Compare,
-    Count,
-    Filter,
-    Group,
-    In,
-    Minus,
-    Negation,
-    Node,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    Union,
-    Values,
-    iri,
-    var,
-)  # fmt: skip
+from mrag.rdf import patterns as pt
 from mrag.rdf.printing import to_sparql
 from mrag.rdf.terms import OWL, RDF, RDFS, to_ox
 
 BATCH = 500
 """Most individuals in one query; more than that some servers refuse."""
 
-X = var("x")
-_TYPE = iri(RDF + "type")
+X = pt.var("x")
+_TYPE = pt.iri(RDF + "type")
 _FALSE = ox.Literal(False)
 
 VOCABULARY = tuple(
-    iri(namespace + name)
+    pt.iri(namespace + name)
     for namespace, names in (
         (
             OWL,
@@ -89,7 +51,7 @@ VOCABULARY = tuple(
 """Classes whose instances are schema, not individuals."""
 
 
-def instances_query(expression: Expression, given: Sequence[str] | None = None) -> str:
+def instances_query(expression: ce.Expression, given: Sequence[str] | None = None) -> str:
     """Return the query for the named individuals that an expression holds.
 
     Args:
@@ -101,31 +63,31 @@ def instances_query(expression: Expression, given: Sequence[str] | None = None) 
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Named, Not, And
-        >>> print(instances_query(And((Named("urn:A"), Not(Named("urn:B"))))))
+        >>> from mrag.cel.syntax import expressions as ce
+        >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
         MINUS { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:B> . } }
     """
-    return to_sparql(Select((X,), Group(tuple(members(expression, given))), distinct=True))
+    return to_sparql(pt.Select((X,), pt.Group(tuple(members(expression, given))), distinct=True))
 
 
-def count_query(expression: Expression) -> str:
+def count_query(expression: ce.Expression) -> str:
     """Return the query for how many named individuals an expression holds, as `?n`.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import Named
-        >>> print(count_query(Named("urn:A")))
+        >>> from mrag.cel.syntax import expressions as ce
+        >>> print(count_query(ce.Named("urn:A")))
         SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x)) }
     """
-    counted = (Count(X, distinct=True), var("n"))
-    return to_sparql(Select((counted,), Group(tuple(members(expression)))))
+    counted = (pt.Count(X, distinct=True), pt.var("n"))
+    return to_sparql(pt.Select((counted,), pt.Group(tuple(members(expression)))))
 
 
 def members(
-    expression: Expression, given: Sequence[str] | None = None, *, known: bool = False
-) -> list[Pattern]:
+    expression: ce.Expression, given: Sequence[str] | None = None, *, known: bool = False
+) -> list[pt.Pattern]:
     """Return the patterns that bind `?x` to the named individuals of an expression.
 
     Args:
@@ -148,21 +110,21 @@ def individuals_among(kg: KnowledgeGraph, given: Iterable[str]) -> set[str]:
     """Return those of the given IRIs that are named individuals of a graph."""
     found: set[str] = set()
     for batch in batches(given):
-        found.update(str(row[0]) for row in kg.select(instances_query(Top(), batch)))
+        found.update(str(row[0]) for row in kg.select(instances_query(ce.Top(), batch)))
     return found
 
 
-def individual(x: ox.Variable, anchor: tuple[Pattern, ...] = ()) -> Pattern:
+def individual(x: ox.Variable, anchor: tuple[pt.Pattern, ...] = ()) -> pt.Pattern:
     """Return the pattern of the named individuals."""
-    kind = var(f"{x.value}_class")
-    where = Group(
+    kind = pt.var(f"{x.value}_class")
+    where = pt.Group(
         (
             *anchor,
-            TriplePattern(x, _TYPE, kind),
-            Filter(AllOf((Call("isIRI", (x,)), Negation(In(kind, VOCABULARY))))),
+            pt.TriplePattern(x, _TYPE, kind),
+            pt.Filter(pt.AllOf((pt.Call("isIRI", (x,)), pt.Negation(pt.In(kind, VOCABULARY))))),
         )
     )
-    return SubSelect(Select((x,), where, distinct=True))
+    return pt.SubSelect(pt.Select((x,), where, distinct=True))
 
 
 class _Translator:
@@ -172,22 +134,22 @@ class _Translator:
         self.names = count(1)
 
     def fresh(self) -> ox.Variable:
-        return var(f"y{next(self.names)}")
+        return pt.var(f"y{next(self.names)}")
 
-    def answer(self, e: Expression, anchor: tuple[Pattern, ...], *, known: bool) -> list[Pattern]:
+    def answer(self, e: ce.Expression, anchor: tuple[pt.Pattern, ...], *, known: bool) -> list[pt.Pattern]:
         """Return the patterns of the answer, the root's class last of those that bind."""
         if known:
             found, without = self.parts(e, X, anchor, anchor)
             return [*anchor, *found, *without]
         found, without = self.parts(e, X, anchor, (*anchor, individual(X, anchor)))
-        parts = e.parts if isinstance(e, And) else (e,)
-        typed = any(isinstance(p, Named) and iri(p.iri) not in VOCABULARY for p in parts)
-        root: Pattern = Filter(Call("isIRI", (X,))) if typed else individual(X, anchor)
+        parts = e.parts if isinstance(e, ce.And) else (e,)
+        typed = any(isinstance(p, ce.Named) and pt.iri(p.iri) not in VOCABULARY for p in parts)
+        root: pt.Pattern = pt.Filter(pt.Call("isIRI", (X,))) if typed else individual(X, anchor)
         return [*anchor, *found, root, *without]
 
     def parts(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
-    ) -> tuple[list[Pattern], list[Pattern]]:
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+    ) -> tuple[list[pt.Pattern], list[pt.Pattern]]:
         """Return the patterns that bind a variable to an expression, and those that take away.
 
         Args:
@@ -197,107 +159,107 @@ class _Translator:
             ground: What binds it to everything that matters, where nothing else does.
         """
         match e:
-            case Top():
+            case ce.Top():
                 return [], []
-            case Bottom():
-                return [Values((x,), ())], []
-            case Named(name):
-                return [TriplePattern(x, _TYPE, _iri(name))], []
-            case OneOf(names):
+            case ce.Bottom():
+                return [pt.Values((x,), ())], []
+            case ce.Named(name):
+                return [pt.TriplePattern(x, _TYPE, _iri(name))], []
+            case ce.OneOf(names):
                 # What is bound already is tested: beside the rows of the given individuals, an engine may
                 # take rows of values for where to begin, and go through all that have one of them.
-                return [Filter(In(x, tuple(map(_iri, names)))) if anchor else _rows(x, names)], []
-            case Value(p, value):
+                return [pt.Filter(pt.In(x, tuple(map(_iri, names)))) if anchor else _rows(x, names)], []
+            case ce.Value(p, value):
                 return self.value(x, p, value), []
-            case And(conjuncts):
+            case ce.And(conjuncts):
                 both = [self.parts(c, x, anchor, ground) for c in conjuncts]
                 return [f for found, _ in both for f in found], [w for _, without in both for w in without]
-            case Or(disjuncts):
-                branches = tuple(Group(tuple(self.group(d, x, anchor, ground))) for d in disjuncts)
-                return [SubSelect(Select((x,), Union(branches), distinct=True))], []
-            case Some(p, filler):
+            case ce.Or(disjuncts):
+                branches = tuple(pt.Group(tuple(self.group(d, x, anchor, ground))) for d in disjuncts)
+                return [pt.SubSelect(pt.Select((x,), pt.Union(branches), distinct=True))], []
+            case ce.Some(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
                 found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
                 return [edge, *found], without
-            case DataSome(p, range):
+            case ce.DataSome(p, range):
                 v = self.fresh()
-                return [_edge(x, p, v), Filter(condition(range, v))], []
-            case Not(DataOnly(p, range)):
+                return [_edge(x, p, v), pt.Filter(condition(range, v))], []
+            case ce.Not(ce.DataOnly(p, range)):
                 return self.beyond(x, p, range), []
-            case AtLeast(n, p, filler):
+            case ce.AtLeast(n, p, filler):
                 return [self.counted(x, n, p, filler, anchor)], []
-            case Exactly(n, p, filler):
-                more = Minus(Group((*anchor, self.counted(x, n + 1, p, filler, anchor))))
+            case ce.Exactly(n, p, filler):
+                more = pt.Minus(pt.Group((*anchor, self.counted(x, n + 1, p, filler, anchor))))
                 return [self.counted(x, n, p, filler, anchor)], [more]
             case _:
-                return [], [Minus(Group((*anchor, *self.opposite(e, x, anchor, ground))))]
+                return [], [pt.Minus(pt.Group((*anchor, *self.opposite(e, x, anchor, ground))))]
 
     def opposite(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
-    ) -> list[Pattern]:
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+    ) -> list[pt.Pattern]:
         """Return the patterns of what an expression that only takes away does not hold."""
         match e:
-            case Not(of):
+            case ce.Not(of):
                 return self.group(of, x, (), ())
-            case AtMost(n, p, filler):
+            case ce.AtMost(n, p, filler):
                 return [self.counted(x, n + 1, p, filler, anchor)]
-            case DataOnly(p, range):
+            case ce.DataOnly(p, range):
                 return self.beyond(x, p, range)
-            case Only(p, filler):
+            case ce.Only(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
-                if isinstance(filler, Bottom):
+                if isinstance(filler, ce.Bottom):
                     return [edge]
                 inner = self.bound(anchor, edge)
-                if isinstance(filler, Not) and isinstance(filler.of, OneOf):
+                if isinstance(filler, ce.Not) and isinstance(filler.of, ce.OneOf):
                     return [edge, *self.parts(filler.of, y, inner, inner)[0]]
-                if isinstance(filler, Not) and not isinstance(filler.of, DataOnly):
+                if isinstance(filler, ce.Not) and not isinstance(filler.of, ce.DataOnly):
                     return [edge, *self.group(filler.of, y, (), ())]
-                return [edge, Minus(Group(tuple(self.group(filler, y, inner, (*anchor, edge)))))]
+                return [edge, pt.Minus(pt.Group(tuple(self.group(filler, y, inner, (*anchor, edge)))))]
             case _:
                 raise AssertionError(e)
 
     def group(
-        self, e: Expression, x: ox.Variable, anchor: tuple[Pattern, ...], ground: tuple[Pattern, ...]
-    ) -> list[Pattern]:
+        self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
+    ) -> list[pt.Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
         found, without = self.parts(e, x, anchor, ground)
         return [*(anchor if found else ground), *found, *without]
 
     def counted(
-        self, x: ox.Variable, n: int, p: Property, filler: Expression, anchor: tuple[Pattern, ...]
-    ) -> Pattern:
+        self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[pt.Pattern, ...]
+    ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)
         found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
-        where = Group((*anchor, edge, *found, *without))
-        enough = Compare(Count(y, distinct=True), ">=", ox.Literal(n))
-        return SubSelect(Select((x,), where, group_by=(x,), having=enough))
+        where = pt.Group((*anchor, edge, *found, *without))
+        enough = pt.Compare(pt.Count(y, distinct=True), ">=", ox.Literal(n))
+        return pt.SubSelect(pt.Select((x,), where, group_by=(x,), having=enough))
 
-    def beyond(self, x: ox.Variable, p: Property, range: DataRange) -> list[Pattern]:
+    def beyond(self, x: ox.Variable, p: ce.Property, range: ce.DataRange) -> list[pt.Pattern]:
         v = self.fresh()
-        wrong = Negation(Call("coalesce", (condition(range, v), _FALSE)))
-        return [_edge(x, p, v), Filter(wrong)]
+        wrong = pt.Negation(pt.Call("coalesce", (condition(range, v), _FALSE)))
+        return [_edge(x, p, v), pt.Filter(wrong)]
 
-    def bound(self, anchor: tuple[Pattern, ...], edge: Pattern) -> tuple[Pattern, ...]:
+    def bound(self, anchor: tuple[pt.Pattern, ...], edge: pt.Pattern) -> tuple[pt.Pattern, ...]:
         # Without given individuals an anchor would only repeat a scan.
         return (*anchor, edge) if anchor else ()
 
-    def value(self, x: ox.Variable, p: Property, value: str | Literal) -> list[Pattern]:
+    def value(self, x: ox.Variable, p: ce.Property, value: str | Literal) -> list[pt.Pattern]:
         if not isinstance(value, Literal):
             return [_edge(x, p, _iri(value))]
         term = to_ox(value)
         assert isinstance(term, ox.Literal)
         if by_value(value):
             v = self.fresh()
-            return [_edge(x, p, v), Filter(Compare(v, "=", term))]
+            return [_edge(x, p, v), pt.Filter(pt.Compare(v, "=", term))]
         # An inverse of a property with literals has no subject to match.
-        return [Values((x,), ())] if p.inverse else [TriplePattern(x, _iri(p.iri), term)]
+        return [pt.Values((x,), ())] if p.inverse else [pt.TriplePattern(x, _iri(p.iri), term)]
 
 
-def _edge(x: ox.Variable, p: Property, y: Node) -> TriplePattern:
-    return TriplePattern(y, _iri(p.iri), x) if p.inverse else TriplePattern(x, _iri(p.iri), y)
+def _edge(x: ox.Variable, p: ce.Property, y: pt.Node) -> pt.TriplePattern:
+    return pt.TriplePattern(y, _iri(p.iri), x) if p.inverse else pt.TriplePattern(x, _iri(p.iri), y)
 
 
 def _iri(value: str) -> ox.NamedNode:
@@ -307,5 +269,5 @@ def _iri(value: str) -> ox.NamedNode:
         raise TermError("Not a well-formed IRI.", term=value) from error
 
 
-def _rows(x: ox.Variable, names: Iterable[str]) -> Values:
-    return Values((x,), tuple((_iri(n),) for n in names))
+def _rows(x: ox.Variable, names: Iterable[str]) -> pt.Values:
+    return pt.Values((x,), tuple((_iri(n),) for n in names))

@@ -6,20 +6,7 @@ from functools import lru_cache
 
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import (
-    AtMost,
-    Bottom,
-    DataOnly,
-    Expression,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Restriction,
-    Value,
-    length,
-    walk,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.rdf.terms import XSD
 
 NAME = 2
@@ -36,7 +23,7 @@ ALTERNATIVE = 2
 
 
 @lru_cache(maxsize=100_000)
-def cost(expression: Expression) -> int:
+def cost(expression: ce.Expression) -> int:
     """Return the length of an expression, with a price for names, texts and what holds for want of values.
 
     A class or a property says something of many individuals. A name or a text says something of the few that
@@ -47,32 +34,32 @@ def cost(expression: Expression) -> int:
         expression: The expression.
 
     Example:
-        >>> from mrag.cel.syntax.expressions import And, Named, Property, Some, Top
-        >>> child = Property("urn:child")
-        >>> short = Only(child, Bottom())
-        >>> general = And((Named("urn:Male"), Some(child, Some(child, Top()))))
-        >>> length(short), cost(short), length(general), cost(general)
+        >>> from mrag.cel.syntax import expressions as ce
+        >>> child = ce.Property("urn:child")
+        >>> short = ce.Only(child, ce.Bottom())
+        >>> general = ce.And((ce.Named("urn:Male"), ce.Some(child, ce.Some(child, ce.Top()))))
+        >>> ce.length(short), cost(short), ce.length(general), cost(general)
         (3, 5, 7, 7)
-        >>> length(Value(child, "urn:ann")), cost(Value(child, "urn:ann"))
+        >>> ce.length(ce.Value(child, "urn:ann")), cost(ce.Value(child, "urn:ann"))
         (3, 5)
     """
-    return length(expression) + sum(map(_price, walk(expression)))
+    return ce.length(expression) + sum(map(_price, ce.walk(expression)))
 
 
-def _price(e: Expression) -> int:
+def _price(e: ce.Expression) -> int:
     match e:
-        case Value(_, Literal() as value):
+        case ce.Value(_, Literal() as value):
             return TEXT if value.language or str(value.datatype or XSD + "string") == XSD + "string" else 0
-        case Value():
+        case ce.Value():
             return NAME
-        case OneOf(members):
+        case ce.OneOf(members):
             return NAME * len(members)
-        case Or(parts):
+        case ce.Or(parts):
             return ALTERNATIVE * (len(parts) - 1)
-        case Only(_, Bottom()):
+        case ce.Only(_, ce.Bottom()):
             return 2 * DENIAL
-        case Only() | AtMost() | DataOnly():
+        case ce.Only() | ce.AtMost() | ce.DataOnly():
             return DENIAL
-        case Not(of) if isinstance(of, Restriction):
+        case ce.Not(of) if isinstance(of, ce.Restriction):
             return DENIAL
     return 0

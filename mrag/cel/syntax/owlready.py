@@ -10,27 +10,7 @@ from typing import Any
 
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Facet,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.errors import ConfigError
 from mrag.rdf.terms import OWL, XSD
 
@@ -38,18 +18,18 @@ _TYPES: dict[str, type] = {
     XSD + "integer": int, XSD + "decimal": Decimal, XSD + "double": float, XSD + "boolean": bool,
     XSD + "string": str, XSD + "date": date, XSD + "dateTime": datetime,
 }  # fmt: skip
-_FACETS: dict[Facet, str] = {
+_FACETS: dict[ce.Facet, str] = {
     "minInclusive": "min_inclusive", "maxInclusive": "max_inclusive",
     "minExclusive": "min_exclusive", "maxExclusive": "max_exclusive",
 }  # fmt: skip
 
-_METHODS: dict[type[Expression], str] = {
-    Some: "some", DataSome: "some", Only: "only", DataOnly: "only", Value: "value",
-    AtLeast: "min", AtMost: "max", Exactly: "exactly",
+_METHODS: dict[type[ce.Expression], str] = {
+    ce.Some: "some", ce.DataSome: "some", ce.Only: "only", ce.DataOnly: "only", ce.Value: "value",
+    ce.AtLeast: "min", ce.AtMost: "max", ce.Exactly: "exactly",
 }  # fmt: skip
 
 
-def to_owlready(expression: Expression, ontology: Any) -> Any:
+def to_owlready(expression: ce.Expression, ontology: Any) -> Any:
     """Turn an expression into constructs of owlready2.
 
     Args:
@@ -64,7 +44,7 @@ def to_owlready(expression: Expression, ontology: Any) -> Any:
     return _Writer(ontology).written(expression)
 
 
-def from_owlready(construct: Any) -> Expression:
+def from_owlready(construct: Any) -> ce.Expression:
     """Read constructs of owlready2.
 
     Raises:
@@ -73,54 +53,56 @@ def from_owlready(construct: Any) -> Expression:
     o = _library()
     match construct:
         case o.And():
-            return And(tuple(map(from_owlready, construct.Classes)))
+            return ce.And(tuple(map(from_owlready, construct.Classes)))
         case o.Or():
-            return Or(tuple(map(from_owlready, construct.Classes)))
+            return ce.Or(tuple(map(from_owlready, construct.Classes)))
         case o.Not():
-            return Not(from_owlready(construct.Class))
+            return ce.Not(from_owlready(construct.Class))
         case o.OneOf():
-            return OneOf(tuple(x.iri for x in construct.instances))
+            return ce.OneOf(tuple(x.iri for x in construct.instances))
         case o.Restriction():
             return _restriction(o, construct)
         case o.ThingClass():
             iri = str(construct.iri)
-            return Top() if iri == OWL + "Thing" else Bottom() if iri == OWL + "Nothing" else Named(iri)
+            return (
+                ce.Top() if iri == OWL + "Thing" else ce.Bottom() if iri == OWL + "Nothing" else ce.Named(iri)
+            )
     raise ConfigError("This construct of owlready2 is not of this language.", term=str(construct))
 
 
-def _restriction(o: Any, r: Any) -> Expression:
+def _restriction(o: Any, r: Any) -> ce.Expression:
     inverse = isinstance(r.property, o.Inverse)
-    p = Property(str(r.property.property.iri if inverse else r.property.iri), inverse)
+    p = ce.Property(str(r.property.property.iri if inverse else r.property.iri), inverse)
     if r.type == o.VALUE:
-        return Value(p, r.value.iri if isinstance(r.value, o.Thing) else _literal(r.value))
+        return ce.Value(p, r.value.iri if isinstance(r.value, o.Thing) else _literal(r.value))
     if r.type in (o.SOME, o.ONLY) and (
         isinstance(r.value, o.ConstrainedDatatype) or r.value in _TYPES.values()
     ):
         range = _range(r.value, o)
-        return DataSome(p, range) if r.type == o.SOME else DataOnly(p, range)
-    filler = Top() if r.value is None else from_owlready(r.value)
+        return ce.DataSome(p, range) if r.type == o.SOME else ce.DataOnly(p, range)
+    filler = ce.Top() if r.value is None else from_owlready(r.value)
     if r.type in (o.SOME, o.ONLY):
-        return Some(p, filler) if r.type == o.SOME else Only(p, filler)
-    kinds: dict[int, Callable[[int, Property, Expression], Expression]] = {
-        o.MIN: AtLeast,
-        o.MAX: AtMost,
-        o.EXACTLY: Exactly,
+        return ce.Some(p, filler) if r.type == o.SOME else ce.Only(p, filler)
+    kinds: dict[int, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
+        o.MIN: ce.AtLeast,
+        o.MAX: ce.AtMost,
+        o.EXACTLY: ce.Exactly,
     }
     if r.type not in kinds:
         raise ConfigError("This restriction is not of this language.", term=str(r))
     return kinds[r.type](int(r.cardinality), p, filler)
 
 
-def _range(value: Any, o: Any) -> DataRange:
+def _range(value: Any, o: Any) -> ce.DataRange:
     names = {kind: name for name, kind in _TYPES.items()}
     if not isinstance(value, o.ConstrainedDatatype):
-        return DataRange(names[value])
+        return ce.DataRange(names[value])
     facets = tuple(
         (facet, _literal(getattr(value, name)))
         for facet, name in _FACETS.items()
         if getattr(value, name, None) is not None
     )
-    return DataRange(names[value.base_datatype], facets)
+    return ce.DataRange(names[value.base_datatype], facets)
 
 
 def _literal(value: Any) -> Literal:
@@ -132,32 +114,32 @@ class _Writer:
     def __init__(self, ontology: Any) -> None:
         self.ontology, self.o = ontology, _library()
 
-    def written(self, e: Expression) -> Any:
+    def written(self, e: ce.Expression) -> Any:
         o = self.o
         match e:
-            case Top():
+            case ce.Top():
                 return o.Thing
-            case Bottom():
+            case ce.Bottom():
                 return o.Nothing
-            case Named(iri):
+            case ce.Named(iri):
                 return self.named(iri)
-            case Not(of):
+            case ce.Not(of):
                 return o.Not(self.written(of))
-            case And(parts):
+            case ce.And(parts):
                 return o.And([self.written(p) for p in parts])
-            case Or(parts):
+            case ce.Or(parts):
                 return o.Or([self.written(p) for p in parts])
-            case OneOf(members):
+            case ce.OneOf(members):
                 return o.OneOf([self.named(m) for m in members])
         restriction = getattr(self.role(e.property), _METHODS[type(e)])
         match e:
-            case AtLeast(n, _, filler) | AtMost(n, _, filler) | Exactly(n, _, filler):
+            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
                 return restriction(n, self.written(filler))
-            case Some(_, filler) | Only(_, filler):
+            case ce.Some(_, filler) | ce.Only(_, filler):
                 return restriction(self.written(filler))
-            case Value(_, value):
+            case ce.Value(_, value):
                 return restriction(self.value(value) if isinstance(value, Literal) else self.named(value))
-            case DataSome(_, range) | DataOnly(_, range):
+            case ce.DataSome(_, range) | ce.DataOnly(_, range):
                 return restriction(self.range(range))
 
     def named(self, iri: str) -> Any:
@@ -166,7 +148,7 @@ class _Writer:
             raise ConfigError("The ontology of owlready2 has no such name.", term=iri)
         return found
 
-    def role(self, p: Property) -> Any:
+    def role(self, p: ce.Property) -> Any:
         found = self.named(p.iri)
         # The library would otherwise give a named inverse where the ontology has one.
         return self.o.Inverse(found, simplify=False) if p.inverse else found
@@ -176,7 +158,7 @@ class _Writer:
             return self.o.locstr(str(literal), literal.language)
         return literal.toPython() if literal.datatype is not None else str(literal)
 
-    def range(self, range: DataRange) -> Any:
+    def range(self, range: ce.DataRange) -> Any:
         kind = _TYPES.get(range.datatype)
         if kind is None:
             raise ConfigError("owlready2 has no Python type for this datatype.", term=range.datatype)

@@ -8,28 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pyoxigraph as ox
 from rdflib import Literal
 
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Facet,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    is_datatype,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.errors import ConfigError
 from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, from_ox, to_ox
 
@@ -43,19 +22,20 @@ _TOKEN = re.compile(
     |(?P<sign>>=|<=|[⊤⊥¬⊓⊔∃∀≥≤=<>.,(){}\[\]⁻])""",
     re.VERBOSE,
 )
-_FACETS: Mapping[str, Facet] = {
+_FACETS: Mapping[str, ce.Facet] = {
     "≥": "minInclusive", ">=": "minInclusive", "≤": "maxInclusive", "<=": "maxInclusive",
     ">": "minExclusive", "<": "maxExclusive",
 }  # fmt: skip
-_COUNTS: Mapping[str, Callable[[int, Property, Expression], Expression]] = {
-    "≥": AtLeast, "≤": AtMost, "=": Exactly, "min": AtLeast, "max": AtMost, "exactly": Exactly,
+_COUNTS: Mapping[str, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
+    "≥": ce.AtLeast, "≤": ce.AtMost, "=": ce.Exactly,
+    "min": ce.AtLeast, "max": ce.AtMost, "exactly": ce.Exactly,
 }  # fmt: skip
 _RESTRICTIONS = ("some", "only", "value", "min", "max", "exactly")
 _AFTER = ("", "and", "or", ")")
 _DEEPEST = 100
 
 
-def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> Expression:
+def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
     """Read an expression written as `to_dl` prints it.
 
     Args:
@@ -75,7 +55,7 @@ def from_dl(text: str, prefixes: Mapping[str, str] | None = None) -> Expression:
     return _Parser(text, prefixes, "⊓", "⊔").whole()
 
 
-def from_manchester(text: str, prefixes: Mapping[str, str] | None = None) -> Expression:
+def from_manchester(text: str, prefixes: Mapping[str, str] | None = None) -> ce.Expression:
     """Read an expression written in Manchester syntax.
 
     Args:
@@ -112,47 +92,47 @@ class _Parser:
         self.at = 0
         self.deep = 0
 
-    def whole(self) -> Expression:
+    def whole(self) -> ce.Expression:
         found = self.alternatives()
         if self.at < len(self.tokens):
             raise self.wrong("the end")
         return found
 
-    def alternatives(self) -> Expression:
+    def alternatives(self) -> ce.Expression:
         self.deep += 1
         if self.deep > _DEEPEST:
             raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
         parts = self.series(self.either, lambda: self.conjunction())
         self.deep -= 1
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+        return parts[0] if len(parts) == 1 else ce.Or(tuple(parts))
 
-    def conjunction(self) -> Expression:
+    def conjunction(self) -> ce.Expression:
         parts = self.series(self.both, lambda: self.primary())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        return parts[0] if len(parts) == 1 else ce.And(tuple(parts))
 
-    def series(self, sign: str, part: Callable[[], Expression]) -> list[Expression]:
+    def series(self, sign: str, part: Callable[[], ce.Expression]) -> list[ce.Expression]:
         parts = [part()]
         while self.accept(sign):
             parts.append(part())
         return parts
 
-    def primary(self) -> Expression:
+    def primary(self) -> ce.Expression:
         if self.accept("("):
             inner = self.alternatives()
             self.expect(")")
             return inner
         if self.accept("{"):
-            return OneOf(tuple(self.members()))
+            return ce.OneOf(tuple(self.members()))
         return self.dl_primary() if self.dl else self.manchester_primary()
 
-    def dl_primary(self) -> Expression:
+    def dl_primary(self) -> ce.Expression:
         token = self.text()
         if self.accept("⊤"):
-            return Top()
+            return ce.Top()
         if self.accept("⊥"):
-            return Bottom()
+            return ce.Bottom()
         if self.accept("¬"):
-            return Not(self.nested())
+            return ce.Not(self.nested())
         if self.accept("∃") or self.accept("∀"):
             p = self.dl_property()
             self.expect(".")
@@ -164,7 +144,7 @@ class _Parser:
             return _COUNTS[token](n, p, self.nested())
         return self.named()
 
-    def nested(self) -> Expression:
+    def nested(self) -> ce.Expression:
         self.deep += 1
         if self.deep > _DEEPEST:
             raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
@@ -172,47 +152,47 @@ class _Parser:
         self.deep -= 1
         return found
 
-    def dl_property(self) -> Property:
+    def dl_property(self) -> ce.Property:
         name = self.name()
-        return Property(name, self.accept("⁻"))
+        return ce.Property(name, self.accept("⁻"))
 
-    def manchester_primary(self) -> Expression:
+    def manchester_primary(self) -> ce.Expression:
         if self.accept("not"):
-            return Not(self.nested())
+            return ce.Not(self.nested())
         following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
         if self.text() != "inverse" and following not in _RESTRICTIONS:
             return self.named()
         inverse = self.accept("inverse")
-        p = Property(self.name(), inverse)
+        p = ce.Property(self.name(), inverse)
         word = self.text()
         if word not in _RESTRICTIONS:
             raise self.wrong("some, only, value, min, max or exactly")
         self.at += 1
         if word == "value":
-            return Value(p, self.value())
+            return ce.Value(p, self.value())
         if word in ("some", "only"):
             return self.quantified(p, exists=word == "some")
         n = self.count()
-        return _COUNTS[word](n, p, Top() if self.text() in _AFTER else self.nested())
+        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested())
 
-    def quantified(self, p: Property, *, exists: bool) -> Expression:
+    def quantified(self, p: ce.Property, *, exists: bool) -> ce.Expression:
         kind, text, _ = self.token()
-        if kind in ("iri", "curie") and is_datatype(self.resolve(kind, text)):
+        if kind in ("iri", "curie") and ce.is_datatype(self.resolve(kind, text)):
             range = self.range()
-            return DataSome(p, range) if exists else DataOnly(p, range)
+            return ce.DataSome(p, range) if exists else ce.DataOnly(p, range)
         if exists and text == "{" and self.kind(1) in ("literal", "number", "word"):
             self.at += 1
             value = self.value()
             self.expect("}")
-            return Value(p, value)
+            return ce.Value(p, value)
         filler = self.nested()
-        if exists and isinstance(filler, OneOf) and len(filler.members) == 1:
-            return Value(p, filler.members[0])
-        return Some(p, filler) if exists else Only(p, filler)
+        if exists and isinstance(filler, ce.OneOf) and len(filler.members) == 1:
+            return ce.Value(p, filler.members[0])
+        return ce.Some(p, filler) if exists else ce.Only(p, filler)
 
-    def range(self) -> DataRange:
+    def range(self) -> ce.DataRange:
         datatype = self.name()
-        facets: list[tuple[Facet, Literal]] = []
+        facets: list[tuple[ce.Facet, Literal]] = []
         if self.accept("["):
             while True:
                 sign = self.text()
@@ -226,7 +206,7 @@ class _Parser:
                 if not self.accept(","):
                     break
             self.expect("]")
-        return DataRange(datatype, tuple(facets))
+        return ce.DataRange(datatype, tuple(facets))
 
     def members(self) -> Sequence[str]:
         found = [self.name()]
@@ -235,9 +215,11 @@ class _Parser:
         self.expect("}")
         return found
 
-    def named(self) -> Expression:
+    def named(self) -> ce.Expression:
         name = self.name()
-        return Top() if name == OWL + "Thing" else Bottom() if name == OWL + "Nothing" else Named(name)
+        return (
+            ce.Top() if name == OWL + "Thing" else ce.Bottom() if name == OWL + "Nothing" else ce.Named(name)
+        )
 
     def name(self) -> str:
         kind, text, _ = self.token()

@@ -10,47 +10,25 @@ from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 from rdflib.term import Node
 
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    Cardinality,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Facet,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-    Top,
-    Value,
-    is_datatype,
-)  # fmt: skip
+from mrag.cel.syntax import expressions as ce
 from mrag.errors import ConfigError
 from mrag.rdf.terms import to_ox
 
 _Resource: TypeAlias = URIRef | BNode
 
-_FACETS: Mapping[str, Facet] = {
+_FACETS: Mapping[str, ce.Facet] = {
     str(XSD.minInclusive): "minInclusive", str(XSD.maxInclusive): "maxInclusive",
     str(XSD.minExclusive): "minExclusive", str(XSD.maxExclusive): "maxExclusive",
 }  # fmt: skip
-_CARDINALITIES: Mapping[type[Cardinality], str] = {AtLeast: "min", AtMost: "max", Exactly: ""}
-_PREDICATES: Mapping[type[Expression], URIRef] = {
-    And: OWL.intersectionOf, Or: OWL.unionOf, Some: OWL.someValuesFrom, Only: OWL.allValuesFrom,
-    DataSome: OWL.someValuesFrom, DataOnly: OWL.allValuesFrom,
+_CARDINALITIES: Mapping[type[ce.Cardinality], str] = {ce.AtLeast: "min", ce.AtMost: "max", ce.Exactly: ""}
+_PREDICATES: Mapping[type[ce.Expression], URIRef] = {
+    ce.And: OWL.intersectionOf, ce.Or: OWL.unionOf, ce.Some: OWL.someValuesFrom, ce.Only: OWL.allValuesFrom,
+    ce.DataSome: OWL.someValuesFrom, ce.DataOnly: OWL.allValuesFrom,
 }  # fmt: skip
 
 
 def to_turtle(
-    expression: Expression, iri: str | None = None, prefixes: Mapping[str, str] | None = None
+    expression: ce.Expression, iri: str | None = None, prefixes: Mapping[str, str] | None = None
 ) -> str:
     """Print an expression as Turtle.
 
@@ -63,7 +41,7 @@ def to_turtle(
         OWL 2 Mapping to RDF Graphs, section 2.1.
 
     Example:
-        >>> print(to_turtle(Not(Named("urn:a:A")), "urn:a:B", {"a": "urn:a:"}))
+        >>> print(to_turtle(ce.Not(ce.Named("urn:a:A")), "urn:a:B", {"a": "urn:a:"}))
         @prefix a: <urn:a:> .
         @prefix owl: <http://www.w3.org/2002/07/owl#> .
         <BLANKLINE>
@@ -82,31 +60,31 @@ def to_turtle(
     return graph.serialize(format="turtle").strip()
 
 
-def to_graph(expression: Expression, graph: Graph) -> _Resource:
+def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
     """Add an expression to a graph and return its node."""
     match expression:
-        case Top():
+        case ce.Top():
             return OWL.Thing
-        case Bottom():
+        case ce.Bottom():
             return OWL.Nothing
-        case Named(iri):
+        case ce.Named(iri):
             to_ox(iri)
             return URIRef(iri)
-        case Not(of):
+        case ce.Not(of):
             return _class(graph, OWL.complementOf, to_graph(of, graph))
-        case And(parts) | Or(parts):
+        case ce.And(parts) | ce.Or(parts):
             items = _list(graph, [to_graph(p, graph) for p in parts])
             return _class(graph, _PREDICATES[type(expression)], items)
-        case OneOf(members):
+        case ce.OneOf(members):
             return _class(graph, OWL.oneOf, _list(graph, [URIRef(m) for m in members]))
-        case Some(p, filler) | Only(p, filler):
+        case ce.Some(p, filler) | ce.Only(p, filler):
             return _restriction(graph, p, _PREDICATES[type(expression)], to_graph(filler, graph))
-        case Value(p, value):
+        case ce.Value(p, value):
             term = value if isinstance(value, Literal) else URIRef(value)
             return _restriction(graph, p, OWL.hasValue, term)
-        case DataSome(p, range) | DataOnly(p, range):
+        case ce.DataSome(p, range) | ce.DataOnly(p, range):
             return _restriction(graph, p, _PREDICATES[type(expression)], _range(graph, range))
-        case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+        case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
             count = Literal(n, datatype=XSD.nonNegativeInteger)
             predicate = _cardinality(_CARDINALITIES[type(expression)] + "QualifiedCardinality")
             node = _restriction(graph, p, predicate, count)
@@ -114,7 +92,7 @@ def to_graph(expression: Expression, graph: Graph) -> _Resource:
             return node
 
 
-def from_graph(graph: Graph, node: Node) -> Expression:
+def from_graph(graph: Graph, node: Node) -> ce.Expression:
     """Read the expression that a node of a graph stands for.
 
     Raises:
@@ -122,41 +100,41 @@ def from_graph(graph: Graph, node: Node) -> Expression:
 
     Example:
         >>> graph = Graph()
-        >>> node = to_graph(Some(Property("urn:p", True), Named("urn:A")), graph)
+        >>> node = to_graph(ce.Some(ce.Property("urn:p", True), ce.Named("urn:A")), graph)
         >>> from_graph(graph, node)
         Some(property=Property(iri='urn:p', inverse=True), filler=Named(iri='urn:A'))
     """
     return _read(graph, node, 0)
 
 
-def _read(graph: Graph, node: Node, deep: int) -> Expression:
+def _read(graph: Graph, node: Node, deep: int) -> ce.Expression:
     if deep > 100:
         raise ConfigError("The triples of the class expression go round in a circle.", term=str(node))
     if node == OWL.Thing:
-        return Top()
+        return ce.Top()
     if node == OWL.Nothing:
-        return Bottom()
+        return ce.Bottom()
     on = graph.value(node, OWL.onProperty)
     if on is not None:
         return _restricted(graph, node, _property(graph, on), deep)
-    for predicate, kind in ((OWL.intersectionOf, And), (OWL.unionOf, Or)):
+    for predicate, kind in ((OWL.intersectionOf, ce.And), (OWL.unionOf, ce.Or)):
         parts = graph.value(node, predicate)
         if parts is not None and isinstance(node, BNode):
             return kind(tuple(_read(graph, p, deep + 1) for p in Collection(graph, parts)))
     if isinstance(node, URIRef):
-        return Named(str(node))
+        return ce.Named(str(node))
     negated = graph.value(node, OWL.complementOf)
     if negated is not None:
-        return Not(_read(graph, negated, deep + 1))
+        return ce.Not(_read(graph, negated, deep + 1))
     members = graph.value(node, OWL.oneOf)
     if members is not None:
-        return OneOf(tuple(str(m) for m in Collection(graph, members)))
+        return ce.OneOf(tuple(str(m) for m in Collection(graph, members)))
     raise ConfigError("These triples are no class expression.", term=str(node))
 
 
-def _restricted(graph: Graph, node: Node, p: Property, deep: int) -> Expression:
-    quantified: Sequence[tuple[URIRef, type[Some] | type[Only], type[DataSome] | type[DataOnly]]]
-    quantified = ((OWL.someValuesFrom, Some, DataSome), (OWL.allValuesFrom, Only, DataOnly))
+def _restricted(graph: Graph, node: Node, p: ce.Property, deep: int) -> ce.Expression:
+    quantified: Sequence[tuple[URIRef, type[ce.Some] | type[ce.Only], type[ce.DataSome] | type[ce.DataOnly]]]
+    quantified = ((OWL.someValuesFrom, ce.Some, ce.DataSome), (OWL.allValuesFrom, ce.Only, ce.DataOnly))
     for predicate, of_class, of_data in quantified:
         filler = graph.value(node, predicate)
         if filler is not None:
@@ -164,13 +142,13 @@ def _restricted(graph: Graph, node: Node, p: Property, deep: int) -> Expression:
             return of_class(p, _read(graph, filler, deep + 1)) if range is None else of_data(p, range)
     value = graph.value(node, OWL.hasValue)
     if value is not None:
-        return Value(p, value if isinstance(value, Literal) else str(value))
+        return ce.Value(p, value if isinstance(value, Literal) else str(value))
     for kind, word in _CARDINALITIES.items():
         for name in ("QualifiedCardinality", "Cardinality"):
             n = graph.value(node, _cardinality(word + name))
             if n is not None:
                 on = graph.value(node, OWL.onClass)
-                return kind(int(str(n)), p, Top() if on is None else _read(graph, on, deep + 1))
+                return kind(int(str(n)), p, ce.Top() if on is None else _read(graph, on, deep + 1))
     raise ConfigError("This restriction is not of this language.", term=str(node))
 
 
@@ -178,29 +156,29 @@ def _cardinality(name: str) -> URIRef:
     return OWL[name[0].lower() + name[1:]]
 
 
-def _property(graph: Graph, node: Node) -> Property:
+def _property(graph: Graph, node: Node) -> ce.Property:
     inverse = graph.value(node, OWL.inverseOf) if isinstance(node, BNode) else None
-    return Property(str(node)) if inverse is None else Property(str(inverse), True)
+    return ce.Property(str(node)) if inverse is None else ce.Property(str(inverse), True)
 
 
-def _data(graph: Graph, node: Node) -> DataRange | None:
+def _data(graph: Graph, node: Node) -> ce.DataRange | None:
     if isinstance(node, URIRef):
-        named = is_datatype(str(node)) or (node, RDF.type, RDFS.Datatype) in graph
-        return DataRange(str(node)) if named else None
+        named = ce.is_datatype(str(node)) or (node, RDF.type, RDFS.Datatype) in graph
+        return ce.DataRange(str(node)) if named else None
     base = graph.value(node, OWL.onDatatype)
     if base is None:
         return None
-    facets: list[tuple[Facet, Literal]] = []
+    facets: list[tuple[ce.Facet, Literal]] = []
     restrictions = graph.value(node, OWL.withRestrictions)
     for item in Collection(graph, restrictions) if restrictions is not None else ():
         for _, predicate, limit in graph.triples((item, None, None)):
             if str(predicate) not in _FACETS or not isinstance(limit, Literal):
                 raise ConfigError("This limit of values is not of this language.", term=str(predicate))
             facets.append((_FACETS[str(predicate)], limit))
-    return DataRange(str(base), tuple(facets))
+    return ce.DataRange(str(base), tuple(facets))
 
 
-def _range(graph: Graph, range: DataRange) -> _Resource:
+def _range(graph: Graph, range: ce.DataRange) -> _Resource:
     if not range.facets:
         return URIRef(range.datatype)
     items: list[Node] = []
@@ -222,7 +200,7 @@ def _class(graph: Graph, predicate: URIRef, value: Node) -> BNode:
     return node
 
 
-def _restriction(graph: Graph, p: Property, predicate: URIRef, value: Node) -> BNode:
+def _restriction(graph: Graph, p: ce.Property, predicate: URIRef, value: Node) -> BNode:
     to_ox(p.iri)
     on: Node = URIRef(p.iri)
     if p.inverse:

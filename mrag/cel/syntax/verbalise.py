@@ -5,8 +5,8 @@ marks, joined parts in brackets, and labels that could be mistaken for words of 
 are labels of the graph, followed by the identifier where two of one expression share a label.
 
 Example:
-    >>> from mrag.cel.syntax.expressions import And, Named, Property, Some, Value
-    >>> e = And((Named("Image"), Value(Property("shows attribute"), "single breasted")))
+    >>> from mrag.cel.syntax import expressions as ce
+    >>> e = ce.And((ce.Named("Image"), ce.Value(ce.Property("shows attribute"), "single breasted")))
     >>> verbalise(e, str)
     'is an Image and shows attribute “single breasted”'
     >>> verbalise(e, str, "de")
@@ -22,30 +22,9 @@ from collections.abc import Iterable, Mapping
 from rdflib import Literal
 
 from mrag.cel.problem import ExampleCounts, Hypothesis
+from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.clauses import KINDS, Clauses, Language, Name, bare, escaped, literal
 from mrag.cel.syntax.english import English
-from mrag.cel.syntax.expressions import (
-    And,
-    AtLeast,
-    AtMost,
-    Bottom,
-    Cardinality,
-    DataOnly,
-    DataRange,
-    DataSome,
-    Exactly,
-    Expression,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Restriction,
-    Some,
-    Top,
-    Value,
-    walk,
-)  # fmt: skip
 from mrag.cel.syntax.normal_form import normal
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import fetch_labels
@@ -53,10 +32,14 @@ from mrag.rdf.terms import XSD, curie
 from mrag.text.names import name_parts
 
 _LIMITS = {"minInclusive": "ab", "maxInclusive": "bis", "minExclusive": "über", "maxExclusive": "unter"}
-_COUNTS: Mapping[type[Cardinality], str] = {AtLeast: "mindestens", AtMost: "höchstens", Exactly: "genau"}
+_COUNTS: Mapping[type[ce.Cardinality], str] = {
+    ce.AtLeast: "mindestens",
+    ce.AtMost: "höchstens",
+    ce.Exactly: "genau",
+}
 
 
-def verbalise(expression: Expression, name: Name, language: Language = "en") -> str:
+def verbalise(expression: ce.Expression, name: Name, language: Language = "en") -> str:
     """Return what an expression holds, as the end of a sentence.
 
     Args:
@@ -71,7 +54,9 @@ def verbalise(expression: Expression, name: Name, language: Language = "en") -> 
     return English(name, shape).clause(shape) if language == "en" else _German(name).clause(shape)
 
 
-def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: Language | None = None) -> Name:
+def names_of(
+    kg: KnowledgeGraph, expressions: Iterable[ce.Expression], language: Language | None = None
+) -> Name:
     """Return a function that names what expressions speak of, by the labels of a graph.
 
     Args:
@@ -95,7 +80,7 @@ def names_of(kg: KnowledgeGraph, expressions: Iterable[Expression], language: La
 
 def sentence(
     kg: KnowledgeGraph,
-    concept: Hypothesis | Expression,
+    concept: Hypothesis | ce.Expression,
     language: Language = "en",
     *,
     noun: str | None = None,
@@ -132,55 +117,55 @@ def counts_in_words(counts: ExampleCounts, language: Language = "en", *, noun: s
 class _German(Clauses):
     """Subordinate clauses, with the verb at their end."""
 
-    def clause(self, e: Expression) -> str:
+    def clause(self, e: ce.Expression) -> str:
         match e:
-            case Top():
+            case ce.Top():
                 return "es gibt"
-            case Bottom():
+            case ce.Bottom():
                 return "es nicht gibt"
-            case Named(iri):
+            case ce.Named(iri):
                 return f"zu {self.value(iri)} gehört"
-            case Not(Named(iri)):
+            case ce.Not(ce.Named(iri)):
                 return f"nicht zu {self.value(iri)} gehört"
-            case Not(of):
+            case ce.Not(of):
                 return f"nicht erfüllt: ({self.clause(of)})"
-            case And(parts) | Or(parts):
-                return self.joined(parts, "und" if isinstance(e, And) else "oder")
-            case OneOf(members):
+            case ce.And(parts) | ce.Or(parts):
+                return self.joined(parts, "und" if isinstance(e, ce.And) else "oder")
+            case ce.OneOf(members):
                 return f"eines ist von {', '.join(map(self.value, members))}"
         p = e.property
         return f"{'umgekehrt ' if p.inverse else ''}bei {self.value(p.iri)} {self.restricted(e)}"
 
-    def restricted(self, e: Restriction) -> str:
+    def restricted(self, e: ce.Restriction) -> str:
         """Return what follows the name of a property."""
         match e:
-            case Value(_, value):
+            case ce.Value(_, value):
                 return f"{self.value(value)} hat"
-            case Some(_, filler):
+            case ce.Some(_, filler):
                 return self.some(filler)
-            case Only(_, Bottom()):
+            case ce.Only(_, ce.Bottom()):
                 return "nichts hat"
-            case Only(_, filler):
+            case ce.Only(_, filler):
                 return f"nur hat, was ({self.clause(filler)})"
-            case AtLeast(n, _, filler) | AtMost(n, _, filler) | Exactly(n, _, filler):
+            case ce.AtLeast(n, _, filler) | ce.AtMost(n, _, filler) | ce.Exactly(n, _, filler):
                 return f"{_COUNTS[type(e)]} {self.times(n, filler)}"
-            case DataSome(_, range):
+            case ce.DataSome(_, range):
                 return f"einen Wert hat: {_range(range)}"
-            case DataOnly(_, range):
+            case ce.DataOnly(_, range):
                 return f"nur solche Werte hat: {_range(range)}"
 
-    def some(self, filler: Expression) -> str:
-        if isinstance(filler, Named):
+    def some(self, filler: ce.Expression) -> str:
+        if isinstance(filler, ce.Named):
             return f"etwas aus {self.value(filler.iri)} hat"
-        if isinstance(filler, OneOf):
+        if isinstance(filler, ce.OneOf):
             return f"eines von {self.listed(filler)} hat"
         return f"etwas hat{self.that(filler)}"
 
-    def that(self, filler: Expression) -> str:
-        return "" if isinstance(filler, Top) else f", das ({self.clause(filler)})"
+    def that(self, filler: ce.Expression) -> str:
+        return "" if isinstance(filler, ce.Top) else f", das ({self.clause(filler)})"
 
-    def times(self, n: int, filler: Expression) -> str:
-        if isinstance(filler, OneOf):
+    def times(self, n: int, filler: ce.Expression) -> str:
+        if isinstance(filler, ce.OneOf):
             return f"{n} von {self.listed(filler)} hat"
         return f"{n}-mal etwas hat{self.that(filler)}"
 
@@ -188,22 +173,22 @@ class _German(Clauses):
         return literal(value, "de") if isinstance(value, Literal) else f"„{escaped(self.name(value))}“"
 
 
-def _range(range: DataRange) -> str:
+def _range(range: ce.DataRange) -> str:
     limits = " ".join(f"{_LIMITS[f]} {bare(v, range.datatype)}" for f, v in range.facets)
     kind = KINDS["de"].get(range.datatype.removeprefix(XSD), curie(range.datatype))
     return f"{kind} {limits}".strip()
 
 
-def _iris(expression: Expression) -> Iterable[str]:
-    for e in walk(expression):
+def _iris(expression: ce.Expression) -> Iterable[str]:
+    for e in ce.walk(expression):
         match e:
-            case Named(iri):
+            case ce.Named(iri):
                 yield iri
-            case OneOf(members):
+            case ce.OneOf(members):
                 yield from members
-            case Value(_, str() as value) if not isinstance(value, Literal):
+            case ce.Value(_, str() as value) if not isinstance(value, Literal):
                 yield value
-        if isinstance(e, Restriction):
+        if isinstance(e, ce.Restriction):
             yield e.property.iri
 
 

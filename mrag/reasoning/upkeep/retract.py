@@ -13,28 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mrag.rdf import patterns as pt
 from mrag.rdf import queries
-from mrag.rdf.patterns import (
-    Construct,
-    Filter,
-    Graph,
-    Group,
-    Holds,
-    Negation,
-    NotExists,
-    Pattern,
-    Select,
-    SubSelect,
-    TriplePattern,
-    iri,
-    var,
-)
 from mrag.reasoning.evaluate import LazyCounts, TripleCounts, applies, ordered
 from mrag.reasoning.rules import Rule
 from mrag.stores.base import Dataset, TripleStore
 
-_ANY = TriplePattern(var("s"), var("p"), var("o"))
-_SOMEWHERE = var("graph")
+_ANY = pt.TriplePattern(pt.var("s"), pt.var("p"), pt.var("o"))
+_SOMEWHERE = pt.var("graph")
 
 
 class TooFarReaching(Exception):
@@ -111,7 +97,7 @@ class Retraction:
         found = self._graph("found")
         data = Dataset(known, (*self.asserted, self.lost, delta))
         for rule, at in self._touched(size, counts):
-            stands = Filter(Negation(Holds(Graph(_SOMEWHERE, rule.head))))
+            stands = pt.Filter(pt.Negation(pt.Holds(pt.Graph(_SOMEWHERE, rule.head))))
             self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, found)
         heads = self._size(found)
         sure = Dataset((*self.asserted, self._safe), (found,))
@@ -141,7 +127,7 @@ class Retraction:
             data = Dataset(known, (*named, delta))
             for rule, at in self._touched(size, counts):
                 others = tuple(atom for i, atom in enumerate(rule.body) if i != at)
-                more = [*_free(others, self.lost, heads), Graph(iri(self.lost), rule.head)]
+                more = [*_free(others, self.lost, heads), pt.Graph(pt.iri(self.lost), rule.head)]
                 more += _free((rule.head,), barred)
                 self.store.derive(_forward(rule, at, delta, size, counts, more), data, fresh)
             delta = fresh
@@ -154,8 +140,10 @@ class Retraction:
                         yield rule, at
 
     def _copy(self, graph: str, into: str, *, without: tuple[str, ...] = ()) -> None:
-        where = Group((Graph(iri(graph), _ANY), *([Filter(NotExists(_ANY))] if without else [])))
-        self.store.derive(Construct((_ANY,), where), Dataset(without, (graph,)), into)
+        where = pt.Group(
+            (pt.Graph(pt.iri(graph), _ANY), *([pt.Filter(pt.NotExists(_ANY))] if without else []))
+        )
+        self.store.derive(pt.Construct((_ANY,), where), Dataset(without, (graph,)), into)
 
     def _size(self, graph: str) -> TripleCounts:
         return TripleCounts.of(self.store, (graph,))
@@ -167,46 +155,46 @@ class Retraction:
 
 
 def _forward(
-    rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[Pattern]
-) -> Construct:
+    rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern]
+) -> pt.Construct:
     """Return the query of a rule with one atom held to the graph `delta`, and more that has to match."""
-    sizes: list[tuple[int, int, Pattern, TriplePattern]] = []
+    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = []
     for i, atom in enumerate(rule.body):
         if i == at:
-            sizes.append((size.match(atom), i, Graph(iri(delta), atom), atom))
+            sizes.append((size.match(atom), i, pt.Graph(pt.iri(delta), atom), atom))
         else:
             sizes.append((counts.match(atom), i, atom, atom))
     parts = [*rule.values, *ordered(sizes, hint=not rule.values, filters=rule.filters)]
-    return Construct((rule.head,), Group((*parts, *more)))
+    return pt.Construct((rule.head,), pt.Group((*parts, *more)))
 
 
 def _supported(
-    rule: Rule, heads: str, size: TripleCounts, counts: TripleCounts, more: Sequence[Pattern] = ()
-) -> Construct:
+    rule: Rule, heads: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern] = ()
+) -> pt.Construct:
     """Return the query for the triples of a graph that a rule infers.
 
     A body of one triple is looked for as a condition, which ends at the first match. Oxigraph would read
     all matches of a longer one for each triple, so that it is joined.
     """
-    given, names = Graph(iri(heads), rule.head), tuple(dict.fromkeys(rule.head.variables()))
-    rest = (*more, *map(Filter, rule.filters))
+    given, names = pt.Graph(pt.iri(heads), rule.head), tuple(dict.fromkeys(rule.head.variables()))
+    rest = (*more, *map(pt.Filter, rule.filters))
     if len(rule.body) == 1 or not names:
-        return Construct(
-            (rule.head,), Group((given, Filter(Holds(Group((*rule.values, *rule.body, *rest))))))
+        return pt.Construct(
+            (rule.head,), pt.Group((given, pt.Filter(pt.Holds(pt.Group((*rule.values, *rule.body, *rest))))))
         )
-    sizes: list[tuple[int, int, Pattern, TriplePattern]] = [
+    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = [
         (counts.match(atom), i, atom, atom) for i, atom in enumerate(rule.body)
     ]
-    first = SubSelect(Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
+    first = pt.SubSelect(pt.Select(names, given, limit=2 * size.match(rule.head) + 100, sized=True))
     # The triples come first whatever the sizes say, then atoms that share a variable with them.
     parts = (*rule.values, first, *ordered(sizes, hint=False, bound=names), *rest)
-    return Construct((rule.head,), SubSelect(Select(names, Group(parts), distinct=True)))
+    return pt.Construct((rule.head,), pt.SubSelect(pt.Select(names, pt.Group(parts), distinct=True)))
 
 
 def _free(
-    atoms: Sequence[TriplePattern], graph: str | None, held: TripleCounts | None = None
-) -> list[Pattern]:
+    atoms: Sequence[pt.TriplePattern], graph: str | None, held: TripleCounts | None = None
+) -> list[pt.Pattern]:
     if graph is None:
         return []
     there = [a for a in atoms if held is None or held.match(a)]
-    return [Filter(Negation(Holds(Graph(iri(graph), atom)))) for atom in there]
+    return [pt.Filter(pt.Negation(pt.Holds(pt.Graph(pt.iri(graph), atom)))) for atom in there]
