@@ -182,15 +182,30 @@ def _equal(expression: Expression, cell: Term) -> list[Condition]:
 
 def _bound(block: Block, binding: _Binding) -> Block:
     """Return a block with terms in the place of unknowns."""
-    given: dict[Place, Place] = {u: t for u, t in binding.items() if isinstance(t, URIRef | Literal)}
+    given: dict[Place, URIRef | Literal] = {
+        u: t for u, t in binding.items() if isinstance(t, URIRef | Literal)
+    }
     # A row of a plan that is given whole has been met.
     open_ = tuple(p for p in block.plans if not {Unknown(c.name) for c in p.columns} <= binding.keys())
     partly = [Unknown(c.name) for p in open_ for c in p.columns if Unknown(c.name) in binding]
-    found = substituted(replace(block, plans=open_), given)
+    # How values compare depends on their datatype where it is written, but not on that of an unknown's value.
+    kept = {u: t for u in _compared(block) if isinstance(t := given.get(u), Literal) and u not in partly}
+    found = substituted(replace(block, plans=open_), given, {u: t for u, t in given.items() if u not in kept})
+    values = tuple(Plan(columns=(Column(t, u.name),)) for u, t in sorted(kept.items()))
     return replace(
         found,
         conditions=(*found.conditions, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
+        plans=(*found.plans, *values),
     )
+
+
+def _compared(block: Block) -> set[Unknown]:
+    """Return the unknowns whose own values a block or one within it compares."""
+    found = {
+        s for c in block.conditions if isinstance(c, Comparison) for s in sides(c) if isinstance(s, Unknown)
+    }
+    inner = (*(b for branches in block.either for b in branches), *block.without, *block.optional)
+    return found.union(*map(_compared, inner))
 
 
 def _supporting(

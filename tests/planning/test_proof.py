@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from rdflib import URIRef
 
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.interpreter import evaluate
-from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
+from mrag.planning.plan import Block, Column, Comparison, Pattern, Plan, Relation, Unknown
 from mrag.planning.proof import prove
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
-from tests.planning.graphs import GRAPHS, KNOWS, THINGS
+from tests.planning.graphs import GRAPHS, KNOWS, NAME, SIZE, THINGS, WHEN
 from tests.planning.stores import graphs, value
 from tests.planning.strategies import plans
 
@@ -56,6 +58,48 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
         free = replace(plan, where=where, order=(), limit=None, offset=0, ties=False)
         again = evaluate(free, proof.triples)
         assert tuple(map(value, row)) in [tuple(map(value, r)) for r in again], (row, again, proof.triples)
+
+    proved()
+
+
+_COMPARED = st.tuples(*[st.sampled_from((SIZE, NAME, WHEN))] * 2, st.sampled_from(("=", "!=", "<", ">=")))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_is_compared_means_the_same_in_a_proof(embedded: dict[str, KnowledgeGraph], name: str) -> None:
+    """What one row shows of two values that are compared is a value still, not a number, a date or a text."""
+    kg = embedded[name]
+    one, other, a, b = (Unknown(n) for n in ("one", "other", "a", "b"))
+
+    @seed(len(name))
+    @settings(
+        max_examples=40,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        _COMPARED,
+        st.sampled_from(("alternatives", "without", "plain")),
+        st.sampled_from(((a,), (b,), (a, b))),
+    )
+    def proved(compared: tuple[URIRef, URIRef, Relation], where: str, shown: tuple[Unknown, ...]) -> None:
+        first, second, relation = compared
+        said = (Comparison(a, relation, b),)
+        block = Block((Pattern(one, first, a), Pattern(other, second, b)))
+        if where == "plain":
+            block = replace(block, conditions=said)
+        elif where == "without":
+            block = replace(block, without=(Block(conditions=said),))
+        else:
+            others = Block((Pattern(one, KNOWS, other), Pattern(other, KNOWS, one)))
+            block = replace(block, either=((Block(conditions=said), others),))
+        plan = Plan(block, (*(Column(u, u.name) for u in shown), Column(one, "one")))
+        for row in run(kg, plan).rows[::7]:
+            proof = prove(kg, plan, row, most=500)
+            again = evaluate(plan, proof.triples)
+            assert tuple(map(value, row)) in [tuple(map(value, r)) for r in again], (row, again)
 
     proved()
 

@@ -32,10 +32,15 @@ from mrag.planning.plan import (
 Replacement: TypeAlias = Mapping[Place, Place]
 
 
-def substituted(block: Block, by: Replacement) -> Block:
+def substituted(block: Block, by: Replacement, in_conditions: Replacement | None = None) -> Block:
     """Return a block with other places; what is within scalars and joined plans stays as it is.
 
     A literal in the place of a subject or a predicate is left out, for there are no such triples.
+
+    Args:
+        block: The block.
+        by: The places by what stands there now.
+        in_conditions: The same for its conditions, if other than for its patterns.
 
     Example:
         >>> x, likes = Unknown("x"), URIRef("urn:likes")
@@ -52,12 +57,14 @@ def substituted(block: Block, by: Replacement) -> Block:
             p.narrower,
         )
 
+    compared = by if in_conditions is None else in_conditions
+
     def inner(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        return tuple(substituted(b, by) for b in blocks)
+        return tuple(substituted(b, by, compared) for b in blocks)
 
     return Block(
         tuple(map(pattern, block.patterns)),
-        tuple(_condition(c, by) for c in block.conditions),
+        tuple(_condition(c, compared) for c in block.conditions),
         inner(block.without),
         tuple(map(inner, block.either)),
         inner(block.optional),
