@@ -1,10 +1,15 @@
 // The server's JSON API, and the token that it may ask for.
 
+/** @import {AnswerEvent, Asked, Follows, KeptConcepts} from "./types.js" */
+
 const KEY = "mrag-token";
+/** @type {string | null} */
 let memory = null;
+/** @type {(() => void) | null} */
 let asking = null;
 
 export class ApiError extends Error {
+  /** @param {string} message @param {string | null | undefined} hint @param {number} status of HTTP; 0 where there was no answer */
   constructor(message, hint, status) {
     super(message);
     this.hint = hint;
@@ -12,10 +17,12 @@ export class ApiError extends Error {
   }
 }
 
+/** @param {() => void} callback */
 export function onTokenWanted(callback) {
   asking = callback;
 }
 
+/** @param {string} token */
 export function setToken(token) {
   memory = token;
   try {
@@ -25,6 +32,7 @@ export function setToken(token) {
   }
 }
 
+/** @param {HeadersInit} [more] @returns {HeadersInit} */
 function headers(more) {
   let token = memory;
   try {
@@ -32,18 +40,22 @@ function headers(more) {
   } catch {
     // as above
   }
-  return token ? { ...more, Authorization: `Bearer ${token}` } : { ...more };
+  const all = new Headers(more);
+  if (token) all.set("Authorization", `Bearer ${token}`);
+  return all;
 }
 
+/** @param {string} path @param {RequestInit} [options] */
 export async function request(path, options = {}) {
   let response;
   try {
     response = await fetch(path, { ...options, headers: headers(options.headers) });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError("The server does not answer.", "Is it still running? Then try again.", 0);
   }
   if (response.ok) return response;
+  /** @type {{message?: string, hint?: string} | null} */
   let said = null;
   try {
     const text = await response.text();
@@ -64,22 +76,35 @@ export async function request(path, options = {}) {
   throw new ApiError(said?.message || `The server answered ${response.status}.`, said?.hint, response.status);
 }
 
+/**
+ * Returns what the API answers; the caller says what that is.
+ * @param {string} path
+ * @param {Record<string, string>} [values]
+ * @returns {Promise<any>}
+ */
 export async function getJson(path, values = {}) {
   const query = new URLSearchParams(values).toString();
   return (await request(query ? `${path}?${query}` : path)).json();
 }
 
+/** @param {string} path @param {unknown} body @param {AbortSignal} [signal] @returns {Promise<any>} as `getJson` */
 export async function postJson(path, body, signal) {
   const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
   return (await request(path, options)).json();
 }
 
 // The classes that were kept from marks; they change while the page is open.
+/** @returns {Promise<KeptConcepts>} */
 export function keptConcepts() {
   return getJson("/api/concepts");
 }
 
-// Calls back with each event of the answer as it arrives.
+/**
+ * Calls back with each event of the answer as it arrives.
+ * @param {Asked & {follows?: Follows}} asked
+ * @param {(event: AnswerEvent) => void} onEvent
+ * @param {AbortSignal} signal
+ */
 export async function ask({ question, how, reading, follows, ranker, only }, onEvent, signal) {
   const response = await request("/api/ask", {
     method: "POST",
@@ -87,6 +112,7 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
     body: JSON.stringify({ question, how, reading, follows, ranker: ranker || undefined, class: only || undefined }),
     signal,
   });
+  if (!response.body) throw new ApiError("The answer broke off.", "Ask again.", 0);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   let whole = false;
@@ -94,7 +120,7 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
     const { value, done } = await reader.read();
     rest += value || "";
     const lines = rest.split("\n");
-    rest = lines.pop();
+    rest = lines.pop() ?? "";
     for (const line of lines) {
       if (!line) continue;
       const event = JSON.parse(line);
@@ -107,19 +133,22 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
   if (!whole) throw new ApiError("The answer broke off.", "Ask again.", 0);
 }
 
+/** @type {Map<string, Promise<any>>} */
 const kept = new Map();
 
 // One request for what does not change while the page is open.
+/** @param {string} path @returns {Promise<any>} as `getJson` */
 export function once(path) {
-  if (!kept.has(path)) {
-    const found = getJson(path);
-    kept.set(path, found);
-    found.catch(() => kept.delete(path));
-  }
-  return kept.get(path);
+  const known = kept.get(path);
+  if (known) return known;
+  const found = getJson(path);
+  kept.set(path, found);
+  found.catch(() => kept.delete(path));
+  return found;
 }
 
 // What changed is asked for again.
+/** @param {string} path */
 export function forget(path) {
   kept.delete(path);
 }

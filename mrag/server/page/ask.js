@@ -4,36 +4,50 @@ import { ask, once } from "./api.js";
 import { chart } from "./chart.js";
 import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
-import { byId, entityLink, h, plural, problemBox, show } from "./dom.js";
+import { byId, entityLink, field, h, plural, problemBox, show, within } from "./dom.js";
 import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { linkButton, receiptButton, start as startReceipts } from "./receipt.js";
 import { triplesTable } from "./triples.js";
 
+/** @import {Choices} from "./choices.js" */
+/** @import {Answer, Asked, Citation, Follows, FoundHit, Go, Hit, Neighbourhood, Overview, Sentence, Values, WholeAnswer} from "./types.js" */
+
 const KEPT = 20;
 const LONGEST = 50;
 const WAYS = new Set(["auto", "plan", "read"]);
+/** @type {Map<string, WholeAnswer>} */
 const answers = new Map();
+/** @type {AbortController | null} */
 let running = null;
+/** @type {string | null} the key of what is shown */
 let shown = null;
-let leave = null;
+/** @type {Go} */
+let leave;
+/** @type {Asked["after"]} */
 let before = [];
-let choices = null;
+/** @type {Choices} */
+let choices;
 
+/** @param {Go} go */
 export function start(go) {
   leave = go;
+  const sought = field("question", HTMLInputElement);
+  const follow = field("follow", HTMLInputElement);
+  const way = field("how", HTMLSelectElement);
   startReceipts();
   choices = makeChoices("ask", () => {
     // What is computed cannot be ranked otherwise.
-    if (byId("how").value === "plan") byId("how").value = "auto";
+    if (way.value === "plan") way.value = "auto";
   });
   byId("ask-how").append(" ", choices.element);
   byId("ask-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const question = byId("question").value.trim();
-    if (!question) return byId("question").focus();
-    const how = byId("how").value;
+    const question = sought.value.trim();
+    if (!question) return sought.focus();
+    const how = way.value;
+    /** @type {Asked} */
     const asked = { question, how, reading: 1, after: [], ...(how === "plan" ? {} : choices.values()) };
     answers.delete(key(asked));
     shown = null;
@@ -41,11 +55,11 @@ export function start(go) {
   });
   byId("follow-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const question = byId("follow").value.trim();
-    if (!question) return byId("follow").focus();
-    byId("follow").value = "";
+    const question = follow.value.trim();
+    if (!question) return follow.focus();
+    follow.value = "";
     byId("answer-title").focus({ preventScroll: true });
-    go("ask", address({ question, how: byId("how").value, reading: 1, after: before }));
+    go("ask", address({ question, how: way.value, reading: 1, after: before }));
   });
   byId("ask-stop").addEventListener("click", () => running?.abort(STOPPED));
 }
@@ -53,6 +67,7 @@ export function start(go) {
 const STOPPED = "stopped by the reader";
 
 // What is asked stands in the address, without what goes without saying.
+/** @param {Asked} asked */
 function address({ question, how, reading, after, ranker, only }) {
   return {
     q: question,
@@ -64,15 +79,17 @@ function address({ question, how, reading, after, ranker, only }) {
   };
 }
 
+/** @param {Asked} asked */
 function key(asked) {
   return JSON.stringify([asked.question, asked.how, asked.reading, asked.after, asked.ranker || "", asked.only || ""]);
 }
 
 // The questions before, each with the number of its reading; an address may hold anything.
+/** @param {string | undefined} text @returns {Asked["after"]} */
 function questionsBefore(text) {
   try {
     const found = JSON.parse(text || "[]");
-    const sound = (one) => Array.isArray(one) && typeof one[0] === "string" && one[0].trim() && Number.isInteger(one[1]);
+    const sound = (/** @type {unknown} */ one) => Array.isArray(one) && typeof one[0] === "string" && one[0].trim() && Number.isInteger(one[1]);
     return Array.isArray(found) && found.every(sound) ? found.slice(-LONGEST) : [];
   } catch {
     return [];
@@ -80,36 +97,63 @@ function questionsBefore(text) {
 }
 
 // What the server needs to go on: the plan of the last answer, which is asked for again if it is not at hand.
+/** @param {Asked} asked @param {AbortSignal} signal @returns {Promise<Follows | undefined>} */
 async function lastAnswer({ how, after }, signal) {
-  if (!after.length) return undefined;
-  const [question, reading] = after.at(-1);
+  const last = after.at(-1);
+  if (!last) return undefined;
+  const [question, reading] = last;
   const asked = { question, how, reading, after: after.slice(0, -1) };
   let whole = answers.get(key(asked));
   if (!whole) {
     const follows = await lastAnswer(asked, signal);
-    await ask({ ...asked, follows }, (event) => (whole = { ...whole, ...event }), signal);
+    whole = await wholeOf({ ...asked, follows }, () => {}, signal);
     if (!signal.aborted) answers.set(key(asked), whole);
   }
   const { plan, columns } = whole.answer;
   return plan ? { plan, columns } : undefined;
 }
 
+/**
+ * Asks, and returns the answer with the hits that were found before it.
+ * @param {Parameters<typeof ask>[0]} asked @param {Parameters<typeof ask>[1]} onEvent @param {AbortSignal} signal
+ * @returns {Promise<WholeAnswer>}
+ */
+async function wholeOf(asked, onEvent, signal) {
+  /** @type {FoundHit[] | undefined} */
+  let hits;
+  /** @type {WholeAnswer | undefined} */
+  let whole;
+  await ask(
+    asked,
+    (event) => {
+      if (event.event === "found") hits = event.hits;
+      else if (event.event === "answer") whole = { ...event, hits };
+      onEvent(event);
+    },
+    signal,
+  );
+  if (!whole) throw new TypeError("An answer without its last event is refused before.");
+  return whole;
+}
+
+/** @param {Values} values */
 export async function enter(values) {
   examples();
   const question = (values.q || "").trim();
-  const how = WAYS.has(values.how) ? values.how : "auto";
+  const how = values.how && WAYS.has(values.how) ? values.how : "auto";
   const reading = /^[1-9]\d?$/.test(values.reading || "") ? Number(values.reading) : 1;
   const asked = { question, how, reading, after: questionsBefore(values.after), ranker: values.ranker, only: values.only };
   choices.enter(values);
-  byId("question").value = question;
-  byId("how").value = how;
+  const sought = field("question", HTMLInputElement);
+  sought.value = question;
+  field("how", HTMLSelectElement).value = how;
   if (key(asked) === shown) return;
   running?.abort();
   shown = key(asked);
   byId("ask-problem").replaceChildren();
   show(byId("ask-result"), Boolean(question));
   show(byId("ask-lead"), !question);
-  if (!question) return byId("question").focus({ preventScroll: true });
+  if (!question) return sought.focus({ preventScroll: true });
   const known = answers.get(key(asked));
   if (known) return finish(known, asked);
   await write(asked);
@@ -119,6 +163,7 @@ async function examples() {
   const place = byId("examples");
   if (place.childElementCount) return;
   try {
+    /** @type {Overview} */
     const { examples } = await once("/api/overview");
     place.replaceChildren(...examples.map((text) => h("a", { class: "chip", href: `#/ask?q=${encodeURIComponent(text)}` }, text)));
   } catch {
@@ -126,6 +171,7 @@ async function examples() {
   }
 }
 
+/** @param {Asked} asked */
 async function write(asked) {
   const place = byId("answer");
   const stop = new AbortController();
@@ -135,21 +181,17 @@ async function write(asked) {
   place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
   for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-actions", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
-  let whole = {};
   try {
-    await ask(
+    const whole = await wholeOf(
       { ...asked, follows: await lastAnswer(asked, stop.signal) },
       (event) => {
         if (stop.signal.aborted) return;
         if (event.event === "found") {
           const count = plural(event.hits.length, "entity", "entities");
           place.replaceChildren(h("p", { class: "hint waiting" }, event.hits.length ? `Found ${count}; writing …` : "Nothing fits; writing …"));
-          whole = { hits: event.hits };
         } else if (event.event === "text") {
           if (!text.isConnected) place.replaceChildren(text);
           text.append(event.text);
-        } else {
-          whole = { ...whole, ...event };
         }
       },
       stop.signal,
@@ -157,7 +199,8 @@ async function write(asked) {
     if (stop.signal.aborted) return;
     answers.set(key(asked), whole);
     finish(whole, asked);
-    if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+    const [oldest] = answers.keys();
+    if (answers.size > KEPT) answers.delete(oldest);
   } catch (error) {
     if (stop.signal.reason === STOPPED) place.append(h("p", { class: "hint" }, "Stopped. What stands here has not been checked against the graph."));
     if (stop.signal.aborted) return;
@@ -173,10 +216,12 @@ async function write(asked) {
   }
 }
 
+/** @param {WholeAnswer} whole @param {Asked} asked */
 function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   const place = byId("answer");
   place.setAttribute("aria-busy", "false");
-  const chips = (sentence) => sentence.citations.map((id) => [" ", chip(byCitation(answer).get(id))]);
+  const known = byCitation(answer);
+  const chips = (/** @type {Sentence} */ sentence) => sentence.citations.map((id) => [" ", chip(known.get(id))]);
   const table = rowsTable(answer, chips);
   // Several rows have their proofs in the table, so that no list need say them again.
   place.replaceChildren(...(table && answer.rows.length > 1 ? [] : sentences(answer)), ...(table || []));
@@ -189,7 +234,9 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
     leave("ask", address({ ...asked, reading }));
   });
   // What could not be computed can be asked again in other words, about the answer before it.
-  before = answer.plan ? [...asked.after, [asked.question, asked.reading]].slice(-LONGEST) : asked.after;
+  /** @type {Asked["after"]} */
+  const onward = [...asked.after, [asked.question, asked.reading]];
+  before = answer.plan ? onward.slice(-LONGEST) : asked.after;
   show(byId("follow-form"), before.length);
   const earlier = byId("asked-before");
   earlier.textContent = `${asked.question}, asked after ${asked.after.map(([text]) => text).join(" › ")}`;
@@ -206,9 +253,9 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   );
   const ids = new Set(cited.map((line) => line.id));
   const others = answer.context.lines.filter((line) => !ids.has(line.id));
-  const context = byId("context");
+  const context = field("context", HTMLDetailsElement);
   context.open = false;
-  context.querySelector("summary").textContent = `${answer.plan ? "Further triples that prove it" : "The rest of what was read"}: ${plural(others.length, "triple", "triples")}`;
+  within(context, "summary").textContent = `${answer.plan ? "Further triples that prove it" : "The rest of what was read"}: ${plural(others.length, "triple", "triples")}`;
   show(context, others.length);
   // Long, and seldom wanted, so made when it is opened.
   byId("context-rows").replaceChildren();
@@ -220,19 +267,21 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   surroundings(pictures, hits, cited, ids);
   markable(hits.length ? hits : listed, asked);
   show(byId("ask-images"), images.length);
-  byId("ask-images").querySelector(".images").replaceChildren(...imageStrip(images));
+  within(byId("ask-images"), ".images").replaceChildren(...imageStrip(images));
 }
 
+/** @param {Neighbourhood[]} pictures @param {FoundHit[]} hits @param {Citation[]} cited @param {Set<string>} ids */
 function surroundings(pictures, hits, cited, ids) {
+  /** @type {Map<string | undefined, number>} */
   const mentioned = new Map();
   for (const line of cited) mentioned.set(line.entity, (mentioned.get(line.entity) || 0) + 1);
   // What the answer speaks of comes first, then the other hits in their order; what was computed is in order.
-  const order = !hits.length ? pictures : [...pictures].sort((a, b) => mentioned.has(b.centre) - mentioned.has(a.centre));
+  const order = !hits.length ? pictures : [...pictures].sort((a, b) => Number(mentioned.has(b.centre)) - Number(mentioned.has(a.centre)));
   show(byId("ask-picture"), order.length);
   const choices = byId("ask-hits");
   const reasons = new Map(hits.map((hit) => [hit.iri, hit.reasons.join("; ")]));
-  const choose = (one) => {
-    for (const button of choices.children) button.setAttribute("aria-pressed", String(button.dataset.iri === one.centre));
+  const choose = (/** @type {Neighbourhood} */ one) => {
+    for (const button of /** @type {Iterable<HTMLElement>} */ (/** @type {unknown} */ (choices.children))) button.setAttribute("aria-pressed", String(button.dataset.iri === one.centre));
     byId("ask-drawing").replaceChildren(drawing(one, ids));
   };
   choices.replaceChildren(
@@ -248,36 +297,45 @@ function surroundings(pictures, hits, cited, ids) {
 }
 
 // What was found can be marked, so that the concept behind it is learnt.
+/** @param {(Hit & {types?: FoundHit["types"]})[]} hits @param {Asked} asked */
 function markable(hits, asked) {
   show(byId("ask-found"), hits.length > 1);
-  const line = (hit) => h("p", { class: "found" }, entityLink(hit.iri, hit.label), hit.types?.length ? h("span", { class: "hint" }, ` ${hit.types.map((type) => type.label).join(", ")}`) : null);
-  const only = (iri) => leave("ask", address({ ...asked, how: "auto", reading: 1, after: [], only: iri }));
+  const line = (/** @type {Hit & {types?: FoundHit["types"]}} */ hit) => h("p", { class: "found" }, entityLink(hit.iri, hit.label), hit.types?.length ? h("span", { class: "hint" }, ` ${hit.types.map((type) => type.label).join(", ")}`) : null);
+  const only = (/** @type {string} */ iri) => leave("ask", address({ ...asked, how: "auto", reading: 1, after: [], only: iri }));
   byId("ask-found-hits").replaceChildren(hits.length > 1 ? learnable(hits, line, only) : "");
 }
 
+/** @param {Answer} answer */
 function wayOf(answer) {
   if (answer.plan) return `Computed: ${answer.why}.`;
   // Why there is no answer is the answer, if it had to be computed.
   return answer.way === "read" && answer.why ? `Read, not computed: ${answer.why}.` : "";
 }
 
+/** @param {Answer} answer */
 function byCitation(answer) {
   return new Map(answer.citations.map((citation) => [citation.id, citation]));
 }
 
 // Sentences with what stands before them make paragraphs and lists, as the answer's text does.
+/** @param {Answer} answer */
 function sentences(answer) {
+  /** @type {HTMLElement[]} */
   const blocks = [];
   const citations = byCitation(answer);
+  /** @type {HTMLElement | null} */
   let block = null;
   for (const sentence of answer.sentences) {
     const bullet = /(^|\n)\s*(?:[-*•]|\d+[.)])\s*$/.test(sentence.before);
     if (!block || bullet || sentence.before.includes("\n")) {
       if (bullet) {
         let list = blocks.at(-1);
-        if (list?.tagName !== "UL") blocks.push((list = h("ul")));
+        if (list?.tagName !== "UL") {
+          list = h("ul");
+          blocks.push(list);
+        }
         block = h("li");
-        list.append(block);
+        list?.append(block);
       } else {
         block = h("p");
         blocks.push(block);
@@ -288,12 +346,14 @@ function sentences(answer) {
     const text = h("span", { class: sentence.supported ? null : "unsupported" }, sentence.text);
     block.append(text);
     if (!sentence.supported) block.append(" ", h("span", { class: "badge unsure" }, "not supported by the graph"));
-    for (const id of sentence.citations) block.append(" ", chip(citations.get(id)));
+    for (const id of sentence.citations) block.append(" ", chip(citations.get(id)) ?? "");
   }
   return blocks;
 }
 
+/** @param {Citation | undefined} citation */
 function chip(citation) {
+  if (!citation) return null;
   const [s, p, o] = citation.labels;
   return h(
     "button",
@@ -308,8 +368,9 @@ function chip(citation) {
   );
 }
 
+/** @param {string} id */
 function point(id) {
-  const row = byId(`line-${id}`);
+  const row = document.getElementById(`line-${id}`);
   if (!row) return;
   for (const other of document.querySelectorAll("tr.pointed")) other.classList.remove("pointed");
   row.classList.add("pointed");

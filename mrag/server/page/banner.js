@@ -6,21 +6,13 @@ import { byId, h, problemBox } from "./dom.js";
 const SOON = 2000;
 const LATER = 30000;
 
-/**
- * The state of what answers rest on.
- * @typedef {{state: string, running: boolean, failed: {message: string, hint: string | null} | null}} Part
- */
-/**
- * The state of graph and index.
- * @typedef {{triples: number, writable: boolean, inference: Part,
- *   index: Part & {name: string, documents: number | null, embedder: string | null, message?: string}}} State
- */
+/** @import {GraphState, PartName} from "./types.js" */
 
 let timer = 0;
 let asked = 0;
 let shown = "";
 
-/** What is wrong, in words, and what to do about it; null where nothing is. @param {string} part @param {State} state */
+/** What is wrong, in words, and what to do about it; null where nothing is. @param {PartName} part @param {GraphState} state */
 export function trouble(part, state) {
   if (!state.triples) return null;
   if (part === "inference") {
@@ -36,7 +28,7 @@ export function trouble(part, state) {
 
 /**
  * The button that brings a part up to date, or the command where the page may not.
- * @param {string} part @param {State} state @param {string} command @param {() => void} after
+ * @param {PartName} part @param {GraphState} state @param {string} command @param {() => void} after
  */
 export function remedy(part, state, command, after) {
   if (state[part].running) return h("span", { class: "waiting" }, "It is being brought up to date …");
@@ -57,9 +49,12 @@ export function remedy(part, state, command, after) {
   return h("span", { class: "remedy" }, button, " ", failed ? h("span", { class: "failed" }, `It failed: ${failed.message} ${failed.hint || ""}`) : null, said);
 }
 
-/** @param {State} state */
+/** @param {GraphState} state */
 function show(state) {
-  const parts = ["inference", "index"].map((part) => ({ part, found: trouble(part, state) })).filter(({ found }) => found);
+  const parts = /** @type {PartName[]} */ (["inference", "index"]).flatMap((part) => {
+    const found = trouble(part, state);
+    return found ? [{ part, found }] : [];
+  });
   const place = byId("banner");
   // Drawn anew only where something has changed, so that nobody loses the focus, and nothing is read out twice.
   const now = JSON.stringify([state.inference, state.index.state, state.index.running, state.index.failed, state.writable]);

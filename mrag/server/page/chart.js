@@ -2,6 +2,8 @@
 
 import { h, svg } from "./dom.js";
 
+/** @import {Table} from "./types.js" */
+
 const NUMBER = /#(?:integer|decimal|double|float|int|long|short|nonNegativeInteger)$/;
 const MOST = 30;
 const ROW = 26;
@@ -9,7 +11,7 @@ const FONT = "13px system-ui, sans-serif";
 
 /**
  * Returns a chart of the rows of an answer, or null where there is nothing to draw.
- * @param {{columns: string[], rows: ({type: string, value: string, label: string, datatype?: string} | null)[][]}} answer
+ * @param {Table} table
  */
 export function chart({ columns, rows }) {
   if (rows.length < 2) return null;

@@ -3,10 +3,14 @@
 import { keptConcepts, once } from "./api.js";
 import { h } from "./dom.js";
 
+/** @import {RankerInfo, Values} from "./types.js" */
+
 /**
  * The two choices.
- * @typedef {{element: HTMLElement, values: () => Record<string, string>, enter: (values: any) => void}} Choices
+ * @typedef {{element: HTMLElement, values: () => {ranker?: string, only?: string}, enter: (values: Values) => void}} Choices
  */
+
+/** @typedef {{value: string, text: string, disabled?: boolean, title?: string}} Choice */
 
 /**
  * Makes the choices; `changed` is called when a person has chosen.
@@ -21,6 +25,7 @@ export function makeChoices(id, changed) {
   const ofClass = h("span", {}, h("label", { for: `${id}-only` }, "Only "), only);
   const element = h("span", { class: "chosen" }, h("span", {}, h("label", { for: `${id}-ranker` }, "Ranked by "), ranker), " ", ofClass);
 
+  /** @param {HTMLSelectElement} select @param {Choice[]} options @param {string} value */
   const fill = (select, options, value) => {
     if (value && !options.some((one) => one.value === value)) options.push({ value, text: value });
     select.replaceChildren(...options.map(({ value: name, text, disabled, title }) => h("option", { value: name, disabled, title }, text)));
@@ -29,6 +34,7 @@ export function makeChoices(id, changed) {
 
   async function refresh() {
     try {
+      /** @type {RankerInfo[]} */
       const found = await once("/api/rankers");
       const options = found.map((one) => ({
         value: one.own ? "" : one.name,

@@ -4,18 +4,21 @@
 import { byId, h, plural, show } from "./dom.js";
 import { term } from "./triples.js";
 
+/** @import {Answer, Cell, Child, Row, Sentence} from "./types.js" */
+
 const FIRST = 10;
 const MOST_LINK = 6000;
 const NUMBER = /#(?:integer|decimal|double|float|int|long|short|gYear)$/;
 
 // Rows as a table, each with the ids of the triples that prove it; of one value the sentence says enough.
+/** @param {Answer} answer @param {(sentence: Sentence) => Child} chips */
 export function rowsTable(answer, chips) {
   const { columns, rows, sentences } = answer;
   if (!answer.plan || (rows.length < 2 && columns.length < 2)) return null;
   const several = rows.length > 1;
   const cited = several && sentences.some((sentence) => sentence.citations.length);
   const body = h("tbody");
-  const line = (row, at) =>
+  const line = (/** @type {Row} */ row, /** @type {number} */ at) =>
     h(
       "tr",
       {},
@@ -41,16 +44,19 @@ export function rowsTable(answer, chips) {
   return [place, more];
 }
 
+/** @param {Cell} cell */
 function value(cell) {
   // The columns say what a number is.
   return cell.type === "uri" ? term(cell, cell.label) : h("span", { class: "literal", lang: cell["xml:lang"] || null }, cell.label);
 }
 
 // How it was read and computed; `again` asks with another reading.
+/** @param {Answer} answer @param {(reading: number) => void} again */
 export function howItWasRead(answer, again) {
   const place = byId("computed");
   show(place, Boolean(answer.plan));
   if (!answer.plan) return place.replaceChildren();
+  /** @type {HTMLElement[]} */
   const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, "Next: "), runnersUp(answer))] : [];
   parts.push(h("p", { class: "reading" }, h("b", {}, "Read as: "), answer.reading));
   if (answer.ignored.length) parts.push(h("p", { class: "note" }, `Not understood: ${answer.ignored.join(", ")}.`));
@@ -65,17 +71,19 @@ export function howItWasRead(answer, again) {
     );
     parts.push(h("h3", { id: "readings-title" }, "It may also mean"), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
   }
-  place.replaceChildren(...parts, sparql(answer.query));
+  place.replaceChildren(...parts, ...(answer.query ? [sparql(answer.query)] : []));
 }
 
 // The rows behind those that were asked for, with what they are ordered by.
+/** @param {Answer} answer */
 function runnersUp(answer) {
-  const line = ([first, ...others]) =>
+  const line = (/** @type {Row} */ [first, ...others]) =>
     (first ? first.label : "none") + (others.length ? `: ${others.map((cell) => (cell ? cell.label : "none")).join(", ")}` : "");
   const rows = answer.runners_up.map(line).join("; ");
   return answer.last.length ? `${line(answer.last)}, then ${rows}` : rows;
 }
 
+/** @param {string} query */
 function sparql(query) {
   const text = h("pre", { tabindex: "0", "aria-label": "SPARQL query" }, h("code", {}, query));
   const said = h("span", { class: "hint", role: "status" });
@@ -84,13 +92,14 @@ function sparql(query) {
   return h("details", { class: "sparql" }, h("summary", {}, "SPARQL"), text, h("p", { class: "line" }, copy, open, said));
 }
 
+/** @param {string} query @param {HTMLElement} text @param {HTMLElement} said */
 async function copied(query, text, said) {
   try {
     await navigator.clipboard.writeText(query);
     said.textContent = "Copied.";
   } catch {
     // No clipboard without TLS or leave; then the reader copies what is selected.
-    getSelection().selectAllChildren(text);
+    getSelection()?.selectAllChildren(text);
     said.textContent = "Selected: press Ctrl+C.";
   }
 }

@@ -1,37 +1,45 @@
 // Explore: search for an entity, and walk from one to the next.
 
 import { forget, getJson } from "./api.js";
-import { badge, byId, entityLink, h, plural, problemBox } from "./dom.js";
+import { badge, byId, entityLink, field, h, plural, problemBox, within } from "./dom.js";
 import { makeChoices } from "./choices.js";
 import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
 import { triplesTable } from "./triples.js";
 
-let turn = 0;
-let choices = null;
-let leave = null;
+/** @import {Choices} from "./choices.js" */
+/** @import {Child, EntityPage, FoundHit, Go, Side, TypeOf, Values} from "./types.js" */
 
+let turn = 0;
+/** @type {Choices} */
+let choices;
+/** @type {Go} */
+let leave;
+
+/** @param {Go} go */
 export function start(go) {
   leave = go;
+  const sought = field("sought", HTMLInputElement);
   choices = makeChoices("explore", () => {
-    const text = byId("sought").value.trim();
+    const text = sought.value.trim();
     if (text) go("explore", { q: text, ...choices.values() });
   });
   byId("explore-how").append(choices.element);
   byId("explore-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const text = byId("sought").value.trim();
+    const text = sought.value.trim();
     if (text) go("explore", { q: text, ...choices.values() });
-    else byId("sought").focus();
+    else sought.focus();
   });
 }
 
+/** @param {Values} values */
 export async function enter(values) {
   const mine = ++turn;
-  const places = ["explore-problem", "explore-start", "explore-hits", "explore-entity"].map(byId);
-  const [problem, begin, found, entity] = places;
-  byId("sought").value = values.q || "";
+  const [problem, begin, found, entity] = [byId("explore-problem"), byId("explore-start"), byId("explore-hits"), byId("explore-entity")];
+  const places = [problem, begin, found, entity];
+  field("sought", HTMLInputElement).value = values.q || "";
   choices.enter(values);
   try {
     if (values.iri && values.view === "graph") {
@@ -40,15 +48,15 @@ export async function enter(values) {
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
       entity.replaceChildren(drawn);
-      entity.querySelector("h2").focus({ preventScroll: true });
+      within(entity, "h2").focus({ preventScroll: true });
     } else if (values.iri) {
+      /** @type {EntityPage} */
       const about = await getJson("/api/entity", { iri: values.iri });
       if (mine !== turn) return;
       for (const place of places) place.replaceChildren();
       entity.replaceChildren(...page(about));
       document.title = `${about.label} · mrag`;
-      const title = entity.querySelector("h2");
-      title.focus({ preventScroll: true });
+      within(entity, "h2").focus({ preventScroll: true });
       window.scrollTo(0, 0);
     } else if (values.q) {
       const { hits } = await getJson("/api/search", { q: values.q, k: "20", ...(values.ranker ? { ranker: values.ranker } : {}), ...(values.only ? { class: values.only } : {}) });
@@ -69,6 +77,7 @@ export async function enter(values) {
   }
 }
 
+/** @param {FoundHit[]} hits @param {Values} values */
 function results(hits, values) {
   if (!hits.length) return [h("p", { class: "note" }, "Nothing in the graph fits these words.")];
   return [
@@ -81,11 +90,12 @@ function results(hits, values) {
         hit.description ? h("p", { class: "description" }, hit.description) : null,
         h("p", { class: "hint" }, "Found by ", hit.reasons.join("; ")),
       ],
-      (iri) => leave("explore", { q: values.q, ...(values.ranker ? { ranker: values.ranker } : {}), only: iri }),
+      (iri) => leave("explore", { q: values.q ?? "", ...(values.ranker ? { ranker: values.ranker } : {}), only: iri }),
     ),
   ];
 }
 
+/** @param {{types: TypeOf[]}} about */
 function types(about) {
   if (!about.types.length) return null;
   return h(
@@ -95,10 +105,11 @@ function types(about) {
   );
 }
 
+/** @param {EntityPage} about */
 function page(about) {
   const title = h("h2", { tabindex: "-1" }, about.label);
   const shape = about.neighbourhood;
-  const column = (...children) => h("div", { class: "column" }, ...children);
+  const column = (/** @type {Child[]} */ ...children) => h("div", { class: "column" }, ...children);
   return [
     h(
       "article",
@@ -127,6 +138,7 @@ function page(about) {
   ];
 }
 
+/** @param {Side} part @param {string} title @param {("s" | "p" | "o")[]} columns @param {string} none */
 function side(part, title, columns, none) {
   const inferred = part.triples.filter((row) => row.status === "inferred").length;
   const many = part.triples.length > 12;
@@ -140,7 +152,7 @@ function side(part, title, columns, none) {
           class: "more",
           onclick: () => {
             place.replaceChildren(triplesTable(part.triples, { caption: title, columns }));
-            more.remove();
+            more?.remove();
           },
         },
         `Show all ${part.triples.length}`,

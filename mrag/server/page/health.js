@@ -4,18 +4,29 @@ import { getJson, postJson } from "./api.js";
 import { check, remedy, trouble } from "./banner.js";
 import { byId, h, plural, problemBox } from "./dom.js";
 
+/** @import {Check, Child, GraphState, HealthState, NotedError, PartName} from "./types.js" */
+
 const EVERY = 2000;
 let open = false;
 let timer = 0;
 let turn = 0;
+/** @type {Map<string, HTMLElement>} */
 const places = new Map();
+/** @type {Map<string, string>} what was drawn last in each place */
 const drawn = new Map();
 
-/** @param {string} name @param {string} title @param {...any} more */
+/** @param {string} name @param {string} title @param {Child[]} more */
 function card(name, title, ...more) {
   const place = h("div", {});
   places.set(name, place);
   return h("section", { class: "card", "aria-labelledby": `health-${name}` }, h("h2", { id: `health-${name}` }, title), ...more, place);
+}
+
+/** @param {string} name */
+function placeOf(name) {
+  const place = places.get(name);
+  if (!place) throw new TypeError(`There is no card ${name}.`);
+  return place;
 }
 
 export function start() {
@@ -42,6 +53,7 @@ async function look() {
   clearTimeout(timer);
   const mine = ++turn;
   try {
+    /** @type {HealthState} */
     const found = await getJson("/api/health");
     if (mine !== turn) return;
     const before = drawn.has("state");
@@ -52,20 +64,22 @@ async function look() {
   } catch (error) {
     if (mine !== turn) return;
     drawn.clear();
-    places.get("state").replaceChildren(problemBox(error));
+    placeOf("state").replaceChildren(problemBox(error));
   }
   if (open) timer = window.setTimeout(look, EVERY);
 }
 
 // Drawn anew only where it has changed, so that a button does not go away under a finger.
+/** @param {string} name @param {unknown} about @param {() => HTMLElement | HTMLElement[]} make */
 function draw(name, about, make) {
   const now = JSON.stringify(about);
   if (drawn.get(name) === now) return false;
   drawn.set(name, now);
-  const place = places.get(name);
-  const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const place = placeOf(name);
+  const focused = document.activeElement;
+  const key = focused instanceof HTMLElement && place.contains(focused) ? focused.dataset.key : null;
   place.replaceChildren(...[make()].flat());
-  if (key) [...place.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key)?.focus();
+  if (key) [.../** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-key]"))].find((one) => one.dataset.key === key)?.focus();
   return true;
 }
 
@@ -82,11 +96,13 @@ const INDEX = new Map([
   ["damaged", "damaged"],
 ]);
 
+/** @param {GraphState} found */
 function states(found) {
   const after = () => {
     look();
     check(true);
   };
+  /** @param {PartName} part @param {string} name @param {string | undefined} words @param {string} more */
   const row = (part, name, words, more) => {
     const bad = trouble(part, found);
     return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : found[part].running ? h("p", { class: "waiting" }, "It is being brought up to date …") : null);
@@ -96,6 +112,7 @@ function states(found) {
   return [row("inference", "Inferences", INFERENCE.get(found.inference.state), ""), row("index", `Search index ${name}`, INDEX.get(state), about)];
 }
 
+/** @param {HealthState} found */
 function queries(found) {
   const notes = [found.waiting ? `${plural(found.waiting, "query waits", "queries wait")} for a turn.` : "", found.changing ? "The graph is being changed." : ""].filter(Boolean);
   const rows = found.queries.map((one) => {
@@ -116,6 +133,7 @@ function queries(found) {
   return [...(rows.length ? [h("ul", { class: "running" }, rows)] : [h("p", { class: "hint" }, "No query is running.")]), ...notes.map((note) => h("p", { class: "hint" }, note))];
 }
 
+/** @param {NotedError[]} found */
 function errors(found) {
   if (!found.length) return h("p", { class: "hint" }, "None since the server was started.");
   return h(
@@ -126,11 +144,12 @@ function errors(found) {
 }
 
 async function checks() {
-  const place = places.get("checks");
+  const place = placeOf("checks");
   if (!place.childElementCount) place.replaceChildren(h("p", { class: "hint waiting" }, "Checking …"));
   try {
+    /** @type {Check[]} */
     const found = await getJson("/api/health/checks");
-    const sign = (ok) => (ok === null ? ["–", "optional"] : ok ? ["✓", "works"] : ["!", "fails"]);
+    const sign = (/** @type {boolean | null} */ ok) => (ok === null ? ["–", "optional"] : ok ? ["✓", "works"] : ["!", "fails"]);
     place.replaceChildren(
       h(
         "ul",

@@ -1,29 +1,35 @@
 // Images: the pictures of the graph to look through, to narrow, to search by words, by a picture or by a part.
 
 import { getJson, postJson } from "./api.js";
-import { byId, h, plural, problemBox } from "./dom.js";
+import { byId, h, plural, problemBox, within } from "./dom.js";
 import { facets, filters } from "./images/facets.js";
 import { onePage } from "./images/one.js";
 import { thumb } from "./images/thumb.js";
 import { grid } from "./images/virtual.js";
 import { learnable } from "./learn.js";
 
+/** @import {Gallery, Go, GraphImage, ImagePage, Values} from "./types.js" */
+
 const MOST_BYTES = 11_000_000;
 const MARKED = 60;
 let turn = 0;
-/** @type {any} */
-let leaveTo = null;
-/** @type {Record<string, string>} */
+/** @type {Go} */
+let leaveTo;
+/** @type {Values} */
 let here = {};
 /** @type {{name: string, data: string, shown: string} | null} the picture that is searched by */
 let picture = null;
-/** @type {any} */
-let places = null;
+/**
+ * @type {{words: HTMLInputElement, file: HTMLInputElement, chosen: HTMLElement, form: HTMLFormElement, problem: HTMLElement,
+ *   side: HTMLElement, narrow: HTMLElement, facets: HTMLElement, single: HTMLElement}}
+ */
+let places;
 
-/** @param {any} go */
+/** @param {Go} go */
 export function start(go) {
   leaveTo = go;
   const words = h("input", { id: "images-words", type: "text", maxlength: "2000", autocomplete: "off", enterkeyhint: "search", placeholder: "What the images show" });
+  /** @type {HTMLInputElement} */
   const file = h("input", { id: "images-file", type: "file", accept: "image/jpeg,image/png,image/webp,image/gif", onchange: () => choose(file.files?.[0]) });
   const chosen = h("div", { class: "chosen-picture", role: "status" });
   const form = h("form", { role: "search", id: "images-form" },
@@ -39,11 +45,12 @@ export function start(go) {
     event.preventDefault();
     choose(event.dataTransfer?.files[0]);
   });
-  const narrow = h("details", { class: "card facets", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, h("h2", {}, "Narrow down")), h("div", {}));
+  const values = h("div", {});
+  const narrow = h("details", { class: "card facets", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, h("h2", {}, "Narrow down")), values);
   const side = h("div", { class: "side" }, narrow, h("div", { class: "column" }, h("div", { id: "images-state", class: "hint", role: "status" }), h("div", { id: "images-found" })));
   const problem = h("div", { role: "alert" });
   const single = h("div", { id: "images-one" });
-  places = { words, file, chosen, form, problem, side, narrow, facets: narrow.lastChild, single };
+  places = { words, file, chosen, form, problem, side, narrow, facets: values, single };
   byId("images").append(h("h1", { id: "images-title" }, "Images"), form, problem, side, single);
 }
 
@@ -84,30 +91,36 @@ function showChosen() {
   else places.chosen.replaceChildren();
 }
 
+/** What an address gives, without what it does not. @param {Values} values @returns {Record<string, string>} */
+const given = (values) => Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+
 /** @param {Record<string, string>} values */
 const address = (values) => `#/images?${new URLSearchParams({ ...filters(here), ...values })}`.replace(/\?$/, "");
 
-/** @param {any} values */
+/** @param {Values} values */
 export async function enter(values) {
   const mine = ++turn;
   const same = here.iri === values.iri && JSON.stringify(filters(here)) === JSON.stringify(filters(values));
   here = { ...values };
   places.words.value = values.q || "";
   showChosen();
-  const alone = Boolean(values.iri) && !values.region;
+  const iri = values.region ? undefined : values.iri;
+  const alone = Boolean(iri);
   try {
-    if (alone) {
-      const about = await getJson("/api/images/one", { iri: values.iri });
+    if (iri) {
+      /** @type {ImagePage} */
+      const about = await getJson("/api/images/one", { iri });
       if (mine !== turn) return;
       show(true);
-      const find = (/** @type {number[]} */ box) => leaveTo("images", { ...filters(here), iri: values.iri, region: box.join(",") });
+      const find = (/** @type {number[]} */ box) => leaveTo("images", { ...filters(here), iri, region: box.join(",") });
       places.single.replaceChildren(...onePage(about, { address, find }));
       document.title = `${about.label} · mrag`;
-      places.single.querySelector("h2").focus({ preventScroll: true });
+      within(places.single, "h2").focus({ preventScroll: true });
       window.scrollTo(0, 0);
       return;
     }
     if (!byId("images-found").children.length) byId("images-state").textContent = "Reading the images of the graph …";
+    /** @type {Gallery} */
     const known = await getJson("/api/images", filters(values));
     if (mine !== turn) return;
     show(false);
@@ -122,7 +135,7 @@ export async function enter(values) {
   }
 }
 
-/** @param {boolean} alone @param {any} [error] */
+/** @param {boolean} alone @param {unknown} [error] */
 function show(alone, error) {
   places.problem.replaceChildren(...(error ? [problemBox(error)] : []));
   places.side.hidden = alone;
@@ -145,22 +158,25 @@ function empty() {
   );
 }
 
+/** @param {Gallery} known @param {Values} values @param {boolean} same */
 function narrowed(known, values, same) {
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.facet : undefined;
   const change = (/** @type {Record<string, string>} */ changed) => {
     const next = { ...here, ...changed };
-    leaveTo("images", Object.fromEntries(Object.entries(next).filter(([, value]) => value)));
+    leaveTo("images", given(next));
   };
   const drawn = facets(known.facets, values, change).filter((one) => one !== null);
   places.narrow.hidden = !drawn.length;
   places.side.classList.toggle("whole", !drawn.length);
   if (!same || !places.facets.children.length || focused) places.facets.replaceChildren(...drawn);
-  if (focused) [...places.facets.querySelectorAll("[data-facet]")].find((one) => one.dataset.facet === focused)?.focus();
+  if (focused) [.../** @type {NodeListOf<HTMLElement>} */ (places.facets.querySelectorAll("[data-facet]"))].find((one) => one.dataset.facet === focused)?.focus();
   places.file.disabled = Boolean(known.pictures);
-  places.form.querySelector(".by-picture").title = known.pictures || "";
-  if (known.pictures && !places.form.querySelector(".why-not")) places.form.querySelector(".by-picture").append(h("span", { class: "why-not" }, ` ${known.pictures}`));
+  const byPicture = within(places.form, ".by-picture");
+  byPicture.title = known.pictures || "";
+  if (known.pictures && !places.form.querySelector(".why-not")) byPicture.append(h("span", { class: "why-not" }, ` ${known.pictures}`));
 }
 
+/** @param {Gallery} known @param {Values} values @param {number} mine */
 async function all(known, values, mine) {
   const counted = plural(known.total, "image", "images");
   const note = known.media ? "" : " The pictures are shown if the server is started with --media FOLDER.";
@@ -169,28 +185,31 @@ async function all(known, values, mine) {
   if (!known.total) return byId("images-found").replaceChildren(h("p", { class: "note" }, "No image has all of these. Remove a filter."));
   if (known.total <= MARKED) {
     const images = await load("");
-    if (mine === turn) byId("images-found").replaceChildren(marked(images, values));
+    if (mine === turn) byId("images-found").replaceChildren(marked(images));
     return;
   }
-  const failed = (/** @type {any} */ error) => places.problem.replaceChildren(problemBox(error));
+  const failed = (/** @type {unknown} */ error) => places.problem.replaceChildren(problemBox(error));
   const made = grid({ total: known.total, page: known.page, before: known.before, load, address: (image) => address({ iri: image.iri }), failed });
   byId("images-found").replaceChildren(made);
 }
 
+/** @param {Values} values @param {number} mine */
 async function found(values, mine) {
   byId("images-state").textContent = "Searching …";
   const [x, y, w, height] = (values.region || "").split(",").map(Number);
   const asked = values.region ? { region: { iri: values.iri, x, y, w, h: height } } : { ...(values.q ? { q: values.q } : {}), ...(values.with && picture ? { picture: picture.data } : {}) };
+  /** @type {{hits: GraphImage[], what: string}} */
   const { hits, what } = await postJson("/api/images/search", { ...asked, ...filters(values), k: MARKED });
   if (mine !== turn) return;
   byId("images-state").replaceChildren(hits.length ? `${plural(hits.length, "image", "images")} found for ${what}, the best first. ` : `Nothing was found for ${what}. `, h("a", { href: address({}) }, "All images"));
-  byId("images-found").replaceChildren(hits.length ? marked(hits, values) : "");
+  byId("images-found").replaceChildren(hits.length ? marked(hits) : "");
 }
 
 // Hits with a plus and a minus: what the marked ones share is learnt as in Ask and Explore.
-function marked(hits, values) {
-  const content = (/** @type {any} */ hit) => h("a", { href: address({ iri: hit.iri }), title: hit.label }, thumb(hit), h("span", { class: "name" }, hit.label), hit.reasons ? h("span", { class: "hint" }, hit.reasons.join("; ")) : null);
-  const list = learnable(hits, content, (iri) => leaveTo("images", { ...here, class: iri }));
+/** @param {GraphImage[]} hits */
+function marked(hits) {
+  const content = (/** @type {GraphImage} */ hit) => h("a", { href: address({ iri: hit.iri }), title: hit.label }, thumb(hit), h("span", { class: "name" }, hit.label), hit.reasons ? h("span", { class: "hint" }, hit.reasons.join("; ")) : null);
+  const list = learnable(hits, content, (iri) => leaveTo("images", { ...given(here), class: iri }));
   list.classList.add("pictures");
   return list;
 }

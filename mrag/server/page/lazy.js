@@ -2,11 +2,15 @@
 
 import { byId, h, problemBox } from "./dom.js";
 
+/** @import {Go, Section, Values} from "./types.js" */
+
 /**
  * Returns a section that main.js can start and enter.
  * @param {string} name of the section, of its module, and of its style
+ * @returns {Section}
  */
 export function lazy(name) {
+  /** @type {Promise<Section> | null} */
   let loading = null;
 
   function styled() {
@@ -16,6 +20,7 @@ export function lazy(name) {
     });
   }
 
+  /** @param {Go} go @returns {Promise<Section>} */
   async function load(go) {
     const [view] = await Promise.all([import(`/page/${name}.js`), styled()]);
     byId(name).replaceChildren();
@@ -25,7 +30,7 @@ export function lazy(name) {
 
   return {
     start: () => {},
-    enter: async (values, go) => {
+    enter: async (/** @type {Values} */ values, /** @type {Go} */ go) => {
       loading = loading || load(go);
       try {
         (await loading).enter(values, go);

@@ -2,42 +2,31 @@
 // sentence, and can be kept as a class.
 
 import { getJson, keptConcepts, once, postJson } from "./api.js";
-import { badge, byId, entityLink, h, percent, plural, problemBox } from "./dom.js";
+import { badge, entityLink, h, percent, plural, problemBox } from "./dom.js";
 import { query } from "./sparql.js";
 import { term } from "./triples.js";
 
-/**
- * A hit of a list.
- * @typedef {{iri: string, label: string, individual: boolean}} Hit
- */
-/**
- * A concept that the marks may mean.
- * @typedef {{length: number, sentence: string, concept: string, manchester: string, sparql: string,
- *   count: string, precision: number | null, covered: string[],
- *   counts: {tp: number, fp: number, positives: number, negatives: number}}} Alternative
- */
-/**
- * What was learnt.
- * @typedef {{alternatives: Alternative[], chosen: number, assumed: string[], proposals: string[]}} Learnt
- */
+/** @import {About, Alternative, Child, Hit, KeptConcept, Learnt, Reason, Statement, Why} from "./types.js" */
 
 const MOST_LINK = 6000;
 const SETTLE = 150;
 
 /**
  * Returns a list of hits with a plus and a minus on each, and the place where the concept is said.
- * @param {Hit[]} hits
- * @param {(hit: any) => any} content what stands in the list for a hit
+ * @template {Hit} H
+ * @param {H[]} hits
+ * @param {(hit: H) => Child} content what stands in the list for a hit
  * @param {(iri: string) => void} filter asks for members of a class only
  */
 export function learnable(hits, content, filter) {
   return new MarkedList(hits, content, filter).element;
 }
 
+/** @template {Hit} H */
 class MarkedList {
   /**
-   * @param {Hit[]} hits
-   * @param {(hit: any) => any} content
+   * @param {H[]} hits
+   * @param {(hit: H) => Child} content
    * @param {(iri: string) => void} filter
    */
   constructor(hits, content, filter) {
@@ -62,7 +51,7 @@ class MarkedList {
     this.element = h("div", { class: "learnable" }, markable ? lead : null, this.panel, this.list);
   }
 
-  /** @param {Hit} hit @param {(hit: any) => any} content */
+  /** @param {H} hit @param {(hit: H) => Child} content */
   item(hit, content) {
     const marks = hit.individual ? this.buttons(hit) : null;
     const state = h("div", { class: "in-concept", hidden: true });
@@ -81,8 +70,8 @@ class MarkedList {
   mark(iri, liked) {
     if (this.marks.get(iri) === liked) this.marks.delete(iri);
     else this.marks.set(iri, liked);
-    for (const button of this.element.querySelectorAll("[data-mark]")) {
-      const mark = this.marks.get(button.dataset.mark);
+    for (const button of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[data-mark]"))) {
+      const mark = this.marks.get(button.dataset.mark ?? "");
       button.setAttribute("aria-pressed", String(mark !== undefined && String(mark) === button.dataset.liked));
     }
     clearTimeout(this.timer);
@@ -139,8 +128,9 @@ class MarkedList {
     const front = chosen ? this.hits.filter((hit) => covered.has(hit.iri)) : [];
     const order = [...front, ...this.hits.filter((hit) => !front.includes(hit))];
     const focused = document.activeElement;
-    if (order.some((hit, place) => this.list.children[place] !== this.items.get(hit.iri))) {
-      this.list.replaceChildren(...order.map((hit) => this.items.get(hit.iri)));
+    const items = order.flatMap((hit) => this.items.get(hit.iri) ?? []);
+    if (items.some((item, place) => this.list.children[place] !== item)) {
+      this.list.replaceChildren(...items);
       if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus({ preventScroll: true });
     }
     if (chosen) this.say(chosen);
@@ -203,7 +193,7 @@ class MarkedList {
 
   keeping() {
     const place = h("div", { class: "keeping" });
-    once("/api/about").then((about) => {
+    once("/api/about").then((/** @type {About} */ about) => {
       if (!about.update) {
         place.append(h("p", { class: "hint" }, "To keep it as a class, the server must allow changes: mrag serve --update."));
         return;
@@ -244,7 +234,10 @@ class MarkedList {
     const place = this.items.get(hit.iri)?.querySelector(".in-concept");
     if (!(place instanceof HTMLElement)) return;
     place.hidden = !chosen || !hit.individual;
-    if (!chosen || !hit.individual) return place.replaceChildren();
+    if (!chosen || !hit.individual) {
+      place.replaceChildren();
+      return;
+    }
     const answer = h("div", { role: "status" });
     const asked = holds ? "why?" : "what would bring it in?";
     const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? `Why is ${hit.label} in?` : `What would bring ${hit.label} in?` }, asked);
@@ -263,11 +256,11 @@ class MarkedList {
   }
 }
 
-/** Waits until reasoning has followed, and says how many members there are. @param {any} kept */
+/** Waits until reasoning has followed, and says how many members there are. @param {KeptConcept} kept */
 async function settled(kept) {
   for (let turn = 0; turn < 60; turn++) {
     const { concepts, pending } = await keptConcepts();
-    const now = concepts.find((/** @type {any} */ one) => one.iri === kept.iri);
+    const now = concepts.find((one) => one.iri === kept.iri);
     if (now && !pending) {
       if (now.members) return `${plural(now.members, "member", "members")}. It is a filter from now on.`;
       return "it is a filter from now on; its members are inferred when the graph is reasoned over.";
@@ -277,23 +270,23 @@ async function settled(kept) {
   return "it is a filter from now on; its members are still being inferred.";
 }
 
-/** @param {any} found */
+/** @param {Why} found */
 function explanation(found) {
   if (found.holds) return [h("ul", { class: "proof" }, because(found.reason))];
-  const lacking = found.lacking.map((/** @type {string} */ words) => h("p", {}, `It ${words}.`));
+  const lacking = found.lacking.map((words) => h("p", {}, `It ${words}.`));
   if (!found.changes) return [...lacking, h("p", {}, "No small change of the graph would bring it in.")];
-  const changes = found.changes.map((/** @type {any} */ change) =>
+  const changes = found.changes.map((change) =>
     h("li", {}, change.add ? "if it were stated: " : "if it were not stated: ", statement(change), change.inferred ? " (inferred: what it follows from would have to go)" : ""),
   );
   return [...lacking, h("p", {}, "It would be in"), h("ul", {}, changes)];
 }
 
-/** @param {any} row */
+/** @param {Statement} row */
 function statement({ triple, labels }) {
   return [term(triple.s, labels[0]), " ", h("em", {}, labels[1]), " ", term(triple.o, labels[2])];
 }
 
-/** @param {any} reason */
+/** @param {Reason} reason @returns {HTMLLIElement} */
 function because(reason) {
   const item = h("li", {}, h("p", {}, h("span", { "aria-hidden": "true" }, reason.holds ? "✓ " : "✗ "), `${reason.subject} ${reason.words}`));
   for (const row of reason.triples) item.append(h("p", { class: "because" }, statement(row), " ", badge(row.status)));

@@ -3,30 +3,37 @@
 import { once, onTokenWanted, setToken } from "./api.js";
 import * as ask from "./ask.js";
 import { check } from "./banner.js";
-import { byId, h, show } from "./dom.js";
+import { byId, field, h, show } from "./dom.js";
 import * as explore from "./explore.js";
 import { lazy } from "./lazy.js";
 import * as query from "./query.js";
 
+/** @import {About, Go, Section, Values} from "./types.js" */
+
 // Maps, because names come from the address, and every object has names that nobody gave it.
+/** @type {Map<string, Section>} */
 const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), health: lazy("health") }));
 const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore", images: "Images", health: "Health" }));
+/** @type {Map<string, string>} the address that each section had last */
 const last = new Map();
 
 function read() {
   const [path, values] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const name = sections.has(path) ? path : "ask";
   // Without a prototype, so that a value is there only if the address gives it.
+  /** @type {Values} */
   const given = Object.create(null);
   for (const [key, value] of new URLSearchParams(values || "")) given[key] = value;
   return { name, values: given };
 }
 
+/** @param {string} name @param {Record<string, string>} values */
 function address(name, values) {
   const query = new URLSearchParams(values).toString();
   return `#/${name}${query ? `?${query}` : ""}`;
 }
 
+/** @type {Go} */
 function go(name, values, { replace = false } = {}) {
   const to = address(name, values);
   if (replace) {
@@ -40,13 +47,15 @@ function go(name, values, { replace = false } = {}) {
   }
 }
 
+/** @param {string} name */
 function tabs(name) {
-  for (const tab of document.querySelectorAll("[data-tab]")) {
-    const here = tab.dataset.tab === name;
+  for (const tab of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-tab]"))) {
+    const { tab: leads = "" } = tab.dataset;
+    const here = leads === name;
     if (here) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
     // A tab comes back to where one was in it; the open one leads to its beginning.
-    tab.setAttribute("href", here ? `#/${tab.dataset.tab}` : last.get(tab.dataset.tab) || `#/${tab.dataset.tab}`);
+    tab.setAttribute("href", here ? `#/${leads}` : last.get(leads) || `#/${leads}`);
   }
 }
 
@@ -60,14 +69,15 @@ function open() {
   }
   check();
   document.title = `${values.q ? `${values.q} · ` : ""}${titles.get(name)} · mrag`;
-  sections.get(name).enter(values, go);
+  sections.get(name)?.enter(values, go);
 }
 
 async function about() {
   try {
+    /** @type {About} */
     const found = await once("/api/about");
     const { asserted, inferred } = found.triples;
-    const count = (n) => n.toLocaleString("en");
+    const count = (/** @type {number} */ n) => n.toLocaleString("en");
     byId("about").textContent = `${found.name}: ${count(asserted)} asserted + ${count(inferred)} inferred triples`;
     const model = found.model.available ? `answers written by ${found.model.name}` : "no language model: answers are the best facts, in sentences";
     byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
@@ -87,10 +97,11 @@ onTokenWanted(() => {
 
 byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  setToken(byId("token").value.trim());
+  const token = field("token", HTMLInputElement);
+  setToken(token.value.trim());
   tokenGiven = true;
   show(byId("token-form"), false);
-  byId("token").value = "";
+  token.value = "";
   about();
   open();
 });

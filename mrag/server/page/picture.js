@@ -3,6 +3,8 @@
 
 import { h, svg } from "./dom.js";
 
+/** @import {GraphNode, Neighbourhood, Spoke} from "./types.js" */
+
 const ANONYMOUS = "urn:mrag:genid:";
 const MOST = 14;
 const WIDE = 460;
@@ -11,11 +13,15 @@ const SMALL = "11.5px system-ui, sans-serif";
 let drawings = 0;
 const canvas = document.createElement("canvas").getContext("2d");
 
+/** @param {string} text @param {string} font */
 function width(text, font) {
+  // Without a canvas, about as wide as letters are.
+  if (!canvas) return 7 * text.length;
   canvas.font = font;
   return canvas.measureText(text).width;
 }
 
+/** @param {string} text @param {number} most @param {string} font */
 function fit(text, most, font) {
   if (width(text, font) <= most) return text;
   let low = 0;
@@ -29,16 +35,21 @@ function fit(text, most, font) {
 }
 
 // All edges between the middle and one neighbour in one direction are drawn as one line.
+/** @param {Neighbourhood} data @param {Set<string>} cited */
 function spokes(data, cited) {
   const labels = new Map(data.nodes.map((node) => [node.id, node]));
+  /** @type {Map<string, Pick<Spoke, "node" | "out" | "edges">>} */
   const found = new Map();
   for (const edge of data.edges) {
     const out = edge.s === data.centre;
     if (!out && edge.o !== data.centre) continue;
     const end = out ? edge.o : edge.s;
     const key = `${out ? ">" : "<"}${end}`;
-    if (!found.has(key)) found.set(key, { node: labels.get(end), out, edges: [] });
-    found.get(key).edges.push(edge);
+    const node = labels.get(end);
+    if (!node) continue;
+    const spoke = found.get(key) ?? { node, out, edges: [] };
+    spoke.edges.push(edge);
+    found.set(key, spoke);
   }
   const list = [...found.values()].map((spoke) => {
     const labels = [...new Set(spoke.edges.map((edge) => edge.label))];
@@ -50,13 +61,14 @@ function spokes(data, cited) {
     };
   });
   // A bare address, such as a homepage, has no page here and comes last.
-  const bare = (spoke) => spoke.node.label.startsWith("<");
-  list.sort((a, b) => b.cited - a.cited || bare(a) - bare(b));
+  const bare = (/** @type {Spoke} */ spoke) => Number(spoke.node.label.startsWith("<"));
+  list.sort((a, b) => Number(b.cited) - Number(a.cited) || bare(a) - bare(b));
   const shown = list.slice(0, MOST);
-  shown.sort((a, b) => b.out - a.out || (a.label < b.label ? -1 : a.label > b.label ? 1 : 0) || (a.node.label < b.node.label ? -1 : 1));
+  shown.sort((a, b) => Number(b.out) - Number(a.out) || (a.label < b.label ? -1 : a.label > b.label ? 1 : 0) || (a.node.label < b.node.label ? -1 : 1));
   return { shown, more: list.length - shown.length };
 }
 
+/** @param {GraphNode} node @param {number} x @param {number} y @param {number} w @param {number} tall @param {boolean} centre */
 function box(node, x, y, w, tall, centre) {
   const anonymous = node.id.startsWith(ANONYMOUS);
   const shape = svg(
@@ -70,11 +82,13 @@ function box(node, x, y, w, tall, centre) {
   return svg("a", { href: `#/explore?iri=${encodeURIComponent(node.id)}`, "aria-label": node.label }, shape);
 }
 
+/** @param {Spoke} spoke @param {string} path @param {string} mark the name of its arrow heads */
 function line(spoke, path, mark) {
   const classes = ["edge", spoke.inferred ? "inferred" : "asserted", spoke.cited ? "cited" : ""];
   return svg("path", { d: path, class: classes.join(" "), "marker-end": `url(#${mark}${spoke.cited ? "-cited" : ""})` });
 }
 
+/** @param {Spoke} spoke @param {number} x @param {number} y @param {number} most @param {string} anchor */
 function edgeLabel(spoke, x, y, most, anchor) {
   const text = svg("text", { x, y, "text-anchor": anchor, class: `edge-label ${spoke.inferred ? "inferred" : ""}` });
   const status = spoke.inferred ? "inferred" : "asserted";
@@ -82,8 +96,9 @@ function edgeLabel(spoke, x, y, most, anchor) {
   return text;
 }
 
+/** @param {string} mark */
 function arrows(mark) {
-  const head = (id, name) =>
+  const head = (/** @type {string} */ id, /** @type {string} */ name) =>
     svg(
       "marker",
       { id, viewBox: "0 0 8 8", refX: "7.5", refY: "4", markerWidth: "8", markerHeight: "8", markerUnits: "userSpaceOnUse", orient: "auto" },
@@ -92,6 +107,7 @@ function arrows(mark) {
   return svg("defs", {}, head(mark, "arrow"), head(`${mark}-cited`, "arrow-cited"));
 }
 
+/** @param {Neighbourhood} data @param {Spoke[]} list @param {number} w @param {string} mark @returns {[number, SVGElement[]]} */
 function wide(data, list, w, mark) {
   const right = Math.ceil(list.length / 2);
   const step = 58;
@@ -101,8 +117,11 @@ function wide(data, list, w, mark) {
   const cy = tall / 2;
   const middle = Math.min(150, Math.max(90, width(data.nodes[0].label, `600 ${FONT}`) + 28));
   const side = Math.min(200, (w - middle) / 2 - 68);
+  /** @type {SVGElement[]} */
   const lines = [];
+  /** @type {SVGElement[]} */
   const texts = [];
+  /** @type {SVGElement[]} */
   const boxes = [];
   list.forEach((spoke, at) => {
     const toRight = at < right;
@@ -126,6 +145,7 @@ function wide(data, list, w, mark) {
   return [tall, [arrows(mark), ...lines, ...texts, ...boxes]];
 }
 
+/** @param {Neighbourhood} data @param {Spoke[]} list @param {number} w @param {string} mark @returns {[number, SVGElement[]]} */
 function narrow(data, list, w, mark) {
   const step = 46;
   const top = 24;
@@ -135,8 +155,11 @@ function narrow(data, list, w, mark) {
   const side = Math.min(190, w * 0.52);
   const x = w - side / 2 - 2;
   const x2 = w - side - 2;
+  /** @type {SVGElement[]} */
   const lines = [];
+  /** @type {SVGElement[]} */
   const texts = [];
+  /** @type {SVGElement[]} */
   const boxes = [];
   list.forEach((spoke, at) => {
     const y = 40 + 30 + at * step;
@@ -151,7 +174,11 @@ function narrow(data, list, w, mark) {
   return [tall, [arrows(mark), ...lines, ...texts, ...boxes]];
 }
 
-// data: {centre, nodes, edges} of the API; cited: ids of lines to stand out.
+/**
+ * Returns the drawing.
+ * @param {Neighbourhood} data
+ * @param {Set<string>} [cited] ids of lines that stand out
+ */
 export function drawing(data, cited = new Set()) {
   const { shown, more } = spokes(data, cited);
   const frame = h("div", { class: "picture" });

@@ -1,24 +1,36 @@
 // Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
-import { byId, h, plural, problemBox, show } from "./dom.js";
+import { byId, field, h, plural, problemBox, show } from "./dom.js";
 import { makeParams } from "./query/params.js";
 import { asChart, asGallery, downloads } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
 import { makeTabs, remember } from "./query/tabs.js";
 import { previewUpdate } from "./query/update.js";
 
+/** @import {About, Bindings, Editor, Go, Overview, QueryFolder, ReadyQuery, ResultTable, Values} from "./types.js" */
+/** @typedef {(accept: string) => [string, RequestInit]} Asking */
+
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
 const MOST_LINK = 6000;
-let editor = null;
-let table = null;
+/** @type {Editor | undefined} */
+let editor;
+/** @type {ResultTable} */
+let table;
+/** @type {Promise<Editor> | null} */
 let loading = null;
+/** @type {AbortController | null} */
 let running = null;
-let about = null;
-let params = null;
-let tabs = null;
-let saved = null;
+/** @type {About} */
+let about;
+/** @type {ReturnType<typeof makeParams>} */
+let params;
+/** @type {ReturnType<typeof makeTabs>} */
+let tabs;
+/** @type {ReturnType<typeof makeSaved>} */
+let saved;
 
+/** @param {"link" | "script"} tag @param {Record<string, string>} attributes @returns {Promise<unknown>} */
 function file(tag, attributes) {
   return new Promise((done, failed) => {
     const element = h(tag, { ...attributes, onload: done, onerror: () => failed(new Error("The editor could not be loaded.")) });
@@ -26,38 +38,42 @@ function file(tag, attributes) {
   });
 }
 
+/** @param {Go} go */
 export function start(go) {
   byId("run").addEventListener("click", () => run(go));
   byId("preview").addEventListener("click", () => run(go));
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
-  byId("catalogue").open = matchMedia("(min-width: 900px)").matches;
+  field("catalogue", HTMLDetailsElement).open = matchMedia("(min-width: 900px)").matches;
   // A term of the results opens here, not on the web.
   byId("results").addEventListener("click", (event) => {
-    const link = event.target.closest("a.iri");
+    const link = event.target instanceof Element ? event.target.closest("a.iri") : null;
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    go("explore", { iri: link.getAttribute("href") });
+    go("explore", { iri: link.getAttribute("href") ?? "" });
   });
 }
 
+/** @param {Values} values @param {Go} go */
 export async function enter(values, go) {
   loading = loading || load(go);
+  let made;
   try {
-    await loading;
+    made = await loading;
   } catch (error) {
     loading = null;
     byId("query-problem").replaceChildren(problemBox(error));
     return;
   }
-  if (values.query !== undefined && values.query !== editor.getValue()) tabs.find(values.query);
-  editor.refresh();
+  if (values.query !== undefined && values.query !== made.getValue()) tabs.find(values.query);
+  made.refresh();
 }
 
+/** @param {Go} go */
 async function load(go) {
   const vendor = "/page/vendor/";
-  const style = (name) => file("link", { rel: "stylesheet", href: vendor + name });
-  const script = (name) => file("script", { src: vendor + name });
+  const style = (/** @type {string} */ name) => file("link", { rel: "stylesheet", href: vendor + name });
+  const script = (/** @type {string} */ name) => file("script", { src: vendor + name });
   const [said, overview, groups] = await Promise.all([
     once("/api/about"),
     once("/api/overview").catch(() => ({ types: [], predicates: [] })),
@@ -68,23 +84,27 @@ async function load(go) {
   ]);
   about = said;
   catalogue(groups, go);
-  makeEditor(about, overview, go);
-  tabs = makeTabs(byId("query-tabs"), { value: () => editor.getValue(), put: (text) => editor.setValue(text), start: START });
+  const made = makeEditor(about, overview, go);
+  editor = made;
+  tabs = makeTabs(byId("query-tabs"), { value: () => made.getValue(), put: (text) => made.setValue(text), start: START });
   params = makeParams(byId("query-params"), about.prefixes);
-  saved = makeSaved(byId("query-saved"), { value: () => editor.getValue(), open: (text, name) => { tabs.open(text, name); editor.focus(); } });
-  editor.on("change", noticed);
-  noticed();
+  saved = makeSaved(byId("query-saved"), { value: () => made.getValue(), open: (text, name) => { tabs.open(text, name); made.focus(); } });
+  made.on("change", () => noticed(made));
+  noticed(made);
   const { Yasr } = window;
   const narrow = matchMedia("(max-width: 620px)").matches;
   const tableSettings = { enabled: true, dynamicConfig: { compact: narrow, isEllipsed: !narrow } };
   table = new Yasr(byId("results"), { persistenceId: null, prefixes: about.prefixes, plugins: { table: tableSettings } });
+  return made;
 }
 
 // Names are completed from this graph. What Yasqe brings along would ask prefix.cc and LOV.
+/** @param {About} about @param {Overview} overview @param {Go} go @returns {Editor} */
 function makeEditor(about, overview, go) {
   const { Yasqe } = window;
   const local = { persistenceId: null, autoShow: false };
-  const names = (list) => (yasqe, token) => {
+  /** @param {string[]} list */
+  const names = (list) => (/** @type {Editor} */ _yasqe, /** @type {{autocompletionString?: string} | undefined} */ token) => {
     const typed = token?.autocompletionString || "";
     return list.filter((iri) => iri.startsWith(typed)).slice(0, 100);
   };
@@ -93,7 +113,7 @@ function makeEditor(about, overview, go) {
   Yasqe.forkAutocompleter("class", { ...local, name: "own-classes", get: names(overview.types) }, false);
   Yasqe.forkAutocompleter("property", { ...local, name: "own-properties", get: names(overview.predicates) }, false);
   Yasqe.defaults.autocompleters = ["own-prefixes", "own-classes", "own-properties", "variables"];
-  editor = new Yasqe(byId("editor"), {
+  const editor = new Yasqe(byId("editor"), {
     value: START,
     persistenceId: null,
     createShareableLink: null,
@@ -107,35 +127,40 @@ function makeEditor(about, overview, go) {
   // The server reads these prefixes without a declaration, so they are no errors here either.
   const mode = editor.getMode();
   const begin = mode.startState;
-  mode.startState = (...given) => ({ ...begin(...given), prefixes: { ...about.prefixes } });
+  mode.startState = (/** @type {unknown[]} */ ...given) => ({ ...begin(...given), prefixes: { ...about.prefixes } });
   editor.setValue(editor.getValue());
   editor.getInputField().setAttribute("aria-label", "SPARQL query");
+  return editor;
 }
 
 // What is in the editor decides which fields and buttons there are.
-function noticed() {
+/** @param {Editor} editor */
+function noticed(editor) {
   const names = new Set();
   for (let line = 0; line < editor.lineCount(); line += 1) {
     for (const token of editor.getLineTokens(line)) if (/^\$\w+$/.test(token.string)) names.add(token.string.slice(1));
   }
   params.show([...names]);
-  const update = updates();
+  const update = updates(editor);
   show(byId("preview"), update);
   show(byId("run"), !update);
 }
 
-function updates() {
+/** @param {Editor} editor */
+function updates(editor) {
   return editor.getQueryMode() === "update";
 }
 
+/** @param {string} query @returns {Asking} */
 function asked(query) {
   const values = params.values();
   return (accept) => {
-    const form = new URLSearchParams({ query, ...(byId("inferred-too").checked ? {} : { infer: "false" }), ...values });
+    const form = new URLSearchParams({ query, ...(field("inferred-too", HTMLInputElement).checked ? {} : { infer: "false" }), ...values });
     return [`/repositories/${encodeURIComponent(about.name)}`, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: accept }, body: form.toString() }];
   };
 }
 
+/** @param {QueryFolder[]} groups @param {Go} go */
 function catalogue(groups, go) {
   byId("catalogue-list").replaceChildren(
     ...groups
@@ -165,34 +190,37 @@ function catalogue(groups, go) {
 }
 
 // Those that a newcomer looks for first; the others follow by name.
+/** @param {string} folder */
 function place(folder) {
   const at = ["explore", "context", "similarity"].indexOf(folder);
   return at < 0 ? 9 : at;
 }
 
 function filter() {
-  const sought = byId("catalogue-filter").value.trim().toLowerCase();
-  for (const section of byId("catalogue-list").children) {
+  const sought = field("catalogue-filter", HTMLInputElement).value.trim().toLowerCase();
+  for (const section of byId("catalogue-list").querySelectorAll("section")) {
     let any = false;
     for (const item of section.querySelectorAll("li")) {
       // Most queries serve the program itself: they are there for those who look for them.
-      item.hidden = sought ? !item.dataset.words.includes(sought) : item.dataset.common === "no";
+      item.hidden = sought ? !item.dataset.words?.includes(sought) : item.dataset.common === "no";
       any = any || !item.hidden;
     }
     section.hidden = !any;
   }
 }
 
+/** @param {ReadyQuery} query @param {Go} go */
 function take(query, go) {
   tabs.open(query.text, query.title);
   if (matchMedia("(max-width: 899px)").matches) {
-    byId("catalogue").open = false;
+    field("catalogue", HTMLDetailsElement).open = false;
     byId("editor").scrollIntoView({ block: "start" });
   }
   go("query", { query: query.text });
-  editor.focus();
+  editor?.focus();
 }
 
+/** @param {Go} go */
 async function run(go) {
   if (!editor) return;
   const query = editor.getValue();
@@ -210,7 +238,7 @@ async function run(go) {
     tabs.keep();
     const places = [byId("query-views"), byId("query-other"), byId("query-downloads")];
     for (const place of places) place.replaceChildren();
-    if (updates()) {
+    if (updates(editor)) {
       if (!about.update) throw new Error("Changes are off: this server was started without --update.");
       show(byId("query-results"), false);
       show(byId("query-change"), true);
@@ -236,7 +264,7 @@ async function run(go) {
   } catch (error) {
     show(byId("query-results"), false);
     show(byId("query-change"), false);
-    if (error.name !== "AbortError") byId("query-problem").replaceChildren(problemBox(error));
+    if (!stop.signal.aborted) byId("query-problem").replaceChildren(problemBox(error));
   } finally {
     if (running === stop) {
       running = null;
@@ -246,11 +274,15 @@ async function run(go) {
 }
 
 // The table, and what else the rows can be seen as.
+/** @param {Bindings} data */
 function views(data) {
   if (!data.results) return;
   const other = byId("query-other");
-  const kinds = [["Table", null], ["Chart", asChart(data, about.prefixes)], ["Gallery", asGallery(data, about.prefixes)]].filter(([name, made]) => made || name === "Table");
+  /** @type {[string, HTMLElement | null][]} */
+  const all = [["Table", null], ["Chart", asChart(data, about.prefixes)], ["Gallery", asGallery(data, about.prefixes)]];
+  const kinds = all.filter(([name, made]) => made || name === "Table");
   if (kinds.length < 2) return;
+  /** @type {HTMLElement[]} */
   const buttons = kinds.map(([name, made]) =>
     h("button", { type: "button", "aria-pressed": made ? "false" : "true", onclick: (event) => {
       for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
@@ -261,6 +293,7 @@ function views(data) {
   byId("query-views").replaceChildren(...buttons);
 }
 
+/** @param {string} data @param {string} contentType @param {number} seconds */
 function summary(data, contentType, seconds) {
   const time = `${seconds.toFixed(2)} s`;
   if (!contentType.includes("json")) {

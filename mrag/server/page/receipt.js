@@ -1,19 +1,21 @@
 // Receipts: an answer with all that it rests on as a file, and such a file checked against the graph.
 
 import { postJson } from "./api.js";
-import { byId, h, plural, problemBox } from "./dom.js";
+import { byId, field, h, plural, problemBox } from "./dom.js";
+
+/** @import {Answer, Receipt, VerifyReport} from "./types.js" */
 
 // What the page adds to an answer is no part of it.
-/** @param {any} answer */
+/** @param {Answer} answer */
 function bare(answer) {
-  const plain = ({ labels: _labels, status: _status, ...citation }) => citation;
+  const citations = answer.citations.map(({ labels: _labels, status: _status, ...citation }) => citation);
   const lines = answer.context.lines.map(({ status: _status, ...line }) => line);
-  return { ...answer, citations: answer.citations.map(plain), context: { ...answer.context, lines } };
+  return { ...answer, citations, context: { ...answer.context, lines } };
 }
 
 /**
  * Returns a button that checks an answer and downloads its receipt.
- * @param {any} answer
+ * @param {Answer} answer
  */
 export function receiptButton(answer) {
   const said = h("span", { class: "hint", role: "status" });
@@ -21,6 +23,7 @@ export function receiptButton(answer) {
   button.addEventListener("click", async () => {
     said.textContent = "Checking …";
     try {
+      /** @type {Receipt} */
       const made = await postJson("/api/receipt", { answer: bare(answer) });
       const file = new Blob([JSON.stringify(made, null, 1)], { type: "application/ld+json" });
       const link = h("a", { href: URL.createObjectURL(file), download: `receipt-${made["@id"].slice(-12)}.jsonld` });
@@ -53,9 +56,9 @@ export function linkButton() {
 
 // A file that a person chooses is checked at once.
 export function start() {
-  const field = /** @type {HTMLInputElement} */ (byId("receipt-file"));
-  field.addEventListener("change", async () => {
-    const file = field.files?.[0];
+  const chosen = field("receipt-file", HTMLInputElement);
+  chosen.addEventListener("change", async () => {
+    const file = chosen.files?.[0];
     const place = byId("receipt-report");
     if (!file) return;
     place.replaceChildren(h("p", { class: "hint" }, "Checking …"));
@@ -65,17 +68,17 @@ export function start() {
     } catch (error) {
       place.replaceChildren(problemBox(error instanceof SyntaxError ? new Error("This file is no JSON.") : error));
     }
-    field.value = "";
+    chosen.value = "";
   });
 }
 
-/** @param {any} report */
+/** @param {VerifyReport} report */
 function shown(report) {
   const state = report.revision === null ? "" : report.revision === report.now ? " The graph has not changed since." : " The graph has changed since.";
   const wrong = report.said.split("\n");
   return [
     h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? "It holds. " : "It does not hold. ", report.ok ? `${plural(report.checked, "cited triple is", "cited triples are")} in the graph, and every sentence holds.${state}` : state.trim()),
-    report.ok ? null : h("ul", {}, wrong.map((/** @type {string} */ line) => h("li", {}, line))),
+    report.ok ? null : h("ul", {}, wrong.map((line) => h("li", {}, line))),
     h("p", {}, h("b", {}, report.question)),
     h("p", { class: "written" }, report.text),
   ].filter((part) => part !== null);

@@ -4,6 +4,9 @@
 import { request } from "./api.js";
 import { entityLink, h } from "./dom.js";
 
+/** @import {NamedImage} from "./types.js" */
+
+/** @param {NamedImage[]} images */
 export function imageStrip(images) {
   return images.map((image) => {
     const caption = h("figcaption", {}, entityLink(image.entity, image.label));

@@ -3,9 +3,12 @@
 import { getJson } from "./api.js";
 import { badge, entityLink, h, problemBox } from "./dom.js";
 
+/** @import {ProofStep, Term, TripleRow} from "./types.js" */
+
 const ANONYMOUS = "urn:mrag:genid:";
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 
+/** @param {Term} value @param {string} label */
 export function term(value, label) {
   if (value.type === "uri") {
     return value.value.startsWith(ANONYMOUS)
@@ -21,8 +24,13 @@ export function term(value, label) {
   return h("span", { class: "literal", lang: value["xml:lang"] || null }, text, tag && " ", tag);
 }
 
-// rows: {id?, triple, labels, status, graph}; columns: which of s, p, o are shown.
-export function triplesTable(rows, { caption, columns = ["s", "p", "o"], anchors = false } = {}) {
+/**
+ * Returns triples as a table.
+ * @param {TripleRow[]} rows
+ * @param {{caption: string, columns?: ("s" | "p" | "o")[], anchors?: boolean}} options `columns` are those that
+ *   are shown; with `anchors` a row can be pointed to by its id
+ */
+export function triplesTable(rows, { caption, columns = ["s", "p", "o"], anchors = false }) {
   const names = { s: "Subject", p: "Predicate", o: "Object" };
   const at = { s: 0, p: 1, o: 2 };
   const ids = rows.some((row) => row.id);
@@ -52,8 +60,10 @@ export function triplesTable(rows, { caption, columns = ["s", "p", "o"], anchors
   );
 }
 
+/** @param {TripleRow} row @param {HTMLTableRowElement} line */
 function whyButton(row, line) {
   const said = row.labels.join(" ");
+  /** @type {HTMLTableRowElement | null} */
   let proofRow = null;
   const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": `Why: ${said}?` }, "why?");
   button.addEventListener("click", async () => {
@@ -69,6 +79,7 @@ function whyButton(row, line) {
     line.after(proofRow);
     try {
       const { s, p, o } = row.triple;
+      /** @type {Record<string, string>} */
       const values = { s: s.value, p: p.value };
       if (o.type === "uri") values.o = o.value;
       else {
@@ -85,6 +96,7 @@ function whyButton(row, line) {
   return button;
 }
 
+/** @param {ProofStep} proof @returns {HTMLLIElement} */
 function step(proof) {
   const [s, p, o] = proof.labels;
   const item = h(

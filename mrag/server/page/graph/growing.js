@@ -3,16 +3,16 @@
 import { getJson } from "../api.js";
 import { entityLink, h, plural, problemBox } from "../dom.js";
 
-/** @typedef {{id: string, label: string, kind: string}} Thing */
-/** @typedef {{s: string, p: string, o: string, label: string, status: string}} Link */
+/** @import {GraphEdge, GraphNode, Neighbourhood, Path} from "../types.js" */
+/** @typedef {Omit<GraphEdge, "line">} Link */
 
 const MOST = 300;
-/** @type {Promise<any> | null} */
+/** @type {Promise<Window["cytoscape"]> | null} */
 let library = null;
 
 function cytoscape() {
   library ??= new Promise((done, failed) => {
-    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(/** @type {any} */ (window).cytoscape), onerror: () => failed(new Error("The drawing could not be loaded.")) });
+    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(window.cytoscape), onerror: () => failed(new Error("The drawing could not be loaded.")) });
     document.head.append(script);
   });
   library.catch(() => (library = null));
@@ -47,6 +47,7 @@ function around(place, at) {
  * @returns {Promise<HTMLElement>}
  */
 export async function growing(iri) {
+  /** @type {[Window["cytoscape"], Neighbourhood]} */
   const [make, first] = await Promise.all([cytoscape(), getJson("/api/expand", { iri })]);
   const frame = h("div", { class: "growing-frame", "aria-hidden": "true" });
   const said = h("p", { class: "hint", role: "status" });
@@ -54,10 +55,9 @@ export async function growing(iri) {
   const list = h("ul", { class: "growing-list", "aria-label": "Entities of the drawing" });
   const actions = h("div", { class: "line growing-actions", role: "group", "aria-label": "The entity that is selected" });
   const cy = make({ headless: true, styleEnabled: true, style: look(), elements: [], maxZoom: 3, minZoom: 0.1 });
-  /** @type {string} */
   let selected = first.centre;
 
-  /** @param {Thing[]} nodes @param {Link[]} edges @param {string} near */
+  /** @param {GraphNode[]} nodes @param {Link[]} edges @param {string} near */
   function add(nodes, edges, near) {
     const place = cy.getElementById(near).nonempty() ? cy.getElementById(near).position() : { x: 0, y: 0 };
     const fresh = nodes.filter((one) => cy.getElementById(one.id).empty()).slice(0, Math.max(0, MOST - cy.nodes().length));
@@ -84,6 +84,7 @@ export async function growing(iri) {
   async function grow(id) {
     problem.replaceChildren();
     try {
+      /** @type {Neighbourhood} */
       const found = await getJson("/api/expand", { iri: id });
       const number = add(found.nodes, found.edges, id);
       cy.getElementById(id).addClass("grown");
@@ -98,6 +99,7 @@ export async function growing(iri) {
   async function path(to) {
     problem.replaceChildren();
     try {
+      /** @type {Path} */
       const { path: found, complete } = await getJson("/api/path", { from: selected, to });
       cy.elements().removeClass("on-path");
       if (!found) {
@@ -108,7 +110,7 @@ export async function growing(iri) {
         add([{ id: s.value, label: labels[0], kind: "entity" }, { id: o.value, label: labels[2], kind: "entity" }], [{ s: s.value, p: p.value, o: o.value, label: labels[1], status }], selected);
         cy.getElementById(`${s.value} ${p.value} ${o.value}`).addClass("on-path");
       }
-      said.textContent = `A path of ${plural(found.length, "link", "links")}: ${found.map((/** @type {any} */ one) => one.labels.join(" ")).join("; ")}.`;
+      said.textContent = `A path of ${plural(found.length, "link", "links")}: ${found.map((one) => one.labels.join(" ")).join("; ")}.`;
     } catch (error) {
       problem.replaceChildren(problemBox(error));
     }
@@ -127,8 +129,8 @@ export async function growing(iri) {
   }
 
   function exported() {
-    const nodes = cy.nodes().map((/** @type {any} */ one) => ({ id: one.id(), label: one.data("label") }));
-    const edges = cy.edges().map((/** @type {any} */ one) => ({ s: one.data("source"), p: one.data("p"), o: one.data("target"), status: one.data("status") }));
+    const nodes = cy.nodes().map((one) => ({ id: one.id(), label: one.data("label") }));
+    const edges = cy.edges().map((one) => ({ s: one.data("source"), p: one.data("p"), o: one.data("target"), status: one.data("status") }));
     const url = URL.createObjectURL(new Blob([JSON.stringify({ nodes, edges }, null, 1)], { type: "application/json" }));
     save(url, "graph.json");
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
@@ -138,18 +140,18 @@ export async function growing(iri) {
     cy.$(":selected").unselect();
     const node = cy.getElementById(selected);
     node.select();
-    const things = cy.nodes().map((/** @type {any} */ one) => one).sort((/** @type {any} */ a, /** @type {any} */ b) => (a.data("label") < b.data("label") ? -1 : 1));
-    list.replaceChildren(...things.map((/** @type {any} */ one) => h("li", {}, h("button", { type: "button", "data-node": one.id(), "aria-pressed": String(one.id() === selected), onclick: () => choose(one.id()) }, one.data("label")))));
+    const things = cy.nodes().map((one) => one).sort((a, b) => (a.data("label") < b.data("label") ? -1 : 1));
+    list.replaceChildren(...things.map((one) => h("li", {}, h("button", { type: "button", "data-node": one.id(), "aria-pressed": String(one.id() === selected), onclick: () => choose(one.id()) }, one.data("label")))));
     if (node.empty()) {
       actions.replaceChildren();
       return;
     }
     const pinned = node.hasClass("pinned");
     const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", list: "path-goals", autocomplete: "off", required: true, maxlength: "2048", placeholder: "Name here, IRI or prefix:name" }));
-    const goals = h("datalist", { id: "path-goals" }, things.map((/** @type {any} */ one) => h("option", { value: one.data("label") })));
+    const goals = h("datalist", { id: "path-goals" }, things.map((one) => h("option", { value: one.data("label") })));
     const seek = (/** @type {Event} */ event) => {
       event.preventDefault();
-      const named = things.find((/** @type {any} */ one) => one.data("label") === goal.value.trim());
+      const named = things.find((one) => one.data("label") === goal.value.trim());
       path(named ? named.id() : goal.value.trim());
     };
     actions.replaceChildren(
@@ -169,7 +171,7 @@ export async function growing(iri) {
     /** @type {HTMLElement | null} */ (list.querySelector("[aria-pressed='true']"))?.focus({ preventScroll: true });
   }
 
-  cy.on("tap", "node", (/** @type {any} */ event) => {
+  cy.on("tap", "node", (event) => {
     selected = event.target.id();
     grow(selected);
   });

@@ -3,10 +3,13 @@
 import { once, request } from "../api.js";
 import { h, plural, problemBox } from "../dom.js";
 
+/** @import {About} from "../types.js" */
+
 const KINDS = new Map([["ttl", "text/turtle"], ["nt", "application/n-triples"], ["nq", "application/n-quads"], ["trig", "application/trig"], ["rdf", "application/rdf+xml"], ["owl", "application/rdf+xml"], ["jsonld", "application/ld+json"]]);
 
 /** Returns the field, or null where changes are off. @param {() => void} changed @returns {Promise<HTMLElement | null>} */
 export async function importing(changed) {
+  /** @type {About} */
   const about = await once("/api/about");
   if (!about.update) return null;
   const said = h("div", { role: "status" });

@@ -3,8 +3,7 @@
 import { once } from "../api.js";
 import { entityLink, h } from "../dom.js";
 
-/** @typedef {{iri: string, label: string, instances: number, above: string[]}} ClassRow */
-/** @typedef {{classes: ClassRow[], properties: {iri: string, label: string, triples: number}[], graphs: string[], more: boolean}} Schema */
+/** @import {ClassRow, Schema} from "../types.js" */
 
 const DEEPEST = 12;
 

@@ -2,25 +2,27 @@
 
 import { h, plural } from "../dom.js";
 
+/** @import {Facet, Values} from "../types.js" */
+
 const SHOWN = 12;
 const NAMES = new Map([["category", "Category"], ["attribute", "Attribute"], ["class", "Kept class"]]);
 /** @type {Set<string>} facets that a person has opened whole */
 const whole = new Set();
 
-/** Returns the IRIs that a filter of the address names. @param {any} values @param {string} name @returns {string[]} */
+/** Returns the IRIs that a filter of the address names. @param {Values} values @param {string} name @returns {string[]} */
 export function wanted(values, name) {
   return (values[name] || "").split(" ").filter(Boolean);
 }
 
-/** Returns the filters alone. @param {any} values @returns {Record<string, string>} */
+/** Returns the filters alone. @param {Values} values @returns {Record<string, string>} */
 export function filters(values) {
-  return Object.fromEntries([...NAMES.keys()].filter((name) => wanted(values, name).length).map((name) => [name, values[name]]));
+  return Object.fromEntries([...NAMES.keys()].filter((name) => wanted(values, name).length).map((name) => [name, wanted(values, name).join(" ")]));
 }
 
 /**
  * Returns the facets.
- * @param {Record<string, {iri: string, label: string, count: number}[]>} found
- * @param {any} values of the address
+ * @param {Record<string, Facet[]>} found
+ * @param {Values} values of the address
  * @param {(changed: Record<string, string>) => void} change is called with what a filter is to be
  */
 export function facets(found, values, change) {
@@ -30,6 +32,7 @@ export function facets(found, values, change) {
   return [...groups.filter((one) => one !== null), clear];
 }
 
+/** @param {string} name @param {string} title @param {Facet[]} values @param {string[]} chosen @param {(changed: Record<string, string>) => void} change */
 function group(name, title, values, chosen, change) {
   if (!values.length) return null;
   const list = h("ul", {});
@@ -42,7 +45,7 @@ function group(name, title, values, chosen, change) {
 
   function draw() {
     const words = sought.value.trim().toLowerCase();
-    const on = (one) => chosen.includes(one.iri);
+    const on = (/** @type {Facet} */ one) => chosen.includes(one.iri);
     const fitting = values.filter((one) => on(one) || one.label.toLowerCase().includes(words));
     const ordered = [...fitting.filter(on), ...fitting.filter((one) => !on(one))];
     const shown = whole.has(name) || words ? ordered : ordered.slice(0, Math.max(SHOWN, chosen.length));
@@ -51,6 +54,7 @@ function group(name, title, values, chosen, change) {
     more.textContent = `Show all ${ordered.length}`;
   }
 
+  /** @param {Facet} one @param {boolean} on */
   function row(one, on) {
     const box = h("input", { type: "checkbox", checked: on, "data-facet": `${name} ${one.iri}`, onchange: () => change({ [name]: (on ? chosen.filter((iri) => iri !== one.iri) : [...chosen, one.iri]).join(" ") }) });
     return h("li", {}, h("label", { title: one.iri }, box, h("span", { class: "facet-name" }, one.label), h("span", { class: "count" }, h("span", { class: "unseen" }, ", "), one.count.toLocaleString("en"))));

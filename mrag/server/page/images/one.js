@@ -4,17 +4,20 @@ import { badge, entityLink, h, plural, svg } from "../dom.js";
 import { triplesTable } from "../triples.js";
 import { thumb } from "./thumb.js";
 
+/** @import {ImagePage, ImagePart, Side} from "../types.js" */
+/** @typedef {ReturnType<typeof drawing>} Box */
+
 const SIDES = [["x", "Left"], ["y", "Top"], ["w", "Width"], ["h", "Height"]];
 
 /**
  * Returns the page of an image.
- * @param {any} about
+ * @param {ImagePage} about
  * @param {{address: (values: Record<string, string>) => string, find: (box: number[]) => void}} to
  */
 export function onePage(about, to) {
   const numbered = about.parts.map((part, at) => ({ ...part, number: at + 1 }));
   const { element: stage, show, box } = staged(about, numbered);
-  const step = (iri, words) => (iri ? h("a", { class: "chip", href: to.address({ iri }) }, words) : null);
+  const step = (/** @type {string | null} */ iri, /** @type {string} */ words) => (iri ? h("a", { class: "chip", href: to.address({ iri }) }, words) : null);
   const title = h("h2", { tabindex: "-1" }, about.label);
   return [
     h("p", { class: "line steps" }, h("a", { class: "chip", href: to.address({}) }, "All images"), step(about.before, "← Previous"), step(about.after, "Next →")),
@@ -24,6 +27,7 @@ export function onePage(about, to) {
   ];
 }
 
+/** @param {ImagePage} about @param {ImagePart[]} parts @returns {{element: HTMLElement, show: (iri: string, yes: boolean) => void, box: Box | null}} */
 function staged(about, parts) {
   const picture = thumb(about, 1200);
   if (!about.size) {
@@ -33,6 +37,7 @@ function staged(about, parts) {
   const [width, height] = about.size;
   const drawn = svg("rect", { class: "drawn", x: 0, y: 0, width: 0, height: 0 });
   const over = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "over", "aria-hidden": "true" });
+  /** @type {Map<string, SVGElement>} */
   const places = new Map();
   for (const part of parts) {
     const shapes = part.boxes.map(([x, y, w, h]) => ["part under", "part"].map((kind) => svg("rect", { class: kind, x, y, width: w, height: h })));
@@ -41,34 +46,41 @@ function staged(about, parts) {
       return svg("text", { class: "part-number", x: x + size / 4, y: y + size, "font-size": size }, String(part.number));
     });
     const masks = part.masks.map((points) => svg("polygon", { class: `mask hue-${part.number % 6}`, points: points.join(" ") }));
-    places.set(part.iri, svg("g", {}, masks, shapes, marks));
-    over.append(places.get(part.iri));
+    const group = svg("g", {}, masks, shapes, marks);
+    places.set(part.iri, group);
+    over.append(group);
   }
   over.append(drawn);
   const stage = h("div", { class: "stage" }, picture, over);
   const both = parts.some((part) => part.masks.length) && parts.some((part) => part.boxes.length);
-  const shown = (name, words) => h("label", { class: "check" }, h("input", { type: "checkbox", checked: true, onchange: (event) => over.classList.toggle(`no-${name}`, !event.target.checked) }), words);
+  const shown = (/** @type {string} */ name, /** @type {string} */ words) => {
+    const box = h("input", { type: "checkbox", checked: true });
+    box.addEventListener("change", () => over.classList.toggle(`no-${name}`, !box.checked));
+    return h("label", { class: "check" }, box, words);
+  };
   stage.style.aspectRatio = `${width} / ${height}`;
   stage.style.maxWidth = `min(100%, ${Math.round((560 * width) / height)}px)`;
   const box = drawing(over, drawn, width, height);
-  const show = (iri, yes) => places.get(iri)?.classList.toggle("pointed", yes);
+  const show = (/** @type {string} */ iri, /** @type {boolean} */ yes) => places.get(iri)?.classList.toggle("pointed", yes);
   return { element: h("div", {}, stage, both ? h("p", { class: "line" }, shown("boxes", "Boxes"), shown("masks", "Masks")) : null), show, box };
 }
 
 // A box is drawn by a finger or a mouse, or typed; both show the same.
+/** @param {SVGSVGElement} over @param {SVGRectElement} drawn @param {number} width @param {number} height */
 function drawing(over, drawn, width, height) {
+  /** @type {number[] | null} */
   let from = null;
   /** @type {(sides: number[]) => void} */
   let told = () => {};
-  const put = ([x, y, w, h]) => {
+  const put = (/** @type {number[]} */ [x, y, w, h]) => {
     drawn.setAttribute("x", String(x));
     drawn.setAttribute("y", String(y));
     drawn.setAttribute("width", String(w));
     drawn.setAttribute("height", String(h));
   };
-  const at = (event) => {
+  const at = (/** @type {PointerEvent} */ event) => {
     const place = over.getBoundingClientRect();
-    const inside = (value, most) => Math.round(Math.min(most, Math.max(0, value)));
+    const inside = (/** @type {number} */ value, /** @type {number} */ most) => Math.round(Math.min(most, Math.max(0, value)));
     return [inside(((event.clientX - place.left) / place.width) * width, width), inside(((event.clientY - place.top) / place.height) * height, height)];
   };
   over.addEventListener("pointerdown", (event) => {
@@ -85,9 +97,10 @@ function drawing(over, drawn, width, height) {
     told(sides);
   });
   for (const end of ["pointerup", "pointercancel"]) over.addEventListener(end, () => (from = null));
-  return { put, width, height, on: (yes) => over.classList.toggle("drawing", yes), tell: (then) => (told = then) };
+  return { put, width, height, on: (/** @type {boolean} */ yes) => over.classList.toggle("drawing", yes), tell: (/** @type {(sides: number[]) => void} */ then) => (told = then) };
 }
 
+/** @param {ImagePage} about @param {Box | null} box @param {(box: number[]) => void} find */
 function region(about, box, find) {
   if (!box || !about.parts.some((part) => part.boxes.length)) return null;
   const fields = SIDES.map(([side]) => h("input", { type: "number", min: side === "x" || side === "y" ? "0" : "1", max: String(Math.max(box.width, box.height)), step: "1", required: true, id: `box-${side}`, inputmode: "numeric" }));
@@ -108,9 +121,10 @@ function region(about, box, find) {
   return form;
 }
 
+/** @param {ImagePart[]} parts @param {(iri: string, yes: boolean) => void} show @param {(box: number[]) => void} find */
 function annotated(parts, show, find) {
   if (!parts.length) return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("p", { class: "hint" }, "Nothing: the graph has no annotations of this image."));
-  const row = (part) => {
+  const row = (/** @type {ImagePart} */ part) => {
     const details = h("details", { ontoggle: () => {
       if (details.open && details.children.length === 1) details.append(triplesTable(part.out.triples, { caption: `Triples of ${part.label}`, columns: ["p", "o"] }));
     } }, h("summary", {}, plural(part.out.triples.length, "triple", "triples")));
@@ -124,6 +138,7 @@ function annotated(parts, show, find) {
   return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("ol", { class: "parts" }, parts.map(row)));
 }
 
+/** @param {Side} out */
 function said(out) {
   const inferred = out.triples.filter((row) => row.status === "inferred").length;
   return h("section", { class: "card" }, h("h3", {}, "What the graph says of the image"), h("p", { class: "hint" }, `${plural(out.triples.length, "triple", "triples")}, ${inferred} of them `, badge("inferred")), triplesTable(out.triples, { caption: "Triples of the image", columns: ["p", "o"] }));

@@ -9,10 +9,12 @@ const NAME = 34;
 const GAP = 10;
 const STILL = 90;
 
+/** @import {GraphImage} from "../types.js" */
+
 /**
  * What is shown.
- * @typedef {{total: number, page: number, before: string[], load: (after: string) => Promise<any[]>,
- *   address: (image: any) => string, failed: (error: any) => void}} Source
+ * @typedef {{total: number, page: number, before: string[], load: (after: string) => Promise<GraphImage[]>,
+ *   address: (image: GraphImage) => string, failed: (error: unknown) => void}} Source
  */
 
 /** Returns the grid. @param {Source} source */
@@ -24,12 +26,16 @@ class Grid {
   /** @param {Source} source */
   constructor(source) {
     this.source = source;
-    /** @type {Map<number, any[] | null>} pages by number; null while one is fetched */
+    /** @type {Map<number, GraphImage[] | null>} pages by number; null while one is fetched */
     this.pages = new Map();
     /** @type {Map<number, {element: HTMLElement, full: boolean, ending: AbortController}>} */
     this.cells = new Map();
     this.columns = 1;
     this.at = 0;
+    this.side = 0;
+    this.row = 0;
+    /** @type {number | undefined} the cell that is to have the focus once it is there */
+    this.going = undefined;
     this.timer = 0;
     this.list = h("div", { role: "list", class: "grid-list", "aria-label": plural(source.total, "image", "images") });
     this.element = h("div", { class: "grid-frame", onscroll: () => this.draw(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) }, this.list);
@@ -97,7 +103,7 @@ class Grid {
     this.cells.set(index, { element, full: Boolean(image), ending });
     // In the order of the images, for whoever reads the list and does not see it.
     const after = [...this.cells.keys()].filter((one) => one > index).sort((a, b) => a - b)[0];
-    this.list.insertBefore(element, after === undefined ? null : this.cells.get(after).element);
+    this.list.insertBefore(element, after === undefined ? null : this.cells.get(after)?.element ?? null);
   }
 
   /** @param {number} first @param {number} last */

@@ -5,8 +5,7 @@ import { chart } from "../chart.js";
 import { h, problemBox } from "../dom.js";
 import { imageStrip } from "../strip.js";
 
-/** @typedef {{type: string, value: string, datatype?: string}} Cell */
-/** @typedef {{head: {vars?: string[]}, results: {bindings: Record<string, Cell>[]}}} Rows */
+/** @import {Bindings, Term} from "../types.js" */
 
 const IMAGE = /\.(?:jpe?g|png|gif|webp)(?:[?#].*)?$/i;
 const MOST = 120;
@@ -19,14 +18,14 @@ function short(iri, prefixes) {
   return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`;
 }
 
-/** A chart of the rows, or null where there is nothing to draw. @param {Rows} data @param {Record<string, string>} prefixes */
+/** A chart of the rows, or null where there is nothing to draw. @param {Bindings} data @param {Record<string, string>} prefixes */
 export function asChart(data, prefixes) {
   const columns = data.head.vars || [];
-  const cell = (/** @type {Cell | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value, prefixes) : one.value } : null);
+  const cell = (/** @type {Term | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value, prefixes) : one.value } : null);
   return chart({ columns, rows: data.results.bindings.map((row) => columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined))) });
 }
 
-/** The images that rows name, or null where no column has any. @param {Rows} data @param {Record<string, string>} prefixes */
+/** The images that rows name, or null where no column has any. @param {Bindings} data @param {Record<string, string>} prefixes */
 export function asGallery(data, prefixes) {
   const columns = data.head.vars || [];
   const rows = data.results.bindings;

@@ -8,7 +8,7 @@ const MOST_TABS = 12;
 const MOST_PAST = 50;
 const MOST_TEXT = 50_000;
 
-/** @param {string} key @returns {any} */
+/** @param {string} key @returns {unknown} */
 function read(key) {
   try {
     return JSON.parse(localStorage.getItem(key) || "null");
@@ -33,14 +33,13 @@ function write(key, value) {
  * @returns {{keep: () => void, open: (text: string, name?: string) => void, find: (text: string) => void}}
  */
 export function makeTabs(place, editor) {
-  const stored = read(TABS);
-  const texts = Array.isArray(stored?.tabs) ? stored.tabs : [];
+  const stored = Object(read(TABS));
+  /** @type {unknown[]} */
+  const texts = Array.isArray(stored.tabs) ? stored.tabs : [];
   /** @type {{name: string, text: string}[]} */
-  const tabs = texts
-    .filter((/** @type {any} */ one) => typeof one?.text === "string" && typeof one?.name === "string")
-    .slice(0, MOST_TABS);
+  const tabs = texts.map(Object).filter((one) => typeof one.text === "string" && typeof one.name === "string").slice(0, MOST_TABS);
   if (!tabs.length) tabs.push({ name: "Query 1", text: editor.start });
-  let at = Number.isInteger(stored?.at) && tabs[stored.at] ? stored.at : 0;
+  let at = Number.isInteger(stored.at) && tabs[stored.at] ? stored.at : 0;
 
   function keep() {
     tabs[at].text = editor.value().slice(0, MOST_TEXT);
@@ -125,7 +124,7 @@ export function makeTabs(place, editor) {
 /** Returns what was run, the last first. @returns {{text: string, when: string}[]} */
 export function past() {
   const found = read(HISTORY);
-  return Array.isArray(found) ? found.filter((one) => typeof one?.text === "string" && typeof one?.when === "string").slice(0, MOST_PAST) : [];
+  return Array.isArray(found) ? found.map(Object).filter((one) => typeof one.text === "string" && typeof one.when === "string").slice(0, MOST_PAST) : [];
 }
 
 /** @param {string} text */

@@ -4,6 +4,8 @@ import { postJson, request } from "../api.js";
 import { h, plural, problemBox } from "../dom.js";
 import { triplesTable } from "../triples.js";
 
+/** @import {PlannedUpdate, Statement, TripleRow} from "../types.js" */
+
 const AFTER = new Map([
   ["none", ""],
   ["kept", "What was inferred still holds; more may follow from it."],
@@ -19,6 +21,7 @@ const AFTER = new Map([
  */
 export async function previewUpdate(place, text, changed) {
   place.replaceChildren(h("p", { class: "hint", role: "status" }, "Working out what it would change …"));
+  /** @type {PlannedUpdate} */
   const found = await postJson("/api/preview", { update: text });
   const problem = h("div", { role: "alert" });
   const make = h("button", { type: "button", class: "main" }, "Make this change");
@@ -41,15 +44,15 @@ export async function previewUpdate(place, text, changed) {
     h("p", { role: "status" }, nothing ? "Nothing: the graph would be the same." : `${plural(found.added, "triple", "triples")} added, ${plural(found.removed, "triple", "triples")} removed. Nothing has been changed yet. ${AFTER.get(found.inferred) ?? ""}`),
     part("Added", found.adds, found.added),
     part("Removed", found.removes, found.removed),
-    nothing ? null : h("div", { class: "line actions" }, make),
+    nothing ? "" : h("div", { class: "line actions" }, make),
     problem,
   );
 }
 
-/** @param {string} title @param {any[]} rows @param {number} count */
+/** @param {string} title @param {(Statement & {graph?: string | null})[]} rows @param {number} count */
 function part(title, rows, count) {
   if (!rows.length) return "";
-  const shown = rows.map((row) => ({ ...row, status: "asserted" }));
+  const shown = rows.map((row) => /** @type {TripleRow} */ ({ ...row, status: "asserted" }));
   const graphs = [...new Set(rows.map((row) => row.graph).filter(Boolean))];
   return h(
     "section",
