@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
+from tests.longest import LONGEST
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")
 # Many tests start commands of their own: each would compile the whole package anew where Python may not keep
@@ -27,6 +29,16 @@ def pytest_xdist_auto_num_workers() -> int:
     """Return three workers for two processors: half of the time of a test is waiting for another process."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(2, processors * 3 // 2)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let workers begin with the files that take longest, so that none runs one alone at the end."""
+    if hasattr(config, "workerinput"):
+        files = [item.nodeid.partition("::")[0] for item in items]
+        tests, place = Counter(files), {f"tests/{name}.py": at for at, name in enumerate(LONGEST)}
+        order = {file: (place.get(file, len(place)), -tests[file]) for file in tests}
+        items.sort(key=lambda item: order[item.nodeid.partition("::")[0]])
 
 
 def pytest_collection_finish() -> None:

@@ -44,6 +44,9 @@ from tests.conftest import ROOT
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "0"))
 SEED = os.environ.get("MRAG_TEST_SEED", "7")
 _HANGS = 120.0
+_PAUSE = 0.0005 if TRIES else 0.003
+"""Seconds between two looks at the files. A campaign tells changes apart that follow each other closely; for
+two tries of each job that is not worth a fifth of the processor."""
 _SKOLEM = "urn:mrag:genid:"
 _TIMES = {f"http://www.w3.org/ns/prov#{name}" for name in ("generatedAtTime", "startedAtTime", "endedAtTime")}
 _TIMES |= {"http://purl.org/dc/terms/created", "https://w3id.org/mrag/vocab#seconds"}
@@ -198,7 +201,7 @@ class Campaign:
                     send(process.pid, number)
                 if seconds > _HANGS:
                     end_group(process.pid)
-                time.sleep(0.0005)
+                time.sleep(_PAUSE)
             seconds = time.monotonic() - began
             end_group(process.pid)
             reader.join()

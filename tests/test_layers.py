@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.longest import LONGEST
 
 MAX_LINES = 350
 MAX_MODULES = 15
@@ -114,3 +115,7 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes[node.name].append(name)
     assert {name for name, places in classes.items() if len(places) > 1} == set()
+
+
+def test_the_files_that_workers_begin_with_are_there() -> None:
+    assert [name for name in LONGEST if not (ROOT / "tests" / f"{name}.py").is_file()] == []

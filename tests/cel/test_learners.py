@@ -266,7 +266,7 @@ def test_the_same_result_under_any_hash_seed() -> None:
         "    kg.load([sys.argv[1]]); reason(kg)\n"
         "    problem = read_problems(sys.argv[2])['Uncle']\n"
         "    for name in sys.argv[3:]:\n"
-        "        more = {'max_tested': 800} if name == 'celoe' else {}\n"
+        "        more = {'max_tested': 800} if name in ('celoe', 'ocel') else {}\n"
         "        best = learner(name, kg, seconds=60, seed=3, **more).fit(problem)\n"
         "        found[name] = [f'{h.quality} {h.counts} {key(h.expression)}' for h in best]\n"
         "print(json.dumps(found))\n"

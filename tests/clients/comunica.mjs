@@ -1,16 +1,19 @@
-// Comunica against a server: `node comunica.mjs SCENARIO ADDRESS`.
+// Comunica against a server: each scenario is given its ADDRESS.
 import assert from "node:assert/strict";
 import { QueryEngine } from "@comunica/query-sparql";
+import { run } from "./scenarios.mjs";
 
-const [scenario, address] = process.argv.slice(2);
-const engine = new QueryEngine();
 const PRODUCTS = "PREFIX ex: <https://w3id.org/mrag/demo/products#> ";
-const SPARQL = `${address}/sparql`;
-const REPOSITORY = `${address}/repositories/main`;
+let engine, address, SPARQL, described, declared, federated;
 
-const described = { sources: [SPARQL] }; // Comunica finds out what it is
-const declared = { sources: [{ type: "sparql", value: SPARQL }] };
-const federated = { sources: [{ type: "sparql", value: SPARQL }, { type: "sparql", value: REPOSITORY }] };
+function begin(given) {
+  address = given;
+  engine = new QueryEngine(); // which remembers nothing of the scenario before
+  SPARQL = `${address}/sparql`;
+  described = { sources: [SPARQL] }; // Comunica finds out what it is
+  declared = { sources: [{ type: "sparql", value: SPARQL }] };
+  federated = { sources: [...declared.sources, { type: "sparql", value: `${address}/repositories/main` }] };
+}
 
 async function values(query, context, name) {
   const rows = await (await engine.queryBindings(query, context)).toArray();
@@ -82,7 +85,4 @@ const scenarios = {
   },
 };
 
-await scenarios[scenario]().catch((error) => {
-  console.error(error);
-  process.exit(1);
-});
+await run(scenarios, begin);

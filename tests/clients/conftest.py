@@ -1,11 +1,13 @@
-"""Clients written in JavaScript, each run by Node against a server of this process."""
+"""Clients written in JavaScript, run by Node against servers of this process."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,16 +35,50 @@ def packages() -> Path:
     return PACKAGES
 
 
-@pytest.fixture(scope="session")
-def node(packages: Path) -> Callable[..., None]:
+@pytest.fixture(scope="package")
+def node(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., None]]:
     """Run a scenario of a script, and fail with what Node says if it fails."""
     program = shutil.which("node")
     if program is None:
         lacking("Node.js is not installed")
+    log = tmp_path_factory.mktemp("node") / "log"
+    running: dict[str, subprocess.Popen[str]] = {}
+    with log.open("w") as said:
 
-    def run(script: str, scenario: str, *arguments: str) -> None:
-        command = [str(program), str(HERE / script), scenario, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, f"{scenario}\n{done.stdout[-4000:]}\n{done.stderr[-8000:]}"
+        def started(script: str) -> subprocess.Popen[str]:
+            pipe = subprocess.PIPE
+            command = [str(program), str(HERE / script)]
+            return subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=said, text=True, encoding="utf-8"
+            )
 
-    return run
+        def run(script: str, scenario: str, *arguments: str) -> None:
+            process = running.get(script) or running.setdefault(script, started(script))
+            assert process.stdin is not None and process.stdout is not None
+            limit = threading.Timer(120, process.kill)
+            limit.start()
+            try:
+                process.stdin.write(json.dumps([scenario, *arguments]) + "\n")
+                process.stdin.flush()
+                while (line := process.stdout.readline()) and not line.startswith("FAILED: "):
+                    said.write(line)
+            finally:
+                limit.cancel()
+            said.flush()
+            if not line:
+                ended(running.pop(script))
+            failed = json.loads(line.removeprefix("FAILED: ") or '"Node has ended"')
+            assert failed == "", f"{scenario}\n{failed}\n{log.read_text()[-8000:]}"
+
+        yield run
+        for process in running.values():
+            ended(process)
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    """Let a process end, and see to it that it does."""
+    try:
+        process.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()

@@ -1,8 +1,9 @@
-// Ontotext's JavaScript driver against a server: `node graphdb.mjs SCENARIO ADDRESS [TOKEN]`.
+// Ontotext's JavaScript driver against a server: each scenario is given its ADDRESS, and maybe a TOKEN.
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import graphdb from "graphdb";
+import { run } from "./scenarios.mjs";
 
 const { GetQueryPayload, QueryType, UpdateQueryPayload } = graphdb.query;
 const { AddStatementPayload, GetStatementsPayload, RDFRepositoryClient, RepositoryClientConfig } = graphdb.repository;
@@ -10,7 +11,7 @@ const { GraphDBServerClient, ServerClientConfig } = graphdb.server;
 const { QueryContentType, RDFMimeType } = graphdb.http;
 const { NQuadsParser, SparqlJsonResultParser, SparqlXmlResultParser } = graphdb.parser;
 
-const [scenario, address, token] = process.argv.slice(2);
+let address, token;
 const JSON_ROWS = RDFMimeType.SPARQL_RESULTS_JSON;
 const ONE = "http://example.org/g1";
 const TWO = "http://example.org/g2";
@@ -240,10 +241,4 @@ const scenarios = {
   },
 };
 
-await scenarios[scenario]().catch((error) => {
-  const said = error.response?.data;
-  console.error(error.stack, error.config?.method, error.config?.url, typeof said?.pipe === "function" ? "" : said);
-  process.exit(1);
-});
-// The connections that the driver keeps alive would hold Node for half a minute.
-process.exit(0);
+await run(scenarios, (...given) => ([address, token] = given));

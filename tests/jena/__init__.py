@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.servers import free_port, running
+from tests.servers import CACHE, free_port, running
 
 JARS = Path(os.environ.get("MRAG_JENA_JARS", "/usr/share/java"))
 _WANTED = (
@@ -42,6 +45,26 @@ def jena_command(folder: Path) -> list[str]:
     return ["java", *quick, "-cp", os.pathsep.join([str(folder), *jars])]
 
 
+def _compiled(path: str) -> Path:
+    """Return where the compiled server is kept, since it takes long to compile it.
+
+    Args:
+        path: Where its compiler finds Jena.
+    """
+    source = Path(__file__).with_name("JenaServer.java")
+    compiler = Path(str(shutil.which("javac"))).resolve()
+    kept = CACHE / f"jena-{sha256(source.read_bytes() + bytes(compiler)).hexdigest()[:16]}"
+    if not kept.exists():
+        CACHE.mkdir(exist_ok=True)
+        with TemporaryDirectory(dir=CACHE) as name:
+            command = [str(compiler), "-cp", path, "-d", f"{name}/classes", str(source)]
+            subprocess.run(command, check=True, capture_output=True)
+            # Another worker may have been quicker.
+            with suppress(OSError):
+                Path(name, "classes").rename(kept)
+    return kept
+
+
 @contextmanager
 def jena_server(folder: Path, **datasets: str) -> Iterator[str]:
     """Give the URL of a server whose datasets Jena holds, as Fuseki 4.5 would; its HTTP is the tests' own.
@@ -53,11 +76,11 @@ def jena_server(folder: Path, **datasets: str) -> Iterator[str]:
     if shutil.which("javac") is None:
         pytest.skip("no Java compiler is installed (Debian: default-jdk-headless)")
     (folder / "fix").mkdir()
-    command = jena_command(folder / "fix")
-    source = Path(__file__).with_name("JenaServer.java")
+    *command, path = jena_command(folder / "fix")
     port = free_port()
     names = datasets or {"ds": "tdb2"}
-    started = [*command, str(source), str(port), *(f"{n.replace('_', '-')}={w}" for n, w in names.items())]
+    started = [*command, os.pathsep.join([path, str(_compiled(path))]), "JenaServer", str(port)]
+    started += [f"{n.replace('_', '-')}={w}" for n, w in names.items()]
     base = f"http://127.0.0.1:{port}"
     with running(started, f"{base}/$/ping", folder / "jena.log", seconds=120):
         yield base

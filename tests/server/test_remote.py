@@ -207,9 +207,9 @@ def test_updates_come_to_the_same_as_in_an_embedded_store(twin: str, requests_: 
         for text in requests_:
             reports = [update(kg, text) for kg in (here, there)]
             assert (reports[0].added, reports[0].removed) == (reports[1].added, reports[1].removed), text
+            # `select` reads without a worker, of which every change needs a new one.
             contents = [
-                sorted(str(t) for t in kg.query("SELECT ?s ?p ?o { ?s ?p ?o }").rows)  # type: ignore[union-attr]
-                for kg in (here, there)
+                sorted(str(t) for t in kg.select("SELECT ?s ?p ?o { ?s ?p ?o }").rows) for kg in (here, there)
             ]
             assert contents[0] == contents[1], text
             assert here.record.contexts == there.record.contexts
