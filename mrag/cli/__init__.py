@@ -66,9 +66,7 @@ app = Commands(
     help="Ask a knowledge graph, and see which triples support each answer.\n\n"
     "With no store named, commands use a demo graph of database products and their vendors.",
     epilog='Example: mrag ask "What database products are linked to RDF?"',
-    no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 

@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mrag.cli.shared import options
 from mrag.cli.shared.answers import follow_ups, show_answer
-from mrag.cli.shared.options import (
-    GraphOption,
-    IndexOption,
-    JsonOption,
-    KeptLanguageOption,
-    KgOption,
-    RankerOption,
-    StoreOption,
-    check_choice,
-    opened,
-    read_query_file,
-)
 from mrag.cli.shared.output import hit_json, say, show, show_hit, show_json
 
 if TYPE_CHECKING:
@@ -66,8 +55,8 @@ def ask(
     question: Annotated[
         list[str] | None, typer.Argument(metavar="QUESTION", help="The question; with --follow, several.")
     ] = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -78,11 +67,11 @@ def ask(
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of entities.")] = 10,
-    ranker: RankerOption = "hybrid",
+    ranker: options.RankerOption = "hybrid",
     hops: Annotated[int, typer.Option(min=1, max=2, help="Steps from each entity.")] = 1,
     budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of context.")] = 4000,
-    index: IndexOption = "main",
-    lang: KeptLanguageOption = None,
+    index: options.IndexOption = "main",
+    lang: options.KeptLanguageOption = None,
     context: Annotated[bool, typer.Option("--context", help="Show the whole context too.")] = False,
     how: Annotated[
         str,
@@ -136,8 +125,8 @@ def ask(
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
-    graph: GraphOption = None,
-    as_json: JsonOption = False,
+    graph: options.GraphOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Answer a question, with the triples that support it.
 
@@ -164,8 +153,8 @@ def ask(
         )
     if image is None and not follow:
         _require(text, "QUESTION")
-    check_choice("way", how, HOWS)
-    check_choice("planner", planner or "judge", PLANNERS)
+    options.check_choice("way", how, HOWS)
+    options.check_choice("planner", planner or "judge", PLANNERS)
     from mrag.config import Settings
     from mrag.context import ContextSettings
     from mrag.images.rankers import image_mode
@@ -174,7 +163,7 @@ def ask(
     pictured = how == "images" or (how == "auto" and (image is not None or media is not None))
     if image is not None or media is not None:
         _folder(media)
-    with opened(store, kg, lang, graph=graph, index=index) as seen:
+    with options.opened(store, kg, lang, graph=graph, index=index) as seen:
         if teach:
             from mrag.cli.questions import teach as taught
 
@@ -203,18 +192,18 @@ def ask(
 
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to search for.")] = "",
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hits.")] = 10,
-    ranker: RankerOption = "hybrid",
-    index: IndexOption = "main",
-    lang: KeptLanguageOption = None,
+    ranker: options.RankerOption = "hybrid",
+    index: options.IndexOption = "main",
+    lang: options.KeptLanguageOption = None,
     image: ImageOption = None,
     media: MediaOption = None,
     looks: LooksOption = None,
     only: OnlyOption = None,
-    graph: GraphOption = None,
-    as_json: JsonOption = False,
+    graph: options.GraphOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """List the entities most similar to a text.
 
@@ -232,7 +221,7 @@ def search(
     from mrag.retrieval.rankers import Question
     from mrag.retrieval.registry import ranker as named
 
-    with opened(store, kg, lang, graph=graph, index=index) as seen:
+    with options.opened(store, kg, lang, graph=graph, index=index) as seen:
         if (old := freshen(seen, index)) is not None:
             say(old, style="yellow")
         hits = named(ranker, seen, index=index).rank(Question(text), k)
@@ -274,7 +263,7 @@ def _find(
 
     mode = image_mode(ranker)
     folder = _folder(media)
-    with opened(store, kg, lang, index="main") as graph:
+    with options.opened(store, kg, lang, index="main") as graph:
         hits = _ranker(graph, text, image, folder, looks, only, mode).rank(Question(text, image), k)
         iris = [hit.iri for hit in hits]
         files, _ = files_of(graph, folder, images=iris)
@@ -325,5 +314,5 @@ def _allowed(graph: KnowledgeGraph, only: str) -> Allowed:
     from mrag.rdf.terms import iri
 
     if only.endswith((".rq", ".sparql")):
-        return of_query(graph, read_query_file(only))
+        return of_query(graph, options.read_query_file(only))
     return of_class(graph, str(iri(only, graph.prefixes)))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 app = Commands(
     help="Generative retrieval: find by a phrase unique to a document.",
     epilog='Example: mrag clues build -m local:model.gguf && mrag clues search "Who develops GraphDB?"',
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 ModelOption = Annotated[

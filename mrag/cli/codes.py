@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 app = Commands(
     help="Graph codes: find entities by the structure around them.",
     epilog='Example: mrag codes build && mrag codes search -e GraphDB,"developed by",Ontotext',
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 NameOption = Annotated[str, typer.Option(help="Name of the index of graph codes.")]

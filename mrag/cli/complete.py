@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.shared import stopping
+from mrag.cli.shared import options, stopping
 from mrag.cli.shared.commands import Commands
 from mrag.cli.shared.completing import calibrated, calibration_json, show_calibration, sources_of
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    StoreOption,
-    opened,
-)
 from mrag.cli.shared.output import progress, show, show_json
 from mrag.cli.shared.runs import run_lines, show_completed, show_decision
 
@@ -37,8 +29,6 @@ _ASKED = "What was read is kept; `mrag complete review` lists it. Run the same c
 app = Commands(
     help="Complete the graph from texts and images.",
     epilog='Example: mrag complete ask "Who directed Moss?" --texts articles && mrag complete review',
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 FunctionalOption = Annotated[
@@ -54,8 +44,8 @@ ShapesOption = Annotated[
 @app.command()
 def ask(
     questions: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The questions.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     texts: Annotated[
         list[Path] | None,
         typer.Option(help="Folder of texts (.txt, .md, .rst) to read; repeatable."),
@@ -92,8 +82,8 @@ def ask(
     accept_all: Annotated[
         bool, typer.Option("--accept-all", help="Write what passes the checks into the graph at once.")
     ] = False,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Answer questions from the graph, texts and images.
 
@@ -105,7 +95,7 @@ def ask(
       mrag complete ask "Who directed Moss?" --texts articles
       mrag complete ask "Who directed Moss?" --texts articles --accept-all
     """
-    with opened(store, kg, lang) as graph, stopping.kept(_ASKED):
+    with options.opened(store, kg, lang) as graph, stopping.kept(_ASKED):
         found = _answered(
             graph, questions, texts or [], images, model, image_model, embedder,
             {"always": always, "k": top, "write": "accept" if accept_all else "propose"},
@@ -131,10 +121,10 @@ def calibrate(
     embedder: Annotated[
         str, typer.Option(help="Embedding model of the planner: minilm, wordllama or none.")
     ] = "minilm",
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Learn how people ask from questions and their answers.
 
@@ -147,7 +137,7 @@ def calibrate(
       mrag complete calibrate questions.jsonl --out films.npz
       mrag complete ask "Who directed Moss?" --weights films.npz
     """
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         found = calibrated(graph, files, embedder)
         found.weights.save(out)
         if as_json:
@@ -159,10 +149,10 @@ def calibrate(
 @app.command()
 def review(
     every: Annotated[bool, typer.Option("--all", help="List decided runs too.")] = False,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """List the runs that await a decision.
 
@@ -175,7 +165,7 @@ def review(
     """
     from mrag.completion.writeback.run_store import list_runs
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         listed = list_runs(graph) if every else list_runs(graph, "proposed")
         if as_json:
             show_json({"runs": [run.to_json() for run in listed]})
@@ -195,10 +185,10 @@ def accept(
     ],
     functional: FunctionalOption = None,
     shapes: ShapesOption = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Write the triples of runs that pass the checks.
 
@@ -212,7 +202,7 @@ def accept(
     """
     from mrag.completion.writeback import review as writeback
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         checks = _checks(graph, functional, shapes) if functional or shapes else None
         _decide(graph, names, lambda name: writeback.accept(graph, name, settings=checks), as_json)
 
@@ -220,10 +210,10 @@ def accept(
 @app.command()
 def reject(
     names: Annotated[list[str], typer.Argument(metavar="RUN", help="Ids of runs.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Reject runs, so that they are no longer proposed.
 
@@ -233,7 +223,7 @@ def reject(
     """
     from mrag.completion.writeback import review as writeback
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         _decide(graph, names, lambda name: writeback.WriteReport(writeback.reject(graph, name)), as_json)
 
 
@@ -243,10 +233,10 @@ def rollback(
         list[str],
         typer.Argument(metavar="RUN", help="Ids of runs; `last` is the newest accepted one."),
     ],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Remove the triples of accepted runs again.
 
@@ -256,7 +246,7 @@ def rollback(
     """
     from mrag.completion.writeback import review as writeback
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         _decide(graph, names, lambda name: writeback.rollback(graph, name), as_json)
 
 

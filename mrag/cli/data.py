@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.shared import stopping
+from mrag.cli.shared import options, stopping
 from mrag.cli.shared.contradictions import StrictOption, show_groups, write_report
-from mrag.cli.shared.options import (
-    JsonOption,
-    KgOption,
-    LabelPropertyOption,
-    StoreOption,
-    opened,
-    warn_of_login,
-)
 from mrag.cli.shared.output import progress, say, show, show_json, status
 from mrag.diagnosis.checks import premises_in_words
 from mrag.text.grammar import counted
@@ -32,8 +24,8 @@ def load(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="RDF files, gzipped or not, or folders of them.")
     ],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     format: Annotated[
         str | None, typer.Option(help="File name extension to read the files as, such as ttl.")
     ] = None,
@@ -46,7 +38,7 @@ def load(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Leave out files that cannot be read, and name them.")
     ] = False,
-    label_property: LabelPropertyOption = None,
+    label_property: options.LabelPropertyOption = None,
     strict: StrictOption = False,
     repair: Annotated[
         bool,
@@ -54,7 +46,7 @@ def load(
             "--repair-datatypes", help="Give literals the declared datatype where their text fits it."
         ),
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Load RDF files into a knowledge graph and reason over it.
 
@@ -70,7 +62,7 @@ def load(
     """
     from mrag.errors import InconsistentOntology
 
-    with opened(store, kg, create=True) as graph:
+    with options.opened(store, kg, create=True) as graph:
         kept = loading(graph)
         with stopping.kept(kept), progress("Loading") as note:
             report = graph.load(
@@ -141,7 +133,7 @@ def create(
     from mrag.stores.fuseki import FusekiStore
     from mrag.stores.graphdb import GraphDBStore
 
-    warn_of_login(url)
+    options.warn_of_login(url)
     store, _ = open_store(url)
     try:
         if isinstance(store, GraphDBStore):
@@ -160,8 +152,8 @@ def create(
 
 
 def reason(
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     engine: Annotated[str, typer.Option(help="Reasoner: rules, or sparq (extra `accelerate`).")] = "rules",
     strict: StrictOption = False,
     graphs: Annotated[
@@ -177,7 +169,7 @@ def reason(
         Path | None,
         typer.Option(metavar="FILE", help="Write all contradictions to a file, as JSON if it is named so."),
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Infer what follows from the loaded triples under OWL.
 
@@ -194,7 +186,7 @@ def reason(
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
-    with opened(store, kg) as graph, stopping.kept(kept):
+    with options.opened(store, kg) as graph, stopping.kept(kept):
         closure = _reason(graph, engine, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)

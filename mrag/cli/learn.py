@@ -7,90 +7,50 @@ from typing import Annotated
 
 import typer
 
-from mrag.cli.shared import stopping
+from mrag.cli.shared import learning, options, stopping
 from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.learning import (
-    FORMATS,
-    LIST_FORMATS,
-    BottomOption,
-    ClassOption,
-    ConceptArgument,
-    FormatOption,
-    KeepOption,
-    LearnerOption,
-    ListFormatOption,
-    MaxLengthOption,
-    MeasureOption,
-    NegativeOption,
-    NegativesOption,
-    PolicyOption,
-    PositiveOption,
-    PositivesOption,
-    QueryOption,
-    QuestionOption,
-    RqOption,
-    SecondsOption,
-    StepsOption,
-    TopOption,
-    fitted,
-    print_learnt,
-    problem_of,
-)
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    IndexOption,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    SeedOption,
-    StoreOption,
-    check_choice,
-    opened,
-)
 from mrag.cli.shared.output import say, show_json, show_lines
 
 app = Commands(
     help="Class expressions: learn, explain, keep and re-rank by them.",
     epilog="Example: mrag learn fit -p ex:GraphDB -p ex:AllegroGraph -n ex:MySQL -n ex:Redis",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 
 @app.command()
 def fit(
-    positive: PositiveOption = None,
-    negative: NegativeOption = None,
-    positives: PositivesOption = None,
-    negatives: NegativesOption = None,
-    question: QuestionOption = None,
-    defined: ClassOption = None,
-    top: TopOption = 10,
-    bottom: BottomOption = 10,
-    index: IndexOption = "main",
-    learner: LearnerOption = "search",
-    policy: PolicyOption = None,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: SeedOption = 0,
-    measure: MeasureOption = "f1",
+    positive: learning.PositiveOption = None,
+    negative: learning.NegativeOption = None,
+    positives: learning.PositivesOption = None,
+    negatives: learning.NegativesOption = None,
+    question: learning.QuestionOption = None,
+    defined: learning.ClassOption = None,
+    top: learning.TopOption = 10,
+    bottom: learning.BottomOption = 10,
+    index: options.IndexOption = "main",
+    learner: learning.LearnerOption = "search",
+    policy: learning.PolicyOption = None,
+    seconds: learning.SecondsOption = 5.0,
+    steps: learning.StepsOption = None,
+    max_length: learning.MaxLengthOption = None,
+    seed: options.SeedOption = 0,
+    measure: learning.MeasureOption = "f1",
     k: Annotated[int, typer.Option("-k", min=1, help="Maximum number of hypotheses shown.")] = 3,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes the sentence."),
     ] = None,
-    format: FormatOption = "dl",
-    query: QueryOption = False,
-    rq: RqOption = None,
-    keep: KeepOption = None,
+    format: learning.FormatOption = "dl",
+    query: learning.QueryOption = False,
+    rq: learning.RqOption = None,
+    keep: learning.KeepOption = None,
     explain: Annotated[
         str | None, typer.Option(metavar="IRI", help="Explain why this individual is in the concept or not.")
     ] = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Learn the concept that examples share.
 
@@ -104,14 +64,16 @@ def fit(
       mrag learn fit --positives hands.txt --negatives others.txt --learner tdl --steps 3 --max-length 12
       mrag learn fit --class ex:TripleStore
     """
-    check_choice("format", format, FORMATS)
+    options.check_choice("format", format, learning.FORMATS)
     from mrag.cli.shared.concepts import Learnt, keep_as
     from mrag.cli.shared.reranking import chat_model, polished
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         examples = (positive, negative, positives, negatives, question, top, bottom, index)
-        problem = problem_of(graph, *examples, defined, seed)
-        found, report = fitted(graph, problem, learner, policy, seconds, seed, measure, k, steps, max_length)
+        problem = learning.problem_of(graph, *examples, defined, seed)
+        found, report = learning.fitted(
+            graph, problem, learner, policy, seconds, seed, measure, k, steps, max_length
+        )
         learnt = Learnt(
             found[0].expression, tuple(found), report, polished(graph, found[0], chat_model(model))
         )
@@ -121,7 +83,7 @@ def fit(
             say(f"Nothing was kept as {keep!r}.", style="yellow")
         elif keep is not None:
             stored = keep_as(graph, found[0], keep, learner, report)
-        print_learnt(graph, learnt, format, query, rq, explain, stored, as_json)
+        learning.print_learnt(graph, learnt, format, query, rq, explain, stored, as_json)
 
 
 @app.command()
@@ -134,29 +96,29 @@ def rerank(
             metavar="TEXT", help="Use this concept instead of learning one: a kept one, or DL or Manchester."
         ),
     ] = None,
-    positive: PositiveOption = None,
-    negative: NegativeOption = None,
-    positives: PositivesOption = None,
-    negatives: NegativesOption = None,
-    top: TopOption = 10,
-    bottom: BottomOption = 10,
-    index: IndexOption = "main",
-    learner: LearnerOption = "search",
-    policy: PolicyOption = None,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: SeedOption = 0,
-    measure: MeasureOption = "f1",
+    positive: learning.PositiveOption = None,
+    negative: learning.NegativeOption = None,
+    positives: learning.PositivesOption = None,
+    negatives: learning.NegativesOption = None,
+    top: learning.TopOption = 10,
+    bottom: learning.BottomOption = 10,
+    index: options.IndexOption = "main",
+    learner: learning.LearnerOption = "search",
+    policy: learning.PolicyOption = None,
+    seconds: learning.SecondsOption = 5.0,
+    steps: learning.StepsOption = None,
+    max_length: learning.MaxLengthOption = None,
+    seed: options.SeedOption = 0,
+    measure: learning.MeasureOption = "f1",
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", metavar="NAME", help="Chat model that polishes and orders the hits."),
     ] = None,
-    format: FormatOption = "dl",
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    format: learning.FormatOption = "dl",
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Re-rank the hits of a search by a concept.
 
@@ -167,20 +129,20 @@ def rerank(
       mrag learn rerank "triple store with reasoning"
       mrag learn rerank "fast triple store" --concept reasoners --model ollama:llama3.2
     """
-    check_choice("format", format, FORMATS)
+    options.check_choice("format", format, learning.FORMATS)
     from mrag.cli.shared.concepts import Learnt, concept_of
     from mrag.cli.shared.reranking import chat_model, polished, reranked
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         chat = chat_model(model)
         if concept is not None:
             learnt = Learnt(concept_of(graph, concept))
             ranked = reranked(graph, learnt.expression, (), question, index, hits, chat)
         else:
-            problem = problem_of(
+            problem = learning.problem_of(
                 graph, positive, negative, positives, negatives, question, top, bottom, index
             )
-            found, report = fitted(
+            found, report = learning.fitted(
                 graph, problem, learner, policy, seconds, seed, measure, 3, steps, max_length
             )
             learnt = Learnt(found[0].expression, tuple(found), report, polished(graph, found[0], chat))
@@ -194,14 +156,14 @@ def rerank(
 
 @app.command("show")
 def show_concept(
-    concept: ConceptArgument,
-    format: FormatOption = "dl",
-    query: QueryOption = False,
-    rq: RqOption = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    concept: learning.ConceptArgument,
+    format: learning.FormatOption = "dl",
+    query: learning.QueryOption = False,
+    rq: learning.RqOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Print a concept and its sentence, or its query.
 
@@ -210,21 +172,23 @@ def show_concept(
       mrag learn show reasoners --format manchester
       mrag learn show "ex:SemanticProduct and (ex:developedBy some ex:Vendor)" --query
     """
-    check_choice("format", format, FORMATS)
+    options.check_choice("format", format, learning.FORMATS)
     from mrag.cli.shared.concepts import Learnt, concept_of
 
-    with opened(store, kg, lang) as graph:
-        print_learnt(graph, Learnt(concept_of(graph, concept)), format, query, rq, None, None, as_json)
+    with options.opened(store, kg, lang) as graph:
+        learning.print_learnt(
+            graph, Learnt(concept_of(graph, concept)), format, query, rq, None, None, as_json
+        )
 
 
 @app.command()
 def explain(
-    concept: ConceptArgument,
+    concept: learning.ConceptArgument,
     individual: Annotated[str, typer.Argument(metavar="IRI", help="The individual.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Explain why an individual is in a concept or not.
 
@@ -236,7 +200,7 @@ def explain(
     """
     from mrag.cli.shared.concepts import Learnt, concept_of, why
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         learnt = Learnt(concept_of(graph, concept))
         text, value = why(graph, learnt.expression, individual)
         if as_json:
@@ -248,11 +212,11 @@ def explain(
 @app.command()
 def keep(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the class.")],
-    concept: ConceptArgument,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    concept: learning.ConceptArgument,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Keep a concept as a class of the graph.
 
@@ -262,19 +226,19 @@ def keep(
     """
     from mrag.cli.shared.concepts import Learnt, concept_of, keep_as
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
-        print_learnt(graph, learnt, "dl", False, None, None, stored, as_json)
+        learning.print_learnt(graph, learnt, "dl", False, None, None, stored, as_json)
 
 
 @app.command()
 def concepts(
-    format: ListFormatOption = "dl",
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    format: learning.ListFormatOption = "dl",
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """List the kept concepts.
 
@@ -285,18 +249,18 @@ def concepts(
       mrag learn concepts
       mrag learn concepts --format rdfxml > concepts.owl
     """
-    check_choice("format", format, LIST_FORMATS)
+    options.check_choice("format", format, learning.LIST_FORMATS)
     from mrag.cli.shared.concepts import list_concepts
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         list_concepts(graph, format, as_json=as_json)
 
 
 @app.command()
 def forget(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a kept concept.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
 ) -> None:
     """Remove a kept concept.
 
@@ -307,7 +271,7 @@ def forget(
     from mrag.cel.concepts.registry import remove_concept
     from mrag.errors import ConfigError
 
-    with opened(store, kg) as graph:
+    with options.opened(store, kg) as graph:
         if not remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
@@ -327,15 +291,15 @@ def benchmark(
         typer.Option("--learner", help="search, m-of-n, celoe, ocel, tdl, evolearner, drill; or several."),
     ] = "search",
     folds: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 10,
-    seconds: SecondsOption = 5.0,
-    steps: StepsOption = None,
-    max_length: MaxLengthOption = None,
-    seed: SeedOption = 0,
-    measure: MeasureOption = "f1",
+    seconds: learning.SecondsOption = 5.0,
+    steps: learning.StepsOption = None,
+    max_length: learning.MaxLengthOption = None,
+    seed: options.SeedOption = 0,
+    measure: learning.MeasureOption = "f1",
     results: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File of results, from which a later run resumes.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate learners on the problems of a benchmark.
 

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    GraphOption,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    StoreOption,
-    check_choice,
-    opened,
-    read_query_file,
-)
+from mrag.cli.shared import options
 from mrag.cli.shared.output import show, show_data, show_json, show_lines
 
 if TYPE_CHECKING:
@@ -38,13 +28,13 @@ def query(
             "--list", metavar="TEXT", help="List the catalogue's queries with this in them: explore, all."
         ),
     ] = None,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
     rows: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 100_000,
     layer: Annotated[str, typer.Option(help="Triples to query: all, asserted or inferred.")] = "all",
-    graph: GraphOption = None,
-    as_json: JsonOption = False,
+    graph: options.GraphOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Run a SPARQL read query.
 
@@ -64,7 +54,7 @@ def query(
     from mrag.rdf.terms import to_ox
     from mrag.stores.base import Limits, SelectResult
 
-    check_choice("layer", layer, LAYERS)
+    options.check_choice("layer", layer, LAYERS)
     if listed is not None:
         found = {
             n: queries.get(n).summary
@@ -78,8 +68,8 @@ def query(
     if text in queries.names():
         text = queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
-        text = read_query_file(text)
-    with opened(store, kg, graph=graph) as seen:
+        text = options.read_query_file(text)
+    with options.opened(store, kg, graph=graph) as seen:
         result = seen.query(text, limits=Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
@@ -94,13 +84,13 @@ def explain(
     what: Annotated[
         list[str], typer.Argument(metavar="TERM", help="An entity, or subject, predicate and object.")
     ],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     max_triples: Annotated[
         int, typer.Option("--most", min=1, help="Maximum number of an entity's inferred triples to explain.")
     ] = 20,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Explain why inferred triples hold.
 
@@ -119,7 +109,7 @@ def explain(
 
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         subject = named_term(graph, what[0])
         if len(what) == 1:
             found = proved(graph, subject, max_triples=max_triples)
@@ -136,9 +126,9 @@ def verify(
         Path,
         typer.Argument(metavar="FILE", help="Output of `mrag ask --json`, or a receipt of the web page."),
     ],
-    store: StoreOption = None,
-    kg: KgOption = None,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Check a saved answer against the graph.
 
@@ -157,7 +147,7 @@ def verify(
         raise ConfigError(
             f"Not JSON: {error}.", file=str(file), hint="Save the output of `mrag ask --json`."
         ) from error
-    with opened(store, kg) as graph:
+    with options.opened(store, kg) as graph:
         report = replay(graph, given)
     show_json(report.to_json()) if as_json else show_lines(str(report))
     if not report.ok:

@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mrag.cli.shared import options
 from mrag.cli.shared.answers import show_answer
 from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    StoreOption,
-    opened,
-)
 from mrag.cli.shared.output import progress, say, show, show_json
 
 if TYPE_CHECKING:
@@ -29,8 +22,6 @@ if TYPE_CHECKING:
 app = Commands(
     help="Save questions with their plans, run them again with other names, and calibrate.",
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the saved question.")]
@@ -43,14 +34,14 @@ AuthorOption = Annotated[
 @app.command()
 def save(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     name: NameOption = "",
     reading: Annotated[int, typer.Option(min=1, help="Which of its readings is right.")] = 1,
     by: AuthorOption = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a question of this name.")] = False,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Save a question with the plan that answers it; later questions of the same words are read like it.
 
@@ -58,16 +49,16 @@ def save(
     Example:
       mrag questions save "Which products does Ontotext develop?" --name "products of a vendor"
     """
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         _show(teach(graph, question, reading, name=name, by=by, replacing=replace), as_json=as_json)
 
 
 @app.command("list")
 def list_(
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """List the saved questions: name, template, parameters, reading, who saved them and when.
 
@@ -77,7 +68,7 @@ def list_(
     """
     from mrag.planning.saved import list_questions
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         every = list_questions(graph)
     if as_json:
         show_json([saved.to_json() for saved in every])
@@ -91,15 +82,15 @@ def list_(
 @app.command()
 def run(
     name: NameArgument,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     with_: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="PARAMETER=NAME", help="What to ask for instead; repeatable."),
     ] = None,
     sparql: Annotated[bool, typer.Option("--sparql", help="Show the query that was run too.")] = False,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Answer a saved question, with other names where they are given.
 
@@ -115,7 +106,7 @@ def run(
         if not equals:
             raise typer.BadParameter(f"{given!r} is not PARAMETER=NAME.", param_hint="'--with'")
         values[parameter.strip()] = value.strip()
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         answer = run_question(graph, name, values)
     show_answer(answer, sparql=sparql, context=False, as_json=as_json)
 
@@ -123,9 +114,9 @@ def run(
 @app.command()
 def remove(
     name: NameArgument,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
 ) -> None:
     """Remove a saved question.
 
@@ -135,7 +126,7 @@ def remove(
     """
     from mrag.planning.saved import remove_question
 
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         remove_question(graph, name)
     say(f"Removed: {name}")
 
@@ -150,10 +141,10 @@ def calibrate(
         bool, typer.Option("--forget", help="Go back to the weights that ship, without questions.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how well it fits.")] = False,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Fit how certain computed answers are to questions whose answers are known.
 
@@ -174,12 +165,12 @@ def calibrate(
     if forget == bool(files):
         raise typer.BadParameter("Give files, or --forget.", param_hint="'FILE'")
     if forget:
-        with opened(store, kg, lang) as graph:
+        with options.opened(store, kg, lang) as graph:
             keep_certainty(graph, None)
         say("The weights that ship are used.")
         return
     asked = read_questions(files or [])
-    with opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
+    with options.opened(store, kg, lang) as graph, progress("Computing", unit="questions") as note:
         found = calibrate_answers(graph, asked, keep=not dry_run, on_progress=note)
     if as_json:
         show_json(found.to_json())

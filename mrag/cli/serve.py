@@ -9,22 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    IndexOption,
-    KgOption,
-    LanguageOption,
-    RankerOption,
-    StoreOption,
-    opened,
-)
+from mrag.cli.shared import options
 from mrag.cli.shared.output import say, show
 
 
 def serve(
     context: typer.Context,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 7333,
     update: Annotated[bool, typer.Option("--update", help="Let clients change the graph.")] = False,
@@ -67,7 +59,7 @@ def serve(
         typer.Option("--separate", help="Keep named graphs out of the default graph, unlike GraphDB."),
     ] = False,
     index: Annotated[str, typer.Option("--index", help="Similarity index for questions.")] = "main",
-    ranker: RankerOption = "hybrid",
+    ranker: options.RankerOption = "hybrid",
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Language model for questions, as for `mrag ask`.")
     ] = None,
@@ -77,7 +69,7 @@ def serve(
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Log each request as a line of JSON, without its text.")
     ] = False,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
 ) -> None:
     """Serve the graph over HTTP, with a page to explore it.
 
@@ -134,7 +126,7 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    with opened(store, kg, lang, may_be_new=update) as graph:
+    with options.opened(store, kg, lang, may_be_new=update) as graph:
 
         def listening(url: str) -> None:
             show(f"SPARQL   {url}/sparql")
@@ -182,16 +174,16 @@ def _token(context: typer.Context, given: str | None, file: Path | None) -> str 
 
 
 def mcp(
-    store: StoreOption = None,
-    kg: KgOption = None,
-    index: IndexOption = "main",
-    ranker: RankerOption = "hybrid",
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: options.IndexOption = "main",
+    ranker: options.RankerOption = "hybrid",
     timeout: Annotated[float, typer.Option(min=0.1, help="Time limit of a call in seconds.")] = 30.0,
     model: Annotated[
         str | None,
         typer.Option("--model", "-m", help="Language model of the tool `ask`, as for `mrag ask`."),
     ] = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
 ) -> None:
     """Serve the graph to an assistant over MCP.
 
@@ -212,7 +204,7 @@ def mcp(
     settings = McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )
-    with opened(store, kg, lang) as graph:
+    with options.opened(store, kg, lang) as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
         with protocol():
             run(graph, settings)

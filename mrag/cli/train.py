@@ -15,8 +15,6 @@ from mrag.cli.shared.output import progress, say, show, show_json, status
 app = Commands(
     help="Train a concept learner, or a model that generates clues.",
     epilog="Example: mrag train drill --out family.npz --store oxigraph:./family",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from mrag.errors import ConfigError
-from mrag.retrieval.rankers import Hit, Question, Ranker
+from mrag.retrieval.rankers import FusedRanker, Hit
 
 __all__ = ["ScoreFusedRanker", "summed"]
 
@@ -45,8 +44,7 @@ def summed(
     return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-@dataclass
-class ScoreFusedRanker:
+class ScoreFusedRanker(FusedRanker):
     """Fuses rankings by their scores, see `summed`.
 
     Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
@@ -60,6 +58,7 @@ class ScoreFusedRanker:
         ConfigError: When ranking, if there is not one weight of at least 0 for each ranker.
 
     Example:
+        >>> from mrag.retrieval.rankers import Question
         >>> class Fixed:
         ...     def __init__(self, **scores):
         ...         self.scores = scores
@@ -71,16 +70,5 @@ class ScoreFusedRanker:
         [('b', ('0.8', '12.0')), ('a', ('0.9',))]
     """
 
-    rankers: Sequence[Ranker]
-    weights: Sequence[float] | None = None
-    depth: int = 100
-
-    def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first, with the reasons of every ranker that found them."""
-        rankings = [ranker.rank(question, max(k, self.depth)) for ranker in self.rankers]
-        fused = summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
-        reasons: dict[str, tuple[str, ...]] = {}
-        for ranking in rankings:
-            for hit in ranking:
-                reasons[hit.iri] = reasons.get(hit.iri, ()) + hit.reasons
-        return [Hit(iri, score, rank, reasons[iri]) for rank, (iri, score) in enumerate(fused[:k], start=1)]
+    def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
+        return summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)

@@ -26,12 +26,12 @@ from mrag.index.segments.pending import Progress
 from mrag.index.segments.rows import Mask
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import DocumentState, as_json
-from mrag.index.segments.writing import TextIndex
+from mrag.index.segments.writing import StoredIndex
 
 __all__ = ["DocumentIndex", "Match", "Mode", "SyncReport"]
 
 
-class DocumentIndex(TextIndex):
+class DocumentIndex(StoredIndex):
     """Documents with their texts, found by words (BM25), by meaning (vectors), or by both.
 
     Made by `create` or `open`. Searches may run in threads while one writes; they see the state

@@ -7,23 +7,9 @@ from collections.abc import Callable
 from rdflib import RDF, BNode, URIRef
 from rdflib.term import Variable
 
+from mrag.rdf import tree
 from mrag.rdf.cursor import TERM_KEYS
 from mrag.rdf.expressions import Expressions
-from mrag.rdf.tree import (
-    BindNode,
-    FilterNode,
-    GraphNode,
-    GroupNode,
-    MinusNode,
-    Node,
-    OptionalNode,
-    Path,
-    SelectNode,
-    Term,
-    TripleNode,
-    UnionNode,
-    ValuesNode,
-)
 
 _SUBJECTS = TERM_KEYS | {"var", "[", "("}
 _VERBS = frozenset(("var", "iri", "pname", "a", "^", "!", "("))
@@ -34,18 +20,18 @@ _LOADS_CODE = ("java:",)
 class Patterns(Expressions):
     """Reads graph patterns; a subclass reads the queries inside them."""
 
-    def sub_select(self) -> SelectNode:
+    def sub_select(self) -> tree.SelectNode:
         """Read a SELECT inside a group."""
         raise NotImplementedError
 
     # -- groups ------------------------------------------------------------------------------------
 
-    def group(self) -> GroupNode:
+    def group(self) -> tree.GroupNode:
         """Read a group graph pattern."""
         self.deeper()
         first = self.at
         self.expect("{")
-        parts: list[Node] = []
+        parts: list[tree.Node] = []
         if self.key == "SELECT":
             parts.append(self.sub_select())
         else:
@@ -53,9 +39,9 @@ class Patterns(Expressions):
         last = self.at
         self.expect("}")
         self.shallower()
-        return GroupNode(tuple(parts), first, last)
+        return tree.GroupNode(tuple(parts), first, last)
 
-    def _content(self, parts: list[Node]) -> None:
+    def _content(self, parts: list[tree.Node]) -> None:
         readers = self._readers
         may_have_triples = True
         while self.key != "}":
@@ -71,46 +57,46 @@ class Patterns(Expressions):
             self.limit(len(parts), "patterns")
 
     @property
-    def _readers(self) -> dict[str, Callable[[], Node]]:
+    def _readers(self) -> dict[str, Callable[[], tree.Node]]:
         return {
             "{": self._group_or_union,
-            "OPTIONAL": lambda: OptionalNode(self._group_behind()),
-            "MINUS": lambda: MinusNode(self._group_behind()),
+            "OPTIONAL": lambda: tree.OptionalNode(self._group_behind()),
+            "MINUS": lambda: tree.MinusNode(self._group_behind()),
             "GRAPH": self._graph,
             "FILTER": self._filter,
             "BIND": self._bind,
             "VALUES": self.values,
         }
 
-    def _group_behind(self) -> GroupNode:
+    def _group_behind(self) -> tree.GroupNode:
         self.advance()
         return self.group()
 
-    def _group_or_union(self) -> GroupNode | UnionNode:
+    def _group_or_union(self) -> tree.GroupNode | tree.UnionNode:
         groups = [self.group()]
         while self.accept("UNION"):
             groups.append(self.group())
             self.limit(len(groups), "groups")
-        return UnionNode(tuple(groups)) if len(groups) > 1 else groups[0]
+        return tree.UnionNode(tuple(groups)) if len(groups) > 1 else groups[0]
 
-    def _graph(self) -> GraphNode:
+    def _graph(self) -> tree.GraphNode:
         self.advance()
-        return GraphNode(self.variable_or_iri(), self.group())
+        return tree.GraphNode(self.variable_or_iri(), self.group())
 
-    def _filter(self) -> FilterNode:
+    def _filter(self) -> tree.FilterNode:
         self.advance()
-        return FilterNode(self.constraint())
+        return tree.FilterNode(self.constraint())
 
-    def _bind(self) -> BindNode:
+    def _bind(self) -> tree.BindNode:
         self.advance()
         self.expect("(")
         expression = self.expression()
         self.expect("AS")
         variable = self.variable()
         self.expect(")")
-        return BindNode(expression, variable)
+        return tree.BindNode(expression, variable)
 
-    def values(self) -> ValuesNode:
+    def values(self) -> tree.ValuesNode:
         """Read inline data (section 10.2)."""
         self.expect("VALUES")
         if self.key == "var":
@@ -119,7 +105,7 @@ class Patterns(Expressions):
             single = []
             while not self.accept("}"):
                 single.append((self._value(),))
-            return ValuesNode(variables, tuple(single))
+            return tree.ValuesNode(variables, tuple(single))
         self.expect("(")
         names = []
         while not self.accept(")"):
@@ -128,7 +114,7 @@ class Patterns(Expressions):
         rows = []
         while not self.accept("}"):
             rows.append(self._row(len(names)))
-        return ValuesNode(tuple(names), tuple(rows))
+        return tree.ValuesNode(tuple(names), tuple(rows))
 
     def _row(self, size: int) -> tuple[URIRef | None, ...]:
         token = self.expect("(")
@@ -148,7 +134,7 @@ class Patterns(Expressions):
 
     # -- triples -----------------------------------------------------------------------------------
 
-    def triples(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
+    def triples(self, note: Callable[[tree.TripleNode], None], *, paths: bool = True) -> None:
         """Read triples as far as they go.
 
         Args:
@@ -160,19 +146,19 @@ class Patterns(Expressions):
             if not self.accept("."):
                 return
 
-    def same_subject(self, note: Callable[[TripleNode], None], *, paths: bool = True) -> None:
+    def same_subject(self, note: Callable[[tree.TripleNode], None], *, paths: bool = True) -> None:
         """Read a subject with what is said of it."""
         bracketed = self.key in ("[", "(") and self.following() not in ("]", ")")
         subject = self._node(note, paths)
         if not bracketed or self.key in _VERBS:
             self._properties(subject, note, paths)
 
-    def _properties(self, subject: Term, note: Callable[[TripleNode], None], paths: bool) -> None:
+    def _properties(self, subject: tree.Term, note: Callable[[tree.TripleNode], None], paths: bool) -> None:
         while True:
             verb = self._verb(paths)
-            note(TripleNode(subject, verb, self._node(note, paths)))
+            note(tree.TripleNode(subject, verb, self._node(note, paths)))
             while self.accept(","):
-                note(TripleNode(subject, verb, self._node(note, paths)))
+                note(tree.TripleNode(subject, verb, self._node(note, paths)))
             if self.key != ";":
                 return
             while self.accept(";"):
@@ -180,7 +166,7 @@ class Patterns(Expressions):
             if self.key not in _VERBS:
                 return
 
-    def _node(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
+    def _node(self, note: Callable[[tree.TripleNode], None], paths: bool) -> tree.Term:
         if self.key == "var":
             return self.variable()
         if self.key == "[":
@@ -191,7 +177,7 @@ class Patterns(Expressions):
             raise self.refused("a term or a variable")
         return self.term()
 
-    def _described(self, note: Callable[[TripleNode], None], paths: bool) -> BNode:
+    def _described(self, note: Callable[[tree.TripleNode], None], paths: bool) -> BNode:
         self.deeper()
         self.expect("[")
         node = self.fresh()
@@ -201,27 +187,27 @@ class Patterns(Expressions):
         self.shallower()
         return node
 
-    def _collection(self, note: Callable[[TripleNode], None], paths: bool) -> Term:
+    def _collection(self, note: Callable[[tree.TripleNode], None], paths: bool) -> tree.Term:
         self.deeper()
         self.expect("(")
-        first: Term = RDF.nil
+        first: tree.Term = RDF.nil
         before: BNode | None = None
         while not self.accept(")"):
             node = self.fresh()
             if before is None:
                 first = node
             else:
-                note(TripleNode(before, RDF.rest, node))
-            note(TripleNode(node, RDF.first, self._node(note, paths)))
+                note(tree.TripleNode(before, RDF.rest, node))
+            note(tree.TripleNode(node, RDF.first, self._node(note, paths)))
             before = node
         if before is not None:
-            note(TripleNode(before, RDF.rest, RDF.nil))
+            note(tree.TripleNode(before, RDF.rest, RDF.nil))
         self.shallower()
         return first
 
     # -- paths -------------------------------------------------------------------------------------
 
-    def _verb(self, paths: bool) -> Variable | URIRef | Path:
+    def _verb(self, paths: bool) -> Variable | URIRef | tree.Path:
         if self.key == "var":
             return self.variable()
         return self._alternatives() if paths else self._step_name()
@@ -235,30 +221,30 @@ class Patterns(Expressions):
             raise self.tokens.forbidden(f"The property <{name}> may not be used", token)
         return name
 
-    def _alternatives(self) -> URIRef | Path:
+    def _alternatives(self) -> URIRef | tree.Path:
         parts = [self._sequence()]
         while self.accept("|"):
             parts.append(self._sequence())
             self.limit(len(parts), "paths")
-        return Path("|", tuple(parts)) if len(parts) > 1 else parts[0]
+        return tree.Path("|", tuple(parts)) if len(parts) > 1 else parts[0]
 
-    def _sequence(self) -> URIRef | Path:
+    def _sequence(self) -> URIRef | tree.Path:
         parts = [self._step()]
         while self.accept("/"):
             parts.append(self._step())
             self.limit(len(parts), "paths")
-        return Path("/", tuple(parts)) if len(parts) > 1 else parts[0]
+        return tree.Path("/", tuple(parts)) if len(parts) > 1 else parts[0]
 
-    def _step(self) -> URIRef | Path:
+    def _step(self) -> URIRef | tree.Path:
         inverse = self.accept("^")
         found = self._path_primary()
         if self.key in ("*", "+", "?"):
-            found = Path(self.advance().key, (found,))
-        return Path("^", (found,)) if inverse else found
+            found = tree.Path(self.advance().key, (found,))
+        return tree.Path("^", (found,)) if inverse else found
 
-    def _path_primary(self) -> URIRef | Path:
+    def _path_primary(self) -> URIRef | tree.Path:
         if self.accept("!"):
-            return Path("!", self._negated())
+            return tree.Path("!", self._negated())
         if self.key != "(":
             return self._step_name()
         self.deeper()
@@ -268,7 +254,7 @@ class Patterns(Expressions):
         self.shallower()
         return found
 
-    def _negated(self) -> tuple[URIRef | Path, ...]:
+    def _negated(self) -> tuple[URIRef | tree.Path, ...]:
         if not self.accept("("):
             return (self._one_negated(),)
         parts = []
@@ -279,5 +265,5 @@ class Patterns(Expressions):
         self.advance()
         return tuple(parts)
 
-    def _one_negated(self) -> URIRef | Path:
-        return Path("^", (self._step_name(),)) if self.accept("^") else self._step_name()
+    def _one_negated(self) -> URIRef | tree.Path:
+        return tree.Path("^", (self._step_name(),)) if self.accept("^") else self._step_name()

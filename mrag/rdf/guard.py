@@ -17,20 +17,9 @@ from rdflib import Literal, URIRef
 from rdflib.term import Node
 
 from mrag.errors import QueryRefused
+from mrag.rdf import tree
 from mrag.rdf.query_parser import parse_query
 from mrag.rdf.terms import DEFAULT_PREFIXES, MRAG
-from mrag.rdf.tree import (
-    BindNode,
-    CallNode,
-    Exists,
-    MinusNode,
-    Path,
-    QueryNode,
-    TripleNode,
-    ValuesNode,
-    visible,
-    walk,
-)
 
 EXPLICIT = "http://www.ontotext.com/explicit"
 IMPLICIT = "http://www.ontotext.com/implicit"
@@ -116,18 +105,18 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
     patterns: list[Pattern] = []
     values: dict[str, dict[Node, None]] = {}
     repeatable = True
-    for node in walk(query):
+    for node in tree.walk(query):
         match node:
-            case TripleNode(s, p, o) if not isinstance(p, Path):
+            case tree.TripleNode(s, p, o) if not isinstance(p, tree.Path):
                 patterns.append((s, p, o))
-            case ValuesNode(variables, rows):
+            case tree.ValuesNode(variables, rows):
                 for row in rows:
                     for variable, given in zip(variables, row, strict=True):
                         if given is not None:
                             values.setdefault(str(variable), {})[given] = None
-            case BindNode(URIRef() | Literal() as given, variable):
+            case tree.BindNode(URIRef() | Literal() as given, variable):
                 values.setdefault(str(variable), {})[given] = None
-            case CallNode(name) if name in _UNREPEATABLE:
+            case tree.CallNode(name) if name in _UNREPEATABLE:
                 repeatable = False
     return ReadQuery(
         parser.declarations() + parser.tokens.printed(),
@@ -136,7 +125,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
         query.named,
         tuple(patterns),
         {v: tuple(terms) for v, terms in values.items()},
-        tuple(visible(query.select)) if query.form == "SelectQuery" else (),
+        tuple(tree.visible(query.select)) if query.form == "SelectQuery" else (),
         repeatable,
     )
 
@@ -154,10 +143,10 @@ def paths_in_negation(text: str) -> bool:
         False
     """
     return any(
-        isinstance(inner, Path) and inner.operator in "*+?"
-        for node in walk(_tree(text))
-        if isinstance(node, MinusNode) or (isinstance(node, Exists) and node.negated)
-        for inner in walk(node.group)
+        isinstance(inner, tree.Path) and inner.operator in "*+?"
+        for node in tree.walk(_tree(text))
+        if isinstance(node, tree.MinusNode) or (isinstance(node, tree.Exists) and node.negated)
+        for inner in tree.walk(node.group)
     )
 
 
@@ -171,5 +160,5 @@ def query_form(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tree(text: str) -> QueryNode:
+def _tree(text: str) -> tree.QueryNode:
     return parse_query(text)[0]

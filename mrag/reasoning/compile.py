@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 
-from mrag.rdf.patterns import (
-    Call,
-    Compare,
-    Repeated,
-    TriplePattern,
-    Values,
-    iri,
-    var,
-)
+from mrag.rdf import patterns as pt
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.reasoning import axioms as ax
 from mrag.reasoning.axioms import SAME, THING, TYPE, Axiom, ClassName, Plain, PropertyExpression, TripleKey
@@ -77,7 +69,7 @@ def _classes(c: Compiler) -> None:
     box = c.box
 
     def axiom(kind: str, s: Plain, p: str, o: Plain, *parts: ax.Expression) -> Axiom:
-        return Axiom(kind, parts, (s, iri(p), o))
+        return Axiom(kind, parts, (s, pt.iri(p), o))
 
     for s, o in box.triples.get(RDFS + "subClassOf", []):
         left, right = box.expression(s), box.expression(o)
@@ -95,13 +87,13 @@ def _classes(c: Compiler) -> None:
             if node in box.kinds.get(RDFS + "Datatype", ()):
                 continue
             left, right = ClassName(node), box.expression(node, inside=True)
-            a = Axiom("EquivalentTo", (left, right), (node, TYPE, iri(OWL + "Class")))
+            a = Axiom("EquivalentTo", (left, right), (node, TYPE, pt.iri(OWL + "Class")))
             c.subsume("cax-eqc1", a, left, right)
             c.subsume("cax-eqc2", a, right, left)
     for node in box.typed:
         if not box.named(node):
             right = box.expression(node)
-            a = Axiom("Type", (right,), (node, TYPE, iri(OWL + "Class")))
+            a = Axiom("Type", (right,), (node, TYPE, pt.iri(OWL + "Class")))
             c.subsume("cax-sco", a, ClassName(node), right)
     for s, o in box.triples.get(OWL + "disjointWith", []):
         a = axiom("DisjointWith", s, OWL + "disjointWith", o, box.expression(s), box.expression(o))
@@ -118,7 +110,7 @@ def _classes(c: Compiler) -> None:
     for s, o in box.triples.get(OWL + "hasKey", []):
         keys = tuple(p for m in box.members(o) if (p := box.property(m)) is not None)
         left = box.expression(s)
-        _key(c, Axiom("HasKey", (left, *keys), (s, iri(OWL + "hasKey"), o)), left, keys)
+        _key(c, Axiom("HasKey", (left, *keys), (s, pt.iri(OWL + "hasKey"), o)), left, keys)
 
 
 def _members(c: Compiler, kind: str) -> list[tuple[ox.NamedNode, tuple[Plain, ...]]]:
@@ -133,10 +125,10 @@ def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, 
     if len(parts) > 3 and all(isinstance(p, ClassName) for p in parts):
         # One query for the whole list instead of one for each pair of its members.
         rows = tuple((p.iri,) for p in parts if isinstance(p, ClassName))
-        body = (TriplePattern(X, TYPE, Y), TriplePattern(X, TYPE, Z))
-        ordered = Compare(Call("str", (Y,)), "<", Call("str", (Z,)))
+        body = (pt.TriplePattern(X, TYPE, Y), pt.TriplePattern(X, TYPE, Z))
+        ordered = pt.Compare(pt.Call("str", (Y,)), "<", pt.Call("str", (Z,)))
         c.checks[
-            ConsistencyCheck(name, axiom, body, (ordered,), (Values((Y,), rows), Values((Z,), rows)))
+            ConsistencyCheck(name, axiom, body, (ordered,), (pt.Values((Y,), rows), pt.Values((Z,), rows)))
         ] = None
         return
     for i, left in enumerate(parts):
@@ -154,15 +146,15 @@ def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, 
 
 def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[PropertyExpression, ...]) -> None:
     ones, twos = c.matches(left, X), c.matches(left, Y)
-    shared: list[TriplePattern] = []
+    shared: list[pt.TriplePattern] = []
     for p in keys:
         value = c.new("k")
         shared += [atom for s in (X, Y) if (atom := c.atom(p, s, value)) is not None]
-    differ = Branch(tuple(shared), (Compare(X, "!=", Y),))
+    differ = Branch(tuple(shared), (pt.Compare(X, "!=", Y),))
     for one in ones or []:
         for two in twos or []:
             if keys:
-                c.rule("prp-key", axiom, differ.with_(one).with_(two), TriplePattern(X, SAME, Y))
+                c.rule("prp-key", axiom, differ.with_(one).with_(two), pt.TriplePattern(X, SAME, Y))
 
 
 def _properties(c: Compiler) -> None:
@@ -192,7 +184,7 @@ def _stated(
     for s, o in c.box.triples.get(predicate, []):
         p = c.box.property(s)
         if p is not None:
-            found.append((p, o, c.box.property(o), (s, iri(predicate), o)))
+            found.append((p, o, c.box.property(o), (s, pt.iri(predicate), o)))
     return found
 
 
@@ -222,16 +214,16 @@ def _inclusions(c: Compiler) -> None:
 
 
 def _chain(c: Compiler, p: PropertyExpression, steps: tuple[PropertyExpression, ...], key: TripleKey) -> None:
-    nodes = (X, *(var(f"y{i}") for i in range(1, len(steps))), Z)
+    nodes = (X, *(pt.var(f"y{i}") for i in range(1, len(steps))), Z)
     atoms = [c.atom(q, nodes[i], nodes[i + 1]) for i, q in enumerate(steps)]
     head = c.atom(p, X, Z)
     a = Axiom("PropertyChain", (*steps, p), key)
     body = tuple(atom for atom in atoms if atom is not None)
     if body and head is not None:
         transitive = len(steps) == 2 and all(q == p for q in steps)
-        c.rule("prp-spo2", a, Branch(body), head, path=Repeated(p.iri) if transitive else None)
+        c.rule("prp-spo2", a, Branch(body), head, path=pt.Repeated(p.iri) if transitive else None)
         if transitive:
-            stated = TriplePattern(p.iri, TYPE, iri(OWL + "TransitiveProperty"))
+            stated = pt.TriplePattern(p.iri, TYPE, pt.iri(OWL + "TransitiveProperty"))
             c.rule("scm-spo2", a, Branch(), stated, beyond=True)
 
 
@@ -249,7 +241,7 @@ def _characteristics(c: Compiler) -> None:
             p = c.box.property(n)
             if p is None:
                 continue
-            axiom = Axiom(kind.removesuffix("Property"), (p,), (n, TYPE, iri(OWL + kind)))
+            axiom = Axiom(kind.removesuffix("Property"), (p,), (n, TYPE, pt.iri(OWL + kind)))
             # Ontologies do say that rdf:type is functional; OWL 2 does not allow it (Structural
             # Specification, section 2.4), and all classes of an entity would become one.
             if p.iri.value.startswith((RDF, RDFS, OWL)):
@@ -258,8 +250,8 @@ def _characteristics(c: Compiler) -> None:
                 found.append((p, axiom))
         return found
 
-    def atom(p: PropertyExpression, s: ox.Variable, o: ox.Variable) -> TriplePattern:
-        return TriplePattern(o, p.iri, s) if p.inverse else TriplePattern(s, p.iri, o)
+    def atom(p: PropertyExpression, s: ox.Variable, o: ox.Variable) -> pt.TriplePattern:
+        return pt.TriplePattern(o, p.iri, s) if p.inverse else pt.TriplePattern(s, p.iri, o)
 
     for p, a in each("FunctionalProperty"):
         c.equate("prp-fp", a, Branch((atom(p, X, Y), atom(p, X, Z))), Y, Z, p)
@@ -267,7 +259,7 @@ def _characteristics(c: Compiler) -> None:
         back = PropertyExpression(p.iri, not p.inverse)
         c.equate("prp-ifp", a, Branch((atom(p, Y, X), atom(p, Z, X))), Y, Z, back)
     for p, a in each("TransitiveProperty"):
-        body, path = (atom(p, X, Y), atom(p, Y, Z)), Repeated(p.iri)
+        body, path = (atom(p, X, Y), atom(p, Y, Z)), pt.Repeated(p.iri)
         c.rule("prp-trp", a, Branch(body), atom(p, X, Z), path=path)
     for p, a in each("SymmetricProperty"):
         c.rule("prp-symp", a, Branch((atom(p, X, Y),)), atom(p, Y, X))
@@ -276,8 +268,8 @@ def _characteristics(c: Compiler) -> None:
     for p, a in each("IrreflexiveProperty"):
         c.check("prp-irp", a, Branch((atom(p, X, X),)))
     for p, a in each("ReflexiveProperty"):
-        known = (TriplePattern(X, TYPE, iri(OWL + "NamedIndividual")),)
-        c.rule("prp-refl", a, Branch(known), TriplePattern(X, p.iri, X), beyond=True)
+        known = (pt.TriplePattern(X, TYPE, pt.iri(OWL + "NamedIndividual")),)
+        c.rule("prp-refl", a, Branch(known), pt.TriplePattern(X, p.iri, X), beyond=True)
 
 
 def _individuals(c: Compiler) -> None:
@@ -285,12 +277,14 @@ def _individuals(c: Compiler) -> None:
         a = Axiom("DifferentIndividuals", members, (node, TYPE, DIFFERENT))
         if len(members) > 3:
             rows = tuple((m,) for m in members)
-            ordered = Compare(Call("str", (X,)), "<", Call("str", (Y,)))
-            values = (Values((X,), rows), Values((Y,), rows))
-            c.checks[ConsistencyCheck("eq-diff2", a, (TriplePattern(X, SAME, Y),), (ordered,), values)] = None
+            ordered = pt.Compare(pt.Call("str", (X,)), "<", pt.Call("str", (Y,)))
+            values = (pt.Values((X,), rows), pt.Values((Y,), rows))
+            c.checks[ConsistencyCheck("eq-diff2", a, (pt.TriplePattern(X, SAME, Y),), (ordered,), values)] = (
+                None
+            )
         else:
             for one, two in pairs(members):
-                c.check("eq-diff2", a, Branch((TriplePattern(one, SAME, two),)))
+                c.check("eq-diff2", a, Branch((pt.TriplePattern(one, SAME, two),)))
     cell: dict[ox.NamedNode, dict[str, Plain]] = {}
     for p in ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue"):
         for s, o in c.box.triples.get(OWL + p, []):
@@ -302,7 +296,7 @@ def _individuals(c: Compiler) -> None:
         prop = c.box.property(p_node) if p_node is not None else None
         if source is not None and target is not None and prop is not None:
             atom = c.atom(prop, source, target)
-            key = (node, iri(OWL + "assertionProperty"), p_node or prop.iri)
+            key = (node, pt.iri(OWL + "assertionProperty"), p_node or prop.iri)
             if atom is not None:
                 a = Axiom("NegativeAssertion", (source, prop, target), key)
                 c.check("prp-npa1", a, Branch((atom,)))

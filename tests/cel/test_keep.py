@@ -14,7 +14,7 @@ from rdflib import OWL, RDF, RDFS, Graph, Literal, URIRef
 from rdflib.compare import isomorphic
 
 from mrag.cel.concepts.definition import definition, safe_part, world_assumption
-from mrag.cel.concepts.export import to_ontology, write_query
+from mrag.cel.concepts.export import to_ontology
 from mrag.cel.concepts.filter import ClassFilter
 from mrag.cel.concepts.registry import (
     find_concept,
@@ -278,7 +278,7 @@ def test_a_concept_filters_the_next_search(shop: KnowledgeGraph) -> None:
         ClassFilter(Fixed(), shop, "jackets", depth=0)
 
 
-def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph, tmp_path: Path) -> None:
+def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph) -> None:
     kept = keep_concept(
         shop, Hypothesis(OPEN[2], 1.0, ExampleCounts(3, 0, 3, 3)), "red jackets", learner="search"
     )
@@ -290,10 +290,6 @@ def test_the_export_is_turtle_with_everything_declared(shop: KnowledgeGraph, tmp
     assert (URIRef(E + "colour"), RDF.type, OWL.DatatypeProperty) in graph
     members = {str(s) for s in graph.subjects(RDF.type, URIRef(closed.iri))}
     assert members == set(instances(shop, CLOSED[1]))
-    write_query(kept, tmp_path / "kept.rq")
-    assert (tmp_path / "kept.rq").read_text(encoding="utf-8").strip() == kept.query
-    with pytest.raises(ConfigError, match="cannot be written"):
-        write_query(kept, tmp_path / "no" / "kept.rq")
 
 
 def test_the_export_is_the_same_in_rdf_xml(shop: KnowledgeGraph) -> None:

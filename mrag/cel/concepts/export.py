@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Literal as Literals
 
 from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
@@ -16,7 +15,6 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.storage.saving import saved_text
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -73,15 +71,6 @@ def to_ontology(
             "RDF/XML cannot hold a control character.", term=min(bad), hint="Use the format turtle."
         )
     return graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
-
-
-def write_query(concept: KeptConcept, path: str | Path) -> None:
-    """Write the instance query of a concept to a file that any SPARQL editor runs.
-
-    Raises:
-        ConfigError: If the file cannot be written.
-    """
-    saved_text(path, concept.query + "\n")
 
 
 def _annotate(graph: Graph, concept: KeptConcept) -> None:

@@ -9,17 +9,7 @@ from typing import Annotated, cast
 
 import typer
 
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    IndexOption,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    SeedOption,
-    StoreOption,
-    check_choice,
-    opened,
-)
+from mrag.cli.shared import options
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 from mrag.cli.shared.stopping import kept
 
@@ -46,12 +36,12 @@ def questions(
         typer.Option(help="File for the answers, a JSON object a line; an interrupted run resumes."),
     ] = None,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,
-    seed: SeedOption = 0,
-    store: StoreOption = None,
-    kg: KgOption = None,
-    index: IndexOption = "main",
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
+    index: options.IndexOption = "main",
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate the answers to questions with gold answers.
 
@@ -72,7 +62,7 @@ def questions(
     from mrag.retrieval.routing import How
     from mrag.storage.saving import saved_text
 
-    check_choice("way", how, HOWS)
+    options.check_choice("way", how, HOWS)
     wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
     if len(wanted) < len(only or ()):
         raise ConfigError("Not a field and its value.", term=" ".join(only or ()), hint="Write FIELD=VALUE.")
@@ -83,7 +73,7 @@ def questions(
     resumes = (
         nullcontext() if out is None else kept("Run the same command again: no question is asked twice.")
     )
-    with opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
+    with options.opened(store, kg, lang) as graph, progress("Asking", unit="questions") as note, resumes:
         found = evaluate_questions(
             graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
             resampling=Resampling(resamples=resamples, seed=seed),

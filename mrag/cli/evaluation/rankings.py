@@ -10,16 +10,8 @@ from typer.core import TyperGroup
 
 from mrag.cli.evaluation.questions import questions
 from mrag.cli.evaluation.ranked import file_name, named_iri, ranked
+from mrag.cli.shared import options
 from mrag.cli.shared.commands import Commands
-from mrag.cli.shared.options import (
-    DEFAULT_LANGUAGES,
-    JsonOption,
-    KgOption,
-    LanguageOption,
-    SeedOption,
-    StoreOption,
-    opened,
-)
 from mrag.cli.shared.output import progress, say, show_json, show_lines
 
 if TYPE_CHECKING:
@@ -43,7 +35,6 @@ app = Commands(
     "With anything but the name of a command behind it, `mrag eval` is `mrag eval rankers`.\n\n"
     "\b\nExamples:\n  mrag eval ./cranfield -r bm25 -r bm25-thesis\n"
     "  mrag eval questions questions.jsonl --how plan",
-    rich_markup_mode=None,
 )
 app.command("questions")(questions)
 
@@ -93,16 +84,16 @@ def evaluate(
         str | None, typer.Option(help="Embedding model of the documents: minilm, wordllama or none.")
     ] = None,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap and permutation samples.")] = 10_000,
-    seed: SeedOption = 0,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     index: Annotated[str, typer.Option("--index", help="Similarity index of the graph.")] = "main",
     cls: Annotated[
         str | None,
         typer.Option("--class", metavar="IRI", help="Rank only instances of this class."),
     ] = None,
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate rankers on queries with known answers.
 
@@ -191,12 +182,12 @@ def benchmark(
     embedder: Annotated[
         str | None, typer.Option(help="Model that finds similar questions: minilm, wordllama or none.")
     ] = None,
-    seed: SeedOption = 0,
-    store: StoreOption = None,
-    kg: KgOption = None,
+    seed: options.SeedOption = 0,
+    store: options.StoreOption = None,
+    kg: options.KgOption = None,
     index: Annotated[str, typer.Option("--index", help="Index whose documents the model reads.")] = "main",
-    lang: LanguageOption = DEFAULT_LANGUAGES,
-    as_json: JsonOption = False,
+    lang: options.LanguageOption = options.DEFAULT_LANGUAGES,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Generate questions with known answers from a graph.
 
@@ -214,7 +205,7 @@ def benchmark(
     from mrag.evaluation.conditions import TYPE, EntityShape
 
     settings = Settings.from_env(model=model)
-    with opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
+    with options.opened(store, kg, lang) as graph, progress("Writing questions", unit="questions") as note:
         shape = EntityShape(named_iri(graph, link), named_iri(graph, kind) or TYPE, named_iri(graph, cls))
         plan = BenchmarkSettings(
             model=settings.model,

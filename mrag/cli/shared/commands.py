@@ -16,7 +16,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(typer.Typer):
-    """An app as typer's; the parameters of a command are read from its function when they are needed."""
+    """An app as typer's; the parameters of a command are read from its function when they are needed.
+
+    Without arguments it shows its help, in which nothing is taken for markup.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(no_args_is_help=True, rich_markup_mode=None, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
         """Register the function that follows as a command.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Protocol
 
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding.embedders import Embedder
-from mrag.index.known_items import FusionWeight
-from mrag.index.segments.changes import SyncReport
-from mrag.index.segments.matches import Match, Mode
-from mrag.index.segments.pending import Progress
+from mrag.index.segments.writing import StoredIndex
 
 __all__ = ["Abilities", "IndexBackend", "StoredIndex", "documents_of"]
 
@@ -46,86 +40,6 @@ class Abilities:
     snapshots: bool = True
     readable: bool = True
     learns: bool = False
-
-
-class StoredIndex(Protocol):
-    """An index of texts by document ID, wherever it is kept. Its methods are those of `DocumentIndex`."""
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-
-    def __contains__(self, doc_id: object) -> bool: ...
-
-    @property
-    def doc_ids(self) -> list[str]:
-        """The IDs of all documents, sorted."""
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        """The JSON kept with the index; a copy."""
-
-    @property
-    def embedder_name(self) -> str | None:
-        """Name of the embedding model that it was built with; None for BM25 alone."""
-
-    @property
-    def bm25_params(self) -> Bm25Params:
-        """The knobs of BM25 that it was built with."""
-
-    def refresh(self) -> bool:
-        """Take over what others have committed, and return whether there was something."""
-
-    def search(
-        self,
-        text: str,
-        k: int,
-        *,
-        mode: Mode = "hybrid",
-        allowed: Collection[str] | None = None,
-        weight: float = 0.5,
-    ) -> list[Match]:
-        """Find the documents nearest to a text, best first, ties by ID."""
-
-    def text_of(self, doc_id: str) -> str:
-        """Return the text of a document."""
-
-    def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the texts of documents; none of those that are not there."""
-
-    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the vectors of documents; none of those that have none."""
-
-    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
-        """Return the vectors of texts by digest; none of those that it does not know."""
-
-    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
-        """Return how many documents `sync` would add, change or delete."""
-
-    def learnt_weight(self) -> FusionWeight:
-        """Return which share of the vectors serves `hybrid` best."""
-
-    def sync(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Make the index hold exactly these documents, in one step; embed only new texts."""
-
-    def add(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        extra: Mapping[str, Any] | None = None,
-        on_progress: Progress | None = None,
-        batch: int = 256,
-    ) -> SyncReport:
-        """Add documents, or replace those whose ID is known; the others stay."""
-
-    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
-        """Delete documents, and return how many there were."""
 
 
 class IndexBackend(Protocol):

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import ConfigError, IndexError_, IndexMismatch
+from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
 from mrag.index.backends.engines.rows import Found, some
-from mrag.index.backends.engines.search import check_search, fused
+from mrag.index.backends.engines.search import fused
 from mrag.index.backends.engines.versioned import settled
 from mrag.index.backends.local import LocalBackend
 from mrag.index.bm25 import Bm25Params
@@ -29,9 +29,10 @@ from mrag.index.embedding.embedders import Embedder
 from mrag.index.fusion import candidates
 from mrag.index.known_items import FusionWeight
 from mrag.index.segments.changes import SyncReport, checked
-from mrag.index.segments.matches import Match, Mode
+from mrag.index.segments.matches import Match, Mode, check_search
+from mrag.index.segments.model import check_model
 from mrag.index.segments.pending import Progress
-from mrag.index.segments.writing import TextIndex
+from mrag.index.segments.writing import StoredIndex
 from mrag.storage.folder import locked
 
 if TYPE_CHECKING:
@@ -78,11 +79,7 @@ class VectorStoreBackend:
         """Open an index; see `IndexBackend`."""
         words = self._words.open(name, embedder=None, thorough=thorough)
         built = words.extra[_KEPT]["embedder"]
-        if embedder is not None and embedder.name != built:
-            raise IndexMismatch(
-                f"The index was built with {built or 'no model, for BM25 alone'}, not with {embedder.name}.",
-                hint="Open it with the model it was built with, or build it anew with the other.",
-            )
+        check_model(built, embedder)
         return VectorStoreIndex(words, self._make, embedder, built, self._lock(name))
 
     def create(
@@ -104,7 +101,7 @@ class VectorStoreBackend:
         return None if self._words.folder is None else self._words.folder / name / "writer"
 
 
-class VectorStoreIndex(TextIndex):
+class VectorStoreIndex(StoredIndex):
     """Documents found by words in files, and by meaning in a vector store; see `DocumentIndex`."""
 
     def __init__(

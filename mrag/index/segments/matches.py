@@ -14,7 +14,7 @@ from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.rows import Ranking
 from mrag.index.segments.state import DocumentState
 
-__all__ = ["Match", "Mode", "search"]
+__all__ = ["Match", "Mode", "check_search", "search"]
 
 Mode: TypeAlias = Literal["hybrid", "bm25", "dense"]
 
@@ -44,6 +44,17 @@ class Match:
     terms: tuple[str, ...]
 
 
+def check_search(k: int, mode: Mode, weight: float) -> None:
+    """Look whether a search can be carried out.
+
+    Raises:
+        ConfigError: If k, the mode or the weight cannot be used.
+    """
+    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
+        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
+        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
+
+
 def search(
     state: DocumentState,
     text: str,
@@ -68,9 +79,7 @@ def search(
     Raises:
         ConfigError: If k, the mode or the weight cannot be used.
     """
-    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
-        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
-        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
+    check_search(k, mode, weight)
     mask = None if allowed is None else state.rows.mask(allowed)
     depth = candidates(k) if mode == "hybrid" else k
     nothing: Ranking = (np.empty(0, np.int64), np.empty(0, np.float32))

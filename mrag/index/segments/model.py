@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.segments.state import DocumentState, Vectors
-from mrag.index.segments.writing import check_model, needed_model
 
-__all__ = ["IndexModel"]
+__all__ = ["IndexModel", "check_model", "needed_model"]
 
 
 class IndexModel:
@@ -81,3 +81,37 @@ class IndexModel:
 
     def _of(self, state: DocumentState) -> Embedder:
         return needed_model(state.manifest.embedder, self._embedder)
+
+
+def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:
+    """Look whether an index was built with a model.
+
+    Args:
+        built: Name of the model that it was built with; None for BM25 alone.
+        model: The model that it is opened with; None to read it, or to search it by words.
+        file: Where it is kept.
+
+    Raises:
+        IndexMismatch: If it was built with another, or with none.
+    """
+    if model is not None and model.name != built:
+        raise IndexMismatch(
+            f"The index was built with {built or 'no model, for BM25 alone'}, not with {model.name}.",
+            file=file,
+            hint="Open it with the model it was built with, or build it anew with the other.",
+        )
+
+
+def needed_model(built: str | None, model: Embedder | None) -> Embedder:
+    """Return the model of an index, for what cannot be done without.
+
+    Raises:
+        ConfigError: If the index has no vectors, or was opened without its model.
+    """
+    if built is None:
+        hint = "Search with mode bm25, or build the index with a model, such as minilm."
+        raise ConfigError("The index has no vectors.", hint=hint)
+    if model is None:
+        hint = "Open it with that model, or search with mode bm25."
+        raise ConfigError(f"The index was opened without its model {built}.", hint=hint)
+    return model

@@ -3,23 +3,95 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from mrag.errors import ConfigError, IndexError_, IndexMismatch
-from mrag.index.embedding.embedders import Embedder
+import numpy as np
+import numpy.typing as npt
+
+from mrag.errors import IndexError_
+from mrag.index.bm25 import Bm25Params
+from mrag.index.known_items import FusionWeight
 from mrag.index.segments.changes import SyncReport
+from mrag.index.segments.matches import Match, Mode
 from mrag.index.segments.pending import Progress
 
-__all__ = ["TextIndex", "check_model", "needed_model"]
+__all__ = ["StoredIndex"]
 
 
-class TextIndex(ABC):
-    """An index of texts by document ID."""
+class StoredIndex(ABC):
+    """An index of texts by document ID, wherever it is kept."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of documents."""
+
+    @abstractmethod
+    def __contains__(self, doc_id: object) -> bool: ...
+
+    @property
+    @abstractmethod
+    def doc_ids(self) -> list[str]:
+        """The IDs of all documents, sorted."""
+
+    @property
+    @abstractmethod
+    def extra(self) -> dict[str, Any]:
+        """The JSON kept with the index; a copy."""
+
+    @property
+    @abstractmethod
+    def embedder_name(self) -> str | None:
+        """Name of the embedding model that the index was built with; None for BM25 alone."""
+
+    @property
+    @abstractmethod
+    def bm25_params(self) -> Bm25Params:
+        """The knobs of BM25 that the index was built with."""
+
+    @abstractmethod
+    def refresh(self) -> bool:
+        """Take over what others have committed, and return whether there was something.
+
+        Raises:
+            MissingIndex: If it has been removed.
+        """
+
+    @abstractmethod
+    def search(
+        self,
+        text: str,
+        k: int,
+        *,
+        mode: Mode = "hybrid",
+        allowed: Collection[str] | None = None,
+        weight: float = 0.5,
+    ) -> list[Match]:
+        """Find the documents nearest to a text, best first, ties by ID; see `DocumentIndex.search`."""
 
     @abstractmethod
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of documents; none of those that are not there."""
+
+    @abstractmethod
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """Return the vectors of documents; none of those that have none."""
+
+    @abstractmethod
+    def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts by digest; none of those that it does not know."""
+
+    @abstractmethod
+    def differing(self, documents: Iterable[tuple[str, str]]) -> int:
+        """Return how many documents `sync` would add, change or delete."""
+
+    @abstractmethod
+    def learnt_weight(self) -> FusionWeight:
+        """Return which share of the vectors serves `hybrid` best."""
+
+    @abstractmethod
+    def delete(self, ids: Iterable[str], *, extra: Mapping[str, Any] | None = None) -> int:
+        """Delete documents, and return how many there were; `extra` and the errors are as for `sync`."""
 
     @abstractmethod
     def _update(
@@ -86,37 +158,3 @@ class TextIndex(ABC):
     ) -> SyncReport:
         """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
         return self._update(documents, False, extra, on_progress, batch)
-
-
-def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:
-    """Look whether an index was built with a model.
-
-    Args:
-        built: Name of the model that it was built with; None for BM25 alone.
-        model: The model that it is opened with; None to read it, or to search it by words.
-        file: Where it is kept.
-
-    Raises:
-        IndexMismatch: If it was built with another, or with none.
-    """
-    if model is not None and model.name != built:
-        raise IndexMismatch(
-            f"The index was built with {built or 'no model, for BM25 alone'}, not with {model.name}.",
-            file=file,
-            hint="Open it with the model it was built with, or build it anew with the other.",
-        )
-
-
-def needed_model(built: str | None, model: Embedder | None) -> Embedder:
-    """Return the model of an index, for what cannot be done without.
-
-    Raises:
-        ConfigError: If the index has no vectors, or was opened without its model.
-    """
-    if built is None:
-        hint = "Search with mode bm25, or build the index with a model, such as minilm."
-        raise ConfigError("The index has no vectors.", hint=hint)
-    if model is None:
-        hint = "Open it with that model, or search with mode bm25."
-        raise ConfigError(f"The index was opened without its model {built}.", hint=hint)
-    return model

@@ -13,18 +13,19 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, MissingIndex
 from mrag.index.backends.engines.rows import EngineState, IndexChange, IndexView, Replaced, Shelf
-from mrag.index.backends.engines.search import check_search, search
+from mrag.index.backends.engines.search import search
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
 from mrag.index.known_items import FusionWeight
 from mrag.index.segments.changes import SyncReport, checked
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
-from mrag.index.segments.matches import Match, Mode
+from mrag.index.segments.matches import Match, Mode, check_search
+from mrag.index.segments.model import check_model, needed_model
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
 from mrag.index.segments.segment import digest
 from mrag.index.segments.state import as_json
-from mrag.index.segments.writing import TextIndex, check_model, needed_model
+from mrag.index.segments.writing import StoredIndex
 from mrag.storage.files import make_folder
 
 __all__ = ["EngineIndex"]
@@ -34,7 +35,7 @@ T = TypeVar("T")
 _TRIES = 5
 
 
-class EngineIndex(TextIndex):
+class EngineIndex(StoredIndex):
     """Documents with their texts in an engine, found by words, by meaning, or by both.
 
     Args:

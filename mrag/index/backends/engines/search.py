@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import ConfigError
 from mrag.index.backends.engines.rows import Found, IndexView
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.fusion import candidates, weighted_scores
 from mrag.index.segments.matches import Match, Mode
 
-__all__ = ["check_search", "fused", "search"]
-
-
-def check_search(k: int, mode: Mode, weight: float) -> None:
-    """Look whether a search can be carried out.
-
-    Raises:
-        ConfigError: If k, the mode or the weight cannot be used.
-    """
-    if k < 1 or mode not in get_args(Mode) or not 0 <= weight <= 1:
-        hint = "k is 1 or more; mode is hybrid, bm25 or dense; a weight lies between 0 and 1."
-        raise ConfigError(f"Cannot search with k={k}, mode={mode!r} and weight={weight}.", hint=hint)
+__all__ = ["fused", "search"]
 
 
 def search(
