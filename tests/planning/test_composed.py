@@ -105,3 +105,27 @@ def test_a_share_of_each_group_is_of_what_the_group_has(wards: KnowledgeGraph, q
 
 def test_one_number_has_no_superlative(wards: KnowledgeGraph) -> None:
     assert given(wards, "Who cared for the most stays?") == [("Ina Wolf",), ("Omar Diaz",), ("Pia Lang",)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which nurses were hired on a Monday?", ["Ina Wolf", "Omar Diaz", "Quin Rees"]),
+        ("Which nurses were hired on weekends?", ["Pia Lang"]),
+        ("How many nurses were hired on weekdays?", ["3"]),
+    ],
+)
+def test_days_of_the_week_are_times(wards: KnowledgeGraph, question: str, expected: list[str]) -> None:
+    assert given(wards, question) == [(name,) for name in expected]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the average number of days of stays, rounded to 2 decimal places?",
+        "What is the average number of days of stays, based on joining the stays and wards tables?",
+        "Return the average number of days of stays by doing a left join from the wards to the stays table.",
+    ],
+)
+def test_how_it_is_to_be_computed_is_no_part_of_the_question(wards: KnowledgeGraph, question: str) -> None:
+    assert given(wards, question) == given(wards, "What is the average number of days of stays?")

@@ -43,6 +43,15 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ),
     )
 )
+_TECHNICAL: Final = re.compile(
+    r"(?i),?\s*(?:\b(?:based on|by|after|when|via|using)\s+(?:doing\s+)?(?:an?\s+)?"
+    r"(?:(?:left|right|inner|outer|full|cross)\s+){0,2}|\b(?:left|right|inner|outer|full|cross)\s+)"
+    r"join(?:ing)?\s+(?:from\s+|between\s+|of\s+)?(?:the\s+)?[\w, ]+?\s+tables?\b"
+    r"|,?\s*(?:\(?\b(?:and\s+)?round(?:ed)?(?: it| them| (?:the )?(?:results?|values?|answers?))?\s+"
+    r"to\s+(?:the\s+)?(?:nearest\s+)?\w+(?:\s+decimals?)?(?:\s+(?:places?|digits?|points?))?\)?)"
+    r"|,?\s*\(?\b(?:(?:match|compare|search|treat)\s+\w+\s+)?case[- ]insensitive(?:ly)?\b\)?"
+)
+"""How something is to be computed or written, which says nothing of what is asked for."""
 _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
@@ -61,9 +70,14 @@ def rephrased(text: str) -> str:
         'Who has written the longest play?'
         >>> rephrased("What share of each country's rivers is navigable?")
         'What share of rivers is navigable for each country?'
+        >>> rephrased("How many rivers are there, based on joining the rivers and states tables?")
+        'How many rivers are there?'
+        >>> rephrased("What is the mean length of rivers, rounded to 2 decimal places?")
+        'What is the mean length of rivers?'
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
+    text = _TECHNICAL.sub("", text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
             return match.expand(words)
