@@ -8,7 +8,7 @@ from rdflib import Literal, URIRef
 
 from mrag.generation.computed import AnswerCell
 from mrag.generation.result import Citation, Sentence
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.loosening import Nearest, Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Unknown
 from mrag.planning.run import PlanResult

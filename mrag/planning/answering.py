@@ -19,7 +19,8 @@ from mrag.planning.algebra.cells import Cells
 from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.answer_words import SHOWN, looked_for, nothing_found, sentences
 from mrag.planning.building.checks import alike_named
-from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.building.parser import Parser
+from mrag.planning.building.scoring import Reading
 from mrag.planning.certainty.weighing import weighed
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.following.followup import asked_after

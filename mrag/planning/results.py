@@ -14,7 +14,7 @@ from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.computed import AnswerCell, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.building.checks import united
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import PlanResult, run
 from mrag.planning.wording import to_words

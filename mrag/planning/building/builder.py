@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rdflib import RDF, URIRef
 
+from mrag.planning.algebra.scopes import aggregates
 from mrag.planning.building.assembly import QueryGraph
 from mrag.planning.building.choices import Draft, Unbuildable
 from mrag.planning.building.conditions import PlanConditions
@@ -221,6 +222,8 @@ class Builder(PlanConditions):
         limit, offset, ties = None, 0, False
         if top is not None and order:
             limit, offset, ties = top.n or 1, top.offset, top.n is None
+            if all(aggregates(c.value) for c in columns):
+                raise Unbuildable("a superlative of one number")
         return Plan(where, tuple(columns), (), tuple(self.having), tuple(order), limit, offset, ties)
 
     def _ignored(self) -> tuple[str, ...]:

@@ -73,6 +73,11 @@ def asked_kinds(way: Segmentation) -> set[str]:
     return {kind for kind, at in cues if kind == "not" or (kind in ("who", "when", "count") and not at)}
 
 
+def groups(way: Segmentation) -> bool:
+    """Return whether a way of cutting a question reads that something is asked of each group."""
+    return any(i.cue is not None and (i.cue.kind, i.cue.value) == ("group", "each") for i in way.items)
+
+
 def says_extreme(way: Segmentation, question: QuestionText) -> bool:
     """Return whether a way of cutting a question reads a superlative in it."""
     return any(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mrag.planning.building.choices import Unbuildable
@@ -35,6 +35,10 @@ _FOLD_WORDS = {
 }
 
 
+_DOING = frozenset("who has have had also ever first".split())
+"""Words before the verb of a "who" that did something, rather than had it done."""
+
+
 @dataclass
 class PlanColumns(PlanNames):
     """What a plan shows and how it is ordered."""
@@ -47,6 +51,9 @@ class PlanColumns(PlanNames):
         typed = [n for n in self.graph.nodes if n.typed and isinstance(n.place, Unknown)]
         if frame.named and typed and not frame.groups:
             columns.append(Column(typed[0].place, self._name(typed[0].place, None, names)))
+            shown.append(columns[0].name)
+        if (doer := self._doer()) is not None:
+            columns.append(Column(doer, self._name(doer, None, names)))
             shown.append(columns[0].name)
         for output in [*frame.groups, *self._timed_outputs()]:
             expression = self.expression(output)
@@ -86,6 +93,44 @@ class PlanColumns(PlanNames):
                 key = self._hidden(self.expression(ordering.measure), columns, names, ordering.measure)
             order.append(Order(key.name, bool(ordering.descending)))
         return columns, shown, order
+
+    def _doer(self) -> Unknown | None:
+        """Return whom a "who" asks for that did something to things: "who wrote the longest play"."""
+        frame, low = self.frame, self.question.low
+        verb = next((n for n in frame.nouns if n.role in ("", "output") and n.start <= 3), None)
+        if frame.asks != "who" or verb is None or frame.groups or low[verb.start - 1] not in _DOING:
+            return None
+        behind = [n for n in frame.nouns if n.start >= verb.end and self.noun(n).kind == "class"]
+        found = self.noun(verb)
+        info = self.schema.properties.get(found.term) if found.kind == "property" else None
+        if info is None or info.kind != "entity" or not behind:
+            return None
+        if any(o is not verb and o not in behind for o in self._nouns()):
+            return None
+        thing = self.graph.node_of(self.noun(behind[0]).term, typed=True)
+        if not isinstance(thing.place, Unknown) or {"of"} & {*low[verb.end : behind[0].start]}:
+            return None
+        is_subject, is_object = (self._of_kind(thing.classes, ends) for ends in (info.domains, info.ranges))
+        if is_subject and is_object:
+            is_subject = "by" in low[verb.end : behind[0].start]
+        elif not is_subject and not is_object:
+            return None
+        ends = info.ranges if is_subject else info.domains
+        other = self.graph.node_of(max(ends, key=lambda c: (ends[c], c), default=""), new=True)
+        if is_subject:
+            self.graph.add(thing.place, info.iri, other.place)
+        else:
+            self.graph.add(other.place, info.iri, thing.place)
+        frame.outputs = []
+        return other.place if isinstance(other.place, Unknown) else None
+
+    def _nouns(self) -> list[Noun | None]:
+        """Return the nouns of what is shown."""
+        return [o.noun if isinstance(o, FrameMeasure) else o for o in self.frame.outputs
+                if not isinstance(o, TimeUnit)]  # fmt: skip
+
+    def _of_kind(self, classes: Sequence[str], ends: Collection[str]) -> bool:
+        return any(self.graph.compatible(c, classes) for c in ends)
 
     def _timed_outputs(self) -> list[Output]:
         """Return what is shown; where a question asks when something was, a time in the place of its verb."""

@@ -7,9 +7,8 @@ meaning is read (Popescu et al. 2003; Saha et al., VLDB 2016; Diefenbach et al.,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rdflib import URIRef
 
@@ -18,9 +17,12 @@ from mrag.planning.algebra.scopes import check
 from mrag.planning.building import checks
 from mrag.planning.building.builder import Builder
 from mrag.planning.building.choices import Draft, Unbuildable
-from mrag.planning.building.contrasts import Contrast, contrasted, contrasts
 from mrag.planning.building.joins import JoinGraph
-from mrag.planning.building.nested import (
+from mrag.planning.building.scoring import WEIGHTS, Reading, scored
+from mrag.planning.chains.reader import chain_reader
+from mrag.planning.chains.words import computes
+from mrag.planning.composing.contrasts import Contrast, contrasted, contrasts
+from mrag.planning.composing.nested import (
     described,
     descriptions,
     folded,
@@ -31,13 +33,11 @@ from mrag.planning.building.nested import (
     outer_text,
     without_fold,
 )
-from mrag.planning.building.ratios import both_counts, combined, halves
-from mrag.planning.chains.reader import chain_reader
-from mrag.planning.chains.words import computes
+from mrag.planning.composing.ratios import both_counts, combined, halves
+from mrag.planning.composing.sames import shared_value, sharing
 from mrag.planning.derived.mentions import derived_mentions
 from mrag.planning.derived.property import DerivedProperty
 from mrag.planning.derived.spans import spans_of
-from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.lexical.synonyms import positive
 from mrag.planning.lexicon import Lexicon
@@ -49,51 +49,12 @@ from mrag.planning.reading.rephrasing import rephrased
 from mrag.planning.reading.segmentation import QuestionItem, Segmentation, segmentations
 from mrag.planning.schema import Schema
 
-WEIGHTS: Mapping[str, float] = {
-    "bias": 3.0,
-    "mean match": 4.0,
-    "worst match": 2.0,
-    "joins": -0.75,
-    "guesses": -0.65,
-    "ignored": -1.6,
-    "cut": 0.25,
-}
-"""Weights of what is measured of a reading, set by hand; those of joins and guesses after four graphs."""
-
 _TIED = 1.0
 """What it counts, in guesses, that two ways of joining things are as likely as each other."""
 _DEEPEST = 2
 """How deep questions are nested."""
 _WORD = "xqthing"
 """A word that no graph has, with a number behind it, for what is described elsewhere."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One way of reading a question.
-
-    Attributes:
-        plan: The plan.
-        shown: Names of the plan's columns that the question asks for; the others order or select.
-        probability: How likely it is to be what was meant.
-        ignored: Words that carry meaning and were not read.
-        features: What it was scored by.
-        note: Why it was read so, where more than its words tell.
-        certainty: How likely its answer is right, which is known once it has one; None before.
-    """
-
-    plan: Plan
-    shown: tuple[str, ...]
-    probability: float
-    ignored: tuple[str, ...]
-    features: Mapping[str, float]
-    note: str = ""
-    certainty: float | None = None
-
-    @property
-    def confidence(self) -> float:
-        """Return how likely its answer is right, as far as that is known."""
-        return self.probability if self.certainty is None else self.certainty
 
 
 def _undecided(draft: Draft) -> Draft:
@@ -139,7 +100,7 @@ class Parser:
         self.refusals = []
         found: dict[tuple[Plan, tuple[str, ...]], Reading] = {}
         for draft, cost in self._read(rephrased(text), meant or {}, _DEEPEST):
-            reading = self._scored(draft, cost)
+            reading = scored(draft, cost, self.schema, self.weights)
             key = (reading.plan, reading.shown)
             if key not in found or found[key].probability < reading.probability:
                 found[key] = reading
@@ -168,6 +129,10 @@ class Parser:
         if depth and (same := identity(question, mentions)) is not None:
             things = self._read(same[1], given, depth - 1)
             return [(d, cost) for t, cost in things if (d := identical(same[0], t)) is not None]
+        if depth and (shared := shared_value(text)) is not None:
+            alike = sharing(shared, lambda t: self._best(t, given), self._named, self.schema)
+            if drafts := [draft for draft in alike if self._checked(draft)]:
+                return [(draft, 0.0) for draft in drafts]
         chains = list[Draft]()
         if self._chains is not None and depth == _DEEPEST and not computes(question, mentions):
             chains = self._chains.drafts(question, mentions)
@@ -181,8 +146,9 @@ class Parser:
             # No other way of cutting the question may lose what it asks to compute.
             return []
         asked, extreme = checks.asked_kinds(ways[0]), checks.says_extreme(ways[0], question)
+        apart = checks.groups(ways[0])
         flat = [
-            (draft, way.score - ways[0].score)
+            (replace(draft, guesses=draft.guesses + (apart > checks.groups(way))), way.score - ways[0].score)
             for number, way in enumerate(ways[:4])
             if asked <= checks.asked_kinds(way)
             for draft in self._drafts(question, way, schema, flips=number < 2)
@@ -206,12 +172,22 @@ class Parser:
         self, question: QuestionText, contrast: Contrast, given: Mapping[str, Candidate]
     ) -> list[tuple[Draft, float]]:
         """Return drafts of a question that compares two numbers of things; no other reading loses one."""
+        read = contrasts(question, contrast, self.schema, lambda t: self._best(t, given))
+        return [(draft, 0.0) for draft in read]
 
-        def read(text: str) -> list[Draft]:
-            found = sorted(self._read(text, given, 0), key=lambda t: -self._scored(*t).probability)
-            return [draft for draft, _ in found]
+    def _best(self, text: str, given: Mapping[str, Candidate]) -> list[Draft]:
+        """Return drafts of a question that holds no other, best first."""
+        return [draft for draft, _ in sorted(self._read(text, given, 0), key=self._unlikely)]
 
-        return [(draft, 0.0) for draft in contrasts(question, contrast, self.schema, read)]
+    def _named(self, text: str) -> Sequence[Candidate]:
+        """Return what some words may name as a whole, best first."""
+        question = cut(text)
+        low = [w for w in question.low if w not in ("the", "a", "an", "that", "of")]
+        whole = [m for m in self._mentions(question, {}) if m.end - m.start >= len(low)]
+        return whole[0].candidates if whole else ()
+
+    def _unlikely(self, found: tuple[Draft, float]) -> float:
+        return -scored(*found, self.schema, self.weights).probability
 
     def _mentions(self, question: QuestionText, given: Mapping[str, Candidate]) -> list[NameMention]:
         found = [NameMention(n, n + 1, (c,)) for n, w in enumerate(question.low) if (c := given.get(w))]
@@ -235,7 +211,7 @@ class Parser:
         """Yield drafts of a question that holds another one, and whether a superlative makes it one."""
         for inner in descriptions(question, mentions):
             things = self._read(inner_text(question, inner), given, depth - 1)
-            for thing, cost in sorted(things, key=lambda t: -self._scored(*t).probability)[:1]:
+            for thing, cost in sorted(things, key=self._unlikely)[:1]:
                 cls = described(thing, self.schema)
                 if cls is None or thing.ignored or inner.superlative != (thing.plan.limit == 1):
                     continue
@@ -333,18 +309,3 @@ class Parser:
             except ConfigError as error:
                 raise Unbuildable(error.message) from error
         return draft
-
-    def _scored(self, draft: Draft, cost: float) -> Reading:
-        matches = draft.matches or (0.5,)
-        features = {
-            "bias": 1.0,
-            "mean match": sum(matches) / len(matches) - 1.0,
-            "worst match": min(matches) - 1.0,
-            "joins": max(0.0, draft.joins),
-            "guesses": float(draft.guesses),
-            "ignored": float(len(draft.ignored)),
-            "cut": cost,
-        }
-        logit = sum(self.weights[name] * value for name, value in features.items())
-        plan = with_subclasses(draft.plan, self.schema)
-        return Reading(plan, draft.shown, 1 / (1 + math.exp(-logit)), draft.ignored, features)

@@ -22,6 +22,16 @@ class PlanTimes(PlanColumns):
         value, info = self._time(compared.left or compared.right, compared.at)
         conditions = self.graph.conditions
         if period.low is None or period.high is None:
+            if period.unit == "weekday":
+                first, last = map(int, period.text.split("-"))
+                if info.kind == "number" or compared.relation != "=" or compared.upper is not None:
+                    raise Unbuildable("a weekday of no date")
+                weekday = DatePart("weekday", value)
+                conditions += [
+                    Comparison(weekday, ">=", Literal(first)),
+                    Comparison(weekday, "<=", Literal(last)),
+                ]
+                return
             if period.unit == "month":
                 self._in_months(compared, period, DatePart("month", value))
                 return

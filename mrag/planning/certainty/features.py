@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from mrag.planning.building.checks import alike_named
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.run import PlanResult
 
 Features: TypeAlias = Mapping[str, float]

@@ -11,7 +11,8 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.algebra.scopes import aggregates
-from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.building.parser import Parser
+from mrag.planning.building.scoring import Reading
 from mrag.planning.following.merging import Asked, LastAnswer, Topic, among, over, topic_of
 from mrag.planning.following.replacing import likely, picked, reading_of, rebounded, replacements
 from mrag.planning.following.slots import SlotFitter, slots_of

@@ -13,7 +13,8 @@ from rdflib import Literal, URIRef
 
 from mrag.planning.algebra.scopes import merged
 from mrag.planning.building.literals import identifier, number_literal
-from mrag.planning.building.parser import WEIGHTS, Parser, Reading
+from mrag.planning.building.parser import Parser
+from mrag.planning.building.scoring import WEIGHTS, Reading
 from mrag.planning.following.editing import rewritten, walk
 from mrag.planning.following.merging import LastAnswer, Topic, freed
 from mrag.planning.following.slots import Slot, SlotFitter, filled, in_period, is_year, slots_of

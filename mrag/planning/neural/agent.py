@@ -15,7 +15,7 @@ from mrag import untrusted
 from mrag.context import ContextSettings, expand
 from mrag.errors import ConfigError, MragError
 from mrag.generation.models.calls import bounded, model_errors
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.neural.card import SchemaCard, card_of

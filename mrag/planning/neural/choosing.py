@@ -13,7 +13,7 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, StoreError
 from mrag.generation.computed import AnswerCell
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.lexicon import Lexicon, lexicon_of
 from mrag.planning.neural.agent import explore
 from mrag.planning.neural.judge import MOST, judge

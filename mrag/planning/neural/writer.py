@@ -12,7 +12,7 @@ from mrag import untrusted
 from mrag.errors import ConfigError
 from mrag.generation.models.calls import bounded, told
 from mrag.generation.support.sentences import without_thoughts
-from mrag.planning.building.parser import Reading
+from mrag.planning.building.scoring import Reading
 from mrag.planning.following.editing import with_subclasses
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import Lexicon

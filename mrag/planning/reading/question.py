@@ -72,7 +72,8 @@ class Period:
         low: Its first day; None where only a month is named.
         high: The day after its last.
         unit: What was named; `clock` is a time of day, kept in `text`.
-        text: The time of day as 13:00:00, or the number of a month without a year.
+        text: The time of day as 13:00:00, the number of a month without a year, or the first and the last
+            number of weekdays.
     """
 
     start: int
@@ -192,6 +193,15 @@ def _month(start: int, end: int, year: int, month: int) -> Period:
     return Period(start, end, date(year, month, 1), high, "month")
 
 
+_WEEKDAYS = {
+    **{day: f"{n}-{n}" for n, day in enumerate(
+        ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"), 1)},
+    "weekend": "6-7",
+    "weekday": "1-5",
+}  # fmt: skip
+_BEFORE_WEEKDAYS = frozenset("on a the every at during over in".split())
+
+
 def _dates(words: Sequence[Word], taken: set[int]) -> list[Period]:
     found = []
     at = 0
@@ -231,6 +241,9 @@ def _date(words: Sequence[Word], at: int) -> Period | None:
             return _month(at, at + of + 1, year, month)
     if month and low[0] in _MONTHS and (low[0] not in ("may", "march") or _is_month(words, at)):
         return Period(at, at + 1, None, None, "month", str(month))
+    weekdays = _WEEKDAYS.get(low[0].removesuffix("s"))
+    if weekdays and at and words[at - 1].low in _BEFORE_WEEKDAYS:
+        return Period(at, at + 1, None, None, "weekday", weekdays)
     year = _year(low[0]) if _timely([w.low for w in words[max(0, at - 2) : at]]) else 0
     if year and low[0] == words[at].token.raw.lower():
         return Period(at, at + 1, date(year, 1, 1), date(year + 1, 1, 1), "year")

@@ -8,6 +8,7 @@ from typing import Final
 from mrag.planning.lexical.synonyms import DIMENSIONS, positive
 
 _NAME = r"(?P<x>.+?)"
+_SHARE = r"(?:percentage|percent|share|proportion|fraction) of"
 _END = r"\s*[?.!]*\s*$"
 _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern + _END, re.IGNORECASE), words)
@@ -26,8 +27,31 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             r"(?:last|take|lasted|taken|running|run|live|lived|going on)(?: for)?",
             r"What is the duration of \g<x>?",
         ),
+        (r"^(?:by whom|who(?:m)? by) (?:is|are|was|were) (?P<x>.+?) (?P<y>\w+)", r"Who has \g<y> \g<x>?"),
+        (
+            r"^whom? (?:is|are|was|were) (?P<x>(?:the|all|any|most|each|an?) .+?) (?P<y>\w+) by",
+            r"Who has \g<y> \g<x>?",
+        ),
+        (
+            rf"^(?P<a>.*?\b{_SHARE}) (?:the )?(?P<y>\w+(?: \w+)?) (?:of|by|for|in|at) each (?P<x>\w+)"
+            r" (?P<z>(?:is|are|was|were|has|have|had|did|do|does|go|goes|went|come|comes|came)\b.*?)",
+            r"\g<a> \g<y> \g<z> for each \g<x>?",
+        ),
+        (
+            rf"^(?P<a>.*?\b{_SHARE}) each (?P<x>\w+(?: \w+)?)(?:'s|’s|s'|s’) (?P<y>\w+) (?P<z>.+?)",
+            r"\g<a> \g<y> \g<z> for each \g<x>?",
+        ),
     )
 )
+_TECHNICAL: Final = re.compile(
+    r"(?i),?\s*(?:\b(?:based on|by|after|when|via|using)\s+(?:doing\s+)?(?:an?\s+)?"
+    r"(?:(?:left|right|inner|outer|full|cross)\s+){0,2}|\b(?:left|right|inner|outer|full|cross)\s+)"
+    r"join(?:ing)?\s+(?:from\s+|between\s+|of\s+)?(?:the\s+)?[\w, ]+?\s+tables?\b"
+    r"|,?\s*(?:\(?\b(?:and\s+)?round(?:ed)?(?: it| them| (?:the )?(?:results?|values?|answers?))?\s+"
+    r"to\s+(?:the\s+)?(?:nearest\s+)?\w+(?:\s+decimals?)?(?:\s+(?:places?|digits?|points?))?\)?)"
+    r"|,?\s*\(?\b(?:(?:match|compare|search|treat)\s+\w+\s+)?case[- ]insensitive(?:ly)?\b\)?"
+)
+"""How something is to be computed or written, which says nothing of what is asked for."""
 _MUCH: Final = re.compile(
     rf"^(?:by )?how much (?P<a>more \w+|less \w+|\w+er) (?:is|are|was|were) {_NAME} than (?P<y>.+?){_END}",
     re.IGNORECASE,
@@ -42,9 +66,18 @@ def rephrased(text: str) -> str:
         'How many years between birth and hired of Ada?'
         >>> rephrased("How much longer is the Red than the Pecos?")
         'What is the difference in length between the Red and the Pecos?'
+        >>> rephrased("By whom was the longest play written?")
+        'Who has written the longest play?'
+        >>> rephrased("What share of each country's rivers is navigable?")
+        'What share of rivers is navigable for each country?'
+        >>> rephrased("How many rivers are there, based on joining the rivers and states tables?")
+        'How many rivers are there?'
+        >>> rephrased("What is the mean length of rivers, rounded to 2 decimal places?")
+        'What is the mean length of rivers?'
         >>> rephrased("Which rivers are long?")
         'Which rivers are long?'
     """
+    text = _TECHNICAL.sub("", text)
     for pattern, words in _FORMS:
         if (match := pattern.match(text)) is not None:
             return match.expand(words)

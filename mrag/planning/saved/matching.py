@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.building.parser import Parser, Reading
+from mrag.planning.building.parser import Parser
+from mrag.planning.building.scoring import Reading
 from mrag.planning.following.replacing import options, reading_of
 from mrag.planning.following.slots import SlotFitter, filled
 from mrag.planning.lexical.candidates import NameMention

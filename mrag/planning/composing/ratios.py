@@ -24,6 +24,7 @@ from mrag.planning.reading.frame import Frame, FrameMeasure, Noun
 from mrag.planning.reading.question import QuestionText
 from mrag.planning.reading.reader import FrameReader
 from mrag.planning.reading.segmentation import QuestionItem
+from mrag.text.tokens import tokens
 
 Build = Callable[[Frame], Draft]
 Read = Callable[[Sequence[QuestionItem]], FrameReader]
@@ -35,12 +36,15 @@ _RELATIVE = frozenset(
 
 _HALVES = re.compile(
     r"(?i)^\W*(?P<base>how many (?P<things>.+?)) (?P<verb>have|has|had|are|is|were|was) "
-    r"(?P<what>.+?),? and how many (?P<rest>.+?)\W*$"
+    r"(?P<what>.+?),? (?:and|or|versus|vs\.?) how many (?:of (?:them|those|these) |others? )?"
+    r"(?P<rest>.+?)\W*$"
 )
 _LACKING = re.compile(
     r"(?i)(?:(?:do|does|did|are|is|were|was|have|has|had)(?: not|n['’]?t)"
-    r"|(?:have|has|had) none|(?:are|is|do|have) without|lack)\b(?: have| been)?(?P<again>.*)"
+    r"|(?:have|has|had) (?:none|no|never)|(?:are|is|do|have) without|lack)\b(?: have| had| been| got| any)*"
+    r"(?P<again>.*)"
 )
+_ARTICLES = re.compile(r"(?i)\b(?:an?|any|the|one|some|at least one)\b")
 
 
 def halves(text: str) -> tuple[str, str] | None:
@@ -49,11 +53,17 @@ def halves(text: str) -> tuple[str, str] | None:
     Example:
         >>> halves("How many jars have a lid, and how many don't?")
         ('How many jars are there?', 'How many jars have a lid?')
+        >>> halves("How many jars have lids and how many have no lid?") is None
+        False
         >>> halves("How many jars have a lid and how many jars are blue?")
     """
     match = _HALVES.match(text)
     said = _LACKING.fullmatch(match["rest"]) if match is not None else None
-    if match is None or said is None or said["again"].strip(" .?!") not in ("", "one", "any", match["what"]):
+    if match is None or said is None:
+        return None
+    parts = (_ARTICLES.sub("", part) for part in (said["again"], match["what"]))
+    again, what = ([t.key for t in tokens(part)] for part in parts)
+    if again not in ([], what):
         return None
     return f"{match['base']} are there?", f"{match['base']} {match['verb']} {match['what']}?"
 

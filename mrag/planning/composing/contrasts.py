@@ -14,7 +14,7 @@ from rdflib import RDF, URIRef
 from mrag.planning.algebra.rewriting import substituted
 from mrag.planning.algebra.scopes import aggregates, all_patterns, merged
 from mrag.planning.building.choices import Draft
-from mrag.planning.building.nested import folded
+from mrag.planning.composing.nested import folded
 from mrag.planning.lexical.candidates import Candidate, NameMention
 from mrag.planning.plan import (
     Aggregate,

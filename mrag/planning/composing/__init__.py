@@ -1,0 +1,1 @@
+"""Questions made of several: described things, contrasts, ratios, and values that things share."""
