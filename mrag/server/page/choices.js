@@ -2,6 +2,7 @@
 
 import { keptConcepts, once } from "./api.js";
 import { h } from "./dom.js";
+import { t } from "./language.js";
 
 /** @import {RankerInfo, Values} from "./types.js" */
 
@@ -22,8 +23,8 @@ export function makeChoices(id, changed) {
   const ranker = h("select", { id: `${id}-ranker`, onchange: changed });
   const only = h("select", { id: `${id}-only`, onchange: changed });
   const wanted = { ranker: "", only: "" };
-  const ofClass = h("span", {}, h("label", { for: `${id}-only` }, "Only "), only);
-  const element = h("span", { class: "chosen" }, h("span", {}, h("label", { for: `${id}-ranker` }, "Ranked by "), ranker), " ", ofClass);
+  const ofClass = h("span", {}, h("label", { for: `${id}-only` }, t("Only ")), only);
+  const element = h("span", { class: "chosen" }, h("span", {}, h("label", { for: `${id}-ranker` }, t("Ranked by ")), ranker), " ", ofClass);
 
   /** @param {HTMLSelectElement} select @param {Choice[]} options @param {string} value */
   const fill = (select, options, value) => {
@@ -38,13 +39,13 @@ export function makeChoices(id, changed) {
       const found = await once("/api/rankers");
       const options = found.map((one) => ({
         value: one.own ? "" : one.name,
-        text: one.own ? `${one.name} (the server's own)` : `${one.name}: ${one.summary}${one.usable ? "" : " (not here)"}`,
+        text: one.own ? t("{name} (the server's own)", { name: one.name }) : `${one.name}: ${one.summary}${one.usable ? "" : t(" (not here)")}`,
         disabled: !one.usable,
         title: one.why,
       }));
       fill(ranker, options, wanted.ranker);
       const { concepts } = await keptConcepts();
-      fill(only, [{ value: "", text: "all kinds" }, ...concepts.map((one) => ({ value: one.iri, text: one.label }))], wanted.only);
+      fill(only, [{ value: "", text: t("all kinds") }, ...concepts.map((one) => ({ value: one.iri, text: one.label }))], wanted.only);
       ofClass.hidden = only.options.length < 2;
     } catch {
       // Each section says what went wrong with its own request; without choices the server's own hold.

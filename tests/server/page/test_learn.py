@@ -77,7 +77,7 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
         page.wait_for_selector(".learnt .sentence")
         assert page.locator(".learnt .sentence").inner_text().startswith("Whatever is ")
         assert re.match(
-            r"1 of 1 meant, 0 of 1 not meant; precision .*100 %", page.locator(".counts").inner_text()
+            r"1 of 1 meant, 0 of 1 not meant; precision .*100%", page.locator(".counts").inner_text()
         )
         seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
         # A permutation of the list, what is in the concept first.
