@@ -41,6 +41,9 @@ export function start(go) {
   choices = makeChoices("ask", () => {
     // What is computed cannot be ranked otherwise.
     if (way.value === "plan") way.value = "auto";
+  }, () => {
+    // A question that is open among members of that class has no answer any more.
+    if (/[?&]only=/.test(location.hash)) go("ask", {});
   });
   byId("ask-how").append(" ", choices.element);
   byId("ask-form").addEventListener("submit", (event) => {
