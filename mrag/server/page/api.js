@@ -1,5 +1,7 @@
 // The server's JSON API, and the token that it may ask for.
 
+import { t } from "./language.js";
+
 /** @import {AnswerEvent, Asked, Follows, KeptConcepts} from "./types.js" */
 
 const KEY = "mrag-token";
@@ -52,7 +54,7 @@ export async function request(path, options = {}) {
     response = await fetch(path, { ...options, headers: headers(options.headers) });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError("The server does not answer.", "Is it still running? Then try again.", 0);
+    throw new ApiError(t("The server does not answer."), t("Is it still running? Then try again."), 0);
   }
   if (response.ok) return response;
   /** @type {{message?: string, hint?: string} | null} */
@@ -71,9 +73,9 @@ export async function request(path, options = {}) {
   }
   if (response.status === 401 && asking) {
     asking();
-    throw new ApiError("A token is needed.", "Type it in the field above.", 401);
+    throw new ApiError(t("A token is needed."), t("Type it in the field above."), 401);
   }
-  throw new ApiError(said?.message || `The server answered ${response.status}.`, said?.hint, response.status);
+  throw new ApiError(said?.message || t("The server answered {status}.", { status: response.status }), said?.hint, response.status);
 }
 
 /**
@@ -112,7 +114,7 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
     body: JSON.stringify({ question, how, reading, follows, ranker: ranker || undefined, class: only || undefined }),
     signal,
   });
-  if (!response.body) throw new ApiError("The answer broke off.", "Ask again.", 0);
+  if (!response.body) throw new ApiError(t("The answer broke off."), t("Ask again."), 0);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   let whole = false;
@@ -130,7 +132,7 @@ export async function ask({ question, how, reading, follows, ranker, only }, onE
     }
     if (done) break;
   }
-  if (!whole) throw new ApiError("The answer broke off.", "Ask again.", 0);
+  if (!whole) throw new ApiError(t("The answer broke off."), t("Ask again."), 0);
 }
 
 /** @type {Map<string, Promise<any>>} */

@@ -4,7 +4,8 @@ import { ask, once } from "./api.js";
 import { chart } from "./chart.js";
 import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
-import { byId, entityLink, field, h, plural, problemBox, show, within } from "./dom.js";
+import { byId, entityLink, field, h, problemBox, show, statusWord, within } from "./dom.js";
+import { plural, t } from "./language.js";
 import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
 import { drawing } from "./picture.js";
@@ -40,6 +41,9 @@ export function start(go) {
   choices = makeChoices("ask", () => {
     // What is computed cannot be ranked otherwise.
     if (way.value === "plan") way.value = "auto";
+  }, () => {
+    // A question that is open among members of that class has no answer any more.
+    if (/[?&]only=/.test(location.hash)) go("ask", {});
   });
   byId("ask-how").append(" ", choices.element);
   byId("ask-form").addEventListener("submit", (event) => {
@@ -178,7 +182,7 @@ async function write(asked) {
   running = stop;
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
-  place.replaceChildren(h("p", { class: "hint waiting" }, "Looking in the graph …"));
+  place.replaceChildren(h("p", { class: "hint waiting" }, t("Looking in the graph …")));
   for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-actions", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   try {
@@ -188,7 +192,7 @@ async function write(asked) {
         if (stop.signal.aborted) return;
         if (event.event === "found") {
           const count = plural(event.hits.length, "entity", "entities");
-          place.replaceChildren(h("p", { class: "hint waiting" }, event.hits.length ? `Found ${count}; writing …` : "Nothing fits; writing …"));
+          place.replaceChildren(h("p", { class: "hint waiting" }, event.hits.length ? t("Found {count}; writing …", { count }) : t("Nothing fits; writing …")));
         } else if (event.event === "text") {
           if (!text.isConnected) place.replaceChildren(text);
           text.append(event.text);
@@ -202,7 +206,7 @@ async function write(asked) {
     const [oldest] = answers.keys();
     if (answers.size > KEPT) answers.delete(oldest);
   } catch (error) {
-    if (stop.signal.reason === STOPPED) place.append(h("p", { class: "hint" }, "Stopped. What stands here has not been checked against the graph."));
+    if (stop.signal.reason === STOPPED) place.append(h("p", { class: "hint" }, t("Stopped. What stands here has not been checked against the graph.")));
     if (stop.signal.aborted) return;
     shown = null;
     if (!text.isConnected) show(byId("ask-result"), false);
@@ -239,29 +243,29 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   before = answer.plan ? onward.slice(-LONGEST) : asked.after;
   show(byId("follow-form"), before.length);
   const earlier = byId("asked-before");
-  earlier.textContent = `${asked.question}, asked after ${asked.after.map(([text]) => text).join(" › ")}`;
+  earlier.textContent = t("{question}, asked after {before}", { question: asked.question, before: asked.after.map(([text]) => text).join(" › ") });
   show(earlier, asked.after.length);
   const note = byId("answer-note");
-  note.textContent = [wayOf(answer), answer.model ? `Written by ${answer.model}.` : "", answer.notice || ""].join(" ").trim();
+  note.textContent = [wayOf(answer), answer.model ? t("Written by {model}.", { model: answer.model }) : "", answer.notice || ""].join(" ").trim();
   show(note, note.textContent);
   const lines = new Map(answer.context.lines.map((line) => [line.id, line]));
   const cited = answer.citations.map((citation) => ({ ...citation, ...lines.get(citation.id) }));
   show(byId("cited"), answer.context.lines.length);
-  byId("cited-title").textContent = `Cited triples (${cited.length})`;
+  byId("cited-title").textContent = t("Cited triples ({cited})", { cited: cited.length });
   byId("cited-rows").replaceChildren(
-    cited.length ? triplesTable(cited, { caption: "Cited triples", anchors: true }) : h("p", { class: "hint" }, "The answer cites nothing."),
+    cited.length ? triplesTable(cited, { caption: t("Cited triples"), anchors: true }) : h("p", { class: "hint" }, t("The answer cites nothing.")),
   );
   const ids = new Set(cited.map((line) => line.id));
   const others = answer.context.lines.filter((line) => !ids.has(line.id));
   const context = field("context", HTMLDetailsElement);
   context.open = false;
-  within(context, "summary").textContent = `${answer.plan ? "Further triples that prove it" : "The rest of what was read"}: ${plural(others.length, "triple", "triples")}`;
+  within(context, "summary").textContent = `${answer.plan ? t("Further triples that prove it") : t("The rest of what was read")}: ${plural(others.length, "triple", "triples")}`;
   show(context, others.length);
   // Long, and seldom wanted, so made when it is opened.
   byId("context-rows").replaceChildren();
   context.ontoggle = () => {
     if (context.open && !byId("context-rows").childElementCount) {
-      byId("context-rows").replaceChildren(triplesTable(others, { caption: "Further triples of the context" }));
+      byId("context-rows").replaceChildren(triplesTable(others, { caption: t("Further triples of the context") }));
     }
   };
   surroundings(pictures, hits, cited, ids);
@@ -307,9 +311,9 @@ function markable(hits, asked) {
 
 /** @param {Answer} answer */
 function wayOf(answer) {
-  if (answer.plan) return `Computed: ${answer.why}.`;
+  if (answer.plan) return t("Computed: {why}.", { why: answer.why });
   // Why there is no answer is the answer, if it had to be computed.
-  return answer.way === "read" && answer.why ? `Read, not computed: ${answer.why}.` : "";
+  return answer.way === "read" && answer.why ? t("Read, not computed: {why}.", { why: answer.why }) : "";
 }
 
 /** @param {Answer} answer */
@@ -345,7 +349,7 @@ function sentences(answer) {
     }
     const text = h("span", { class: sentence.supported ? null : "unsupported" }, sentence.text);
     block.append(text);
-    if (!sentence.supported) block.append(" ", h("span", { class: "badge unsure" }, "not supported by the graph"));
+    if (!sentence.supported) block.append(" ", h("span", { class: "badge unsure" }, t("not supported by the graph")));
     for (const id of sentence.citations) block.append(" ", chip(citations.get(id)) ?? "");
   }
   return blocks;
@@ -360,8 +364,8 @@ function chip(citation) {
     {
       type: "button",
       class: `cite ${citation.status}`,
-      title: `${s} ${p} ${o} (${citation.status})`,
-      "aria-label": `Cited triple ${citation.id}: ${s} ${p} ${o}, ${citation.status}`,
+      title: `${s} ${p} ${o} (${statusWord(citation.status)})`,
+      "aria-label": t("Cited triple {id}: {s} {p} {o}, {status}", { id: citation.id, s, p, o, status: statusWord(citation.status) }),
       onclick: () => point(citation.id),
     },
     citation.id,

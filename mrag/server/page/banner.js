@@ -2,6 +2,7 @@
 
 import { getJson, postJson } from "./api.js";
 import { byId, h, problemBox } from "./dom.js";
+import { rich, t } from "./language.js";
 
 const SOON = 2000;
 const LATER = 30000;
@@ -16,13 +17,13 @@ let shown = "";
 export function trouble(part, state) {
   if (!state.triples) return null;
   if (part === "inference") {
-    if (state.inference.state === "none") return { said: "Nothing has been inferred from this graph yet: answers that need reasoning are missing.", command: "mrag reason" };
-    if (state.inference.state === "outdated") return { said: "The graph has changed since it was reasoned over: some of what is inferred may not hold, and some is missing.", command: "mrag reason" };
+    if (state.inference.state === "none") return { said: t("Nothing has been inferred from this graph yet: answers that need reasoning are missing."), command: "mrag reason" };
+    if (state.inference.state === "outdated") return { said: t("The graph has changed since it was reasoned over: some of what is inferred may not hold, and some is missing."), command: "mrag reason" };
     return null;
   }
-  if (state.index.state === "missing") return { said: "There is no search index: entities cannot be found by words.", command: "mrag index" };
-  if (state.index.state === "stale") return { said: "The search index is older than the graph: what was added since is not found.", command: "mrag index" };
-  if (state.index.state === "damaged") return { said: `The search index cannot be used: ${state.index.message}`, command: "mrag index" };
+  if (state.index.state === "missing") return { said: t("There is no search index: entities cannot be found by words."), command: "mrag index" };
+  if (state.index.state === "stale") return { said: t("The search index is older than the graph: what was added since is not found."), command: "mrag index" };
+  if (state.index.state === "damaged") return { said: t("The search index cannot be used: {message}", { message: state.index.message ?? "" }), command: "mrag index" };
   return null;
 }
 
@@ -31,8 +32,8 @@ export function trouble(part, state) {
  * @param {PartName} part @param {GraphState} state @param {string} command @param {() => void} after
  */
 export function remedy(part, state, command, after) {
-  if (state[part].running) return h("span", { class: "waiting" }, "It is being brought up to date …");
-  if (!state.writable) return h("span", {}, "To bring it up to date, run ", h("code", {}, command), ", or start the server with ", h("code", {}, "--update"), ".");
+  if (state[part].running) return h("span", { class: "waiting" }, t("It is being brought up to date …"));
+  if (!state.writable) return h("span", {}, rich("To bring it up to date, run {command}, or start the server with {option}.", { command: h("code", {}, command), option: h("code", {}, "--update") }));
   const said = h("span", { role: "status" });
   const begin = async () => {
     button.disabled = true;
@@ -44,9 +45,9 @@ export function remedy(part, state, command, after) {
       said.replaceChildren(problemBox(error));
     }
   };
-  const button = h("button", { type: "button", onclick: begin, "aria-label": `Bring the ${part} up to date` }, "Bring up to date");
+  const button = h("button", { type: "button", onclick: begin, "aria-label": part === "index" ? t("Bring the index up to date") : t("Bring the inference up to date") }, t("Bring up to date"));
   const failed = state[part].failed;
-  return h("span", { class: "remedy" }, button, " ", failed ? h("span", { class: "failed" }, `It failed: ${failed.message} ${failed.hint || ""}`) : null, said);
+  return h("span", { class: "remedy" }, button, " ", failed ? h("span", { class: "failed" }, t("It failed: {message}", { message: `${failed.message} ${failed.hint || ""}` })) : null, said);
 }
 
 /** @param {GraphState} state */

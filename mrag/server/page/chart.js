@@ -1,6 +1,7 @@
 // A table with a column of numbers as bars, or as points where bars from zero would all look alike.
 
 import { h, svg } from "./dom.js";
+import { number, t } from "./language.js";
 
 /** @import {Table} from "./types.js" */
 
@@ -22,7 +23,7 @@ export function chart({ columns, rows }) {
   const points = rows
     .filter((row) => row[at] !== null)
     .slice(0, MOST)
-    .map((row) => ({ name: row.filter((_, place) => !numeric[place]).map((cell) => cell?.label ?? "none").join(", "), value: Number(row[at]?.value), label: row[at]?.label ?? "" }));
+    .map((row) => ({ name: row.filter((_, place) => !numeric[place]).map((cell) => cell?.label ?? t("none")).join(", "), value: Number(row[at]?.value), label: row[at]?.label ?? "" }));
   if (points.length < 2) return null;
   const title = columns[at].replaceAll("_", " ");
   const frame = h("div", { class: "chart" });
@@ -34,7 +35,7 @@ export function chart({ columns, rows }) {
     frame.replaceChildren(picture(points, title, width));
   };
   new ResizeObserver(draw).observe(frame);
-  const rest = rows.length > points.length ? `, the first ${points.length} of ${rows.length} rows` : "";
+  const rest = rows.length > points.length ? t(", the first {points} of {rows} rows", { points: points.length, rows: rows.length }) : "";
   return h("figure", { class: "chart-place" }, h("figcaption", {}, `${title}${rest}`), frame);
 }
 
@@ -66,7 +67,7 @@ function picture(points, title, width) {
     ];
   });
   const best = points[values.indexOf(high)];
-  const said = `Chart of ${title} for ${points.length} rows, from ${low.toLocaleString("en")} to ${high.toLocaleString("en")} (${best.name}); the table has the same numbers.`;
+  const said = t("Chart of {title} for {points} rows, from {low} to {high} ({name}); the table has the same numbers.", { title, points: points.length, low: number(low), high: number(high), name: best.name });
   return svg("svg", { viewBox: `0 0 ${width} ${tall}`, width, height: tall, role: "img", "aria-label": said }, ...marks);
 }
 

@@ -1,7 +1,8 @@
 // What a computed answer shows beside its words: its rows, how the question was read, the query, and what
 // else the question may mean.
 
-import { byId, h, plural, show } from "./dom.js";
+import { byId, h, show } from "./dom.js";
+import { plural, t } from "./language.js";
 import { term } from "./triples.js";
 
 /** @import {Answer, Cell, Child, Row, Sentence} from "./types.js" */
@@ -29,13 +30,13 @@ export function rowsTable(answer, chips) {
   const table = h(
     "table",
     { class: "rows" },
-    h("caption", { class: several ? null : "unseen" }, several ? `${plural(rows.length, "row", "rows")}${answer.truncated ? ", and there may be more" : ""}` : "The answer as a table"),
-    h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name.replaceAll("_", " "))), cited ? h("th", { scope: "col" }, "Proof") : null)),
+    h("caption", { class: several ? null : "unseen" }, several ? `${plural(rows.length, "row", "rows")}${answer.truncated ? t(", and there may be more") : ""}` : t("The answer as a table")),
+    h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name.replaceAll("_", " "))), cited ? h("th", { scope: "col" }, t("Proof")) : null)),
     body,
   );
-  const place = h("div", { class: "rows-place", tabindex: "0", role: "region", "aria-label": "Rows of the answer" }, table);
+  const place = h("div", { class: "rows-place", tabindex: "0", role: "region", "aria-label": t("Rows of the answer") }, table);
   if (rows.length <= FIRST) return [place];
-  const more = h("button", { type: "button", class: "more" }, `Show all ${rows.length.toLocaleString("en")} rows`);
+  const more = h("button", { type: "button", class: "more" }, t("Show all {rows} rows", { rows: rows.length }));
   more.addEventListener("click", () => {
     body.append(...rows.slice(FIRST).map((row, at) => line(row, at + FIRST)));
     more.remove();
@@ -57,19 +58,19 @@ export function howItWasRead(answer, again) {
   show(place, Boolean(answer.plan));
   if (!answer.plan) return place.replaceChildren();
   /** @type {HTMLElement[]} */
-  const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, "Next: "), runnersUp(answer))] : [];
-  parts.push(h("p", { class: "reading" }, h("b", {}, "Read as: "), answer.reading));
-  if (answer.ignored.length) parts.push(h("p", { class: "note" }, `Not understood: ${answer.ignored.join(", ")}.`));
+  const parts = answer.runners_up.length ? [h("p", { class: "note" }, h("b", {}, t("Next: ")), runnersUp(answer))] : [];
+  parts.push(h("p", { class: "reading" }, h("b", {}, t("Read as: ")), answer.reading));
+  if (answer.ignored.length) parts.push(h("p", { class: "note" }, t("Not understood: {words}.", { words: answer.ignored.join(", ") })));
   if (answer.readings.length) {
     const others = answer.readings.map((other) =>
       h(
         "li",
         {},
         h("button", { type: "button", class: "chip", "data-reading": String(other.number), onclick: () => again(other.number) }, other.reading),
-        h("span", { class: "hint" }, ` gives ${other.answer}`),
+        h("span", { class: "hint" }, t(" gives {answer}", { answer: other.answer })),
       ),
     );
-    parts.push(h("h3", { id: "readings-title" }, "It may also mean"), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
+    parts.push(h("h3", { id: "readings-title" }, t("It may also mean")), h("ul", { class: "readings", "aria-labelledby": "readings-title" }, others));
   }
   place.replaceChildren(...parts, ...(answer.query ? [sparql(answer.query)] : []));
 }
@@ -78,17 +79,17 @@ export function howItWasRead(answer, again) {
 /** @param {Answer} answer */
 function runnersUp(answer) {
   const line = (/** @type {Row} */ [first, ...others]) =>
-    (first ? first.label : "none") + (others.length ? `: ${others.map((cell) => (cell ? cell.label : "none")).join(", ")}` : "");
+    (first ? first.label : t("none")) + (others.length ? `: ${others.map((cell) => (cell ? cell.label : t("none"))).join(", ")}` : "");
   const rows = answer.runners_up.map(line).join("; ");
-  return answer.last.length ? `${line(answer.last)}, then ${rows}` : rows;
+  return answer.last.length ? t("{first}, then {others}", { first: line(answer.last), others: rows }) : rows;
 }
 
 /** @param {string} query */
 function sparql(query) {
-  const text = h("pre", { tabindex: "0", "aria-label": "SPARQL query" }, h("code", {}, query));
+  const text = h("pre", { tabindex: "0", "aria-label": t("SPARQL query") }, h("code", {}, query));
   const said = h("span", { class: "hint", role: "status" });
-  const copy = h("button", { type: "button", onclick: () => copied(query, text, said) }, "Copy");
-  const open = query.length <= MOST_LINK ? h("a", { class: "chip", href: `#/query?query=${encodeURIComponent(query)}` }, "Open in Query") : null;
+  const copy = h("button", { type: "button", onclick: () => copied(query, text, said) }, t("Copy"));
+  const open = query.length <= MOST_LINK ? h("a", { class: "chip", href: `#/query?query=${encodeURIComponent(query)}` }, t("Open in Query")) : null;
   return h("details", { class: "sparql" }, h("summary", {}, "SPARQL"), text, h("p", { class: "line" }, copy, open, said));
 }
 
@@ -96,10 +97,10 @@ function sparql(query) {
 async function copied(query, text, said) {
   try {
     await navigator.clipboard.writeText(query);
-    said.textContent = "Copied.";
+    said.textContent = t("Copied.");
   } catch {
     // No clipboard without TLS or leave; then the reader copies what is selected.
     getSelection()?.selectAllChildren(text);
-    said.textContent = "Selected: press Ctrl+C.";
+    said.textContent = t("Selected: press Ctrl+C.");
   }
 }

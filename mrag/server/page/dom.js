@@ -1,5 +1,7 @@
 // Elements made of text: nothing that comes from the graph or a person is ever read as HTML.
 
+import { t } from "./language.js";
+
 /** @import {Attributes, Child} from "./types.js" */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -85,12 +87,18 @@ export function show(element, yes) {
 }
 
 const ORIGIN = new Map([
-  ["asserted", "Stated in the data"],
-  ["inferred", "Made by reasoning"],
-  ["enriched", "Written by a model that described something"],
-  ["completed", "Taken from evidence for a question, and accepted"],
+  ["asserted", t("Stated in the data")],
+  ["inferred", t("Made by reasoning")],
+  ["enriched", t("Written by a model that described something")],
+  ["completed", t("Taken from evidence for a question, and accepted")],
 ]);
+const STATUS = new Map([["asserted", t("asserted")], ["inferred", t("inferred")], ["enriched", t("enriched")], ["completed", t("completed")]]);
 const SIGN = new Map([["inferred", "∴ "], ["enriched", "✎ "], ["completed", "＋ "]]);
+
+/** Where a triple comes from, in a word. @param {string} status */
+export function statusWord(status) {
+  return STATUS.get(status) ?? status;
+}
 
 /** @param {string} status of a triple */
 export function badge(status) {
@@ -98,13 +106,13 @@ export function badge(status) {
     "span",
     { class: `badge ${status}`, title: ORIGIN.get(status) ?? "" },
     h("span", { "aria-hidden": "true" }, SIGN.get(status) ?? "● "),
-    status,
+    statusWord(status),
   );
 }
 
 /** @param {unknown} error what was thrown */
 export function problemBox(error) {
-  const text = (error instanceof Error && error.message) || "Something went wrong.";
+  const text = (error instanceof Error && error.message) || t("Something went wrong.");
   const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? error.hint : "";
   return h("div", { class: "note problem" }, h("p", {}, text), hint ? h("p", {}, hint) : null);
 }
@@ -114,11 +122,7 @@ export function entityLink(iri, label, attributes) {
   return h("a", { href: `#/explore?iri=${encodeURIComponent(iri)}`, title: iri, ...attributes }, label);
 }
 
-/** @param {number} share from 0 to 1 */
-export function percent(share) {
-  return `${Math.round(100 * share)} %`;
-}
-
+// For views that are English yet, as a whole.
 /** @param {number} count @param {string} one @param {string} many */
 export function plural(count, one, many) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

@@ -1,7 +1,8 @@
 // Explore: search for an entity, and walk from one to the next.
 
 import { forget, getJson } from "./api.js";
-import { badge, byId, entityLink, field, h, plural, problemBox, within } from "./dom.js";
+import { badge, byId, entityLink, field, h, statusWord, problemBox, within } from "./dom.js";
+import { plural, rich, t } from "./language.js";
 import { makeChoices } from "./choices.js";
 import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
@@ -79,7 +80,7 @@ export async function enter(values) {
 
 /** @param {FoundHit[]} hits @param {Values} values */
 function results(hits, values) {
-  if (!hits.length) return [h("p", { class: "note" }, "Nothing in the graph fits these words.")];
+  if (!hits.length) return [h("p", { class: "note" }, t("Nothing in the graph fits these words."))];
   return [
     h("h2", { class: "unseen" }, plural(hits.length, "entity", "entities")),
     learnable(
@@ -88,7 +89,7 @@ function results(hits, values) {
         h("h3", {}, entityLink(hit.iri, hit.label)),
         types(hit),
         hit.description ? h("p", { class: "description" }, hit.description) : null,
-        h("p", { class: "hint" }, "Found by ", hit.reasons.join("; ")),
+        h("p", { class: "hint" }, t("Found by {reasons}", { reasons: hit.reasons.join("; ") })),
       ],
       (iri) => leave("explore", { q: values.q ?? "", ...(values.ranker ? { ranker: values.ranker } : {}), only: iri }),
     ),
@@ -101,7 +102,7 @@ function types(about) {
   return h(
     "p",
     { class: "types" },
-    about.types.map((type) => [entityLink(type.iri, type.label, { class: `chip type ${type.status}`, title: `${type.iri} (${type.status})` }), " "]),
+    about.types.map((type) => [entityLink(type.iri, type.label, { class: `chip type ${type.status}`, title: `${type.iri} (${statusWord(type.status)})` }), " "]),
   );
 }
 
@@ -126,12 +127,12 @@ function page(about) {
         "div",
         { class: "two" },
         column(
-          side(about.out, "What the graph says of it", ["p", "o"], "Nothing begins here."),
-          side(about.in, "What points to it", ["s", "p"], "Nothing points here."),
+          side(about.out, t("What the graph says of it"), ["p", "o"], t("Nothing begins here.")),
+          side(about.in, t("What points to it"), ["s", "p"], t("Nothing points here.")),
         ),
         column(
-          h("section", { class: "card" }, h("h3", {}, "Neighbourhood"), drawing(shape), h("p", { class: "more" }, h("a", { href: `#/explore?iri=${encodeURIComponent(about.iri)}&view=graph` }, "Grow it into a graph"))),
-          about.images.length ? h("section", { class: "card" }, h("h3", {}, "Images"), h("div", { class: "images" }, imageStrip(about.images))) : null,
+          h("section", { class: "card" }, h("h3", {}, t("Neighbourhood")), drawing(shape), h("p", { class: "more" }, h("a", { href: `#/explore?iri=${encodeURIComponent(about.iri)}&view=graph` }, t("Grow it into a graph")))),
+          about.images.length ? h("section", { class: "card" }, h("h3", {}, t("Images")), h("div", { class: "images" }, imageStrip(about.images))) : null,
         ),
       ),
     ),
@@ -155,7 +156,7 @@ function side(part, title, columns, none) {
             more?.remove();
           },
         },
-        `Show all ${part.triples.length}`,
+        t("Show all {triples}", { triples: part.triples.length }),
       )
     : null;
   return h(
@@ -164,10 +165,10 @@ function side(part, title, columns, none) {
     h("h3", {}, title),
     part.triples.length
       ? [
-          h("p", { class: "hint" }, `${plural(part.triples.length, "triple", "triples")}, ${inferred} of them `, badge("inferred")),
+          h("p", { class: "hint" }, rich("{triples}, {inferred} of them {badge}", { triples: plural(part.triples.length, "triple", "triples"), inferred, badge: badge("inferred") })),
           place,
           more,
-          part.more.length ? h("p", { class: "hint" }, `There are more than are shown of: ${part.more.join(", ")}.`) : null,
+          part.more.length ? h("p", { class: "hint" }, t("There are more than are shown of: {predicates}.", { predicates: part.more.join(", ") })) : null,
         ]
       : h("p", { class: "hint" }, none),
   );

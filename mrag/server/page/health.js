@@ -2,7 +2,8 @@
 
 import { getJson, postJson } from "./api.js";
 import { check, remedy, trouble } from "./banner.js";
-import { byId, h, plural, problemBox } from "./dom.js";
+import { byId, h, problemBox } from "./dom.js";
+import { number, plural, t, when } from "./language.js";
 
 /** @import {Check, Child, GraphState, HealthState, NotedError, PartName} from "./types.js" */
 
@@ -30,10 +31,10 @@ function placeOf(name) {
 }
 
 export function start() {
-  const again = h("button", { type: "button", onclick: () => checks() }, "Check again");
+  const again = h("button", { type: "button", onclick: () => checks() }, t("Check again"));
   byId("health").append(
-    h("h1", { id: "health-title" }, "Health"),
-    h("div", { class: "two" }, h("div", { class: "column" }, card("state", "Inferences and index"), card("queries", "Running queries"), card("errors", "Recent errors")), h("div", { class: "column" }, card("checks", "Checks", h("p", { class: "line" }, again, h("span", { class: "hint" }, "as mrag doctor makes them"))))),
+    h("h1", { id: "health-title" }, t("Health")),
+    h("div", { class: "two" }, h("div", { class: "column" }, card("state", t("Inferences and index")), card("queries", t("Running queries")), card("errors", t("Recent errors"))), h("div", { class: "column" }, card("checks", t("Checks"), h("p", { class: "line" }, again, h("span", { class: "hint" }, t("as mrag doctor makes them")))))),
   );
 }
 
@@ -84,16 +85,16 @@ function draw(name, about, make) {
 }
 
 const INFERENCE = new Map([
-  ["current", "up to date"],
-  ["outdated", "older than the graph"],
-  ["none", "none yet"],
-  ["server", "made by the store itself"],
+  ["current", t("up to date")],
+  ["outdated", t("older than the graph")],
+  ["none", t("none yet")],
+  ["server", t("made by the store itself")],
 ]);
 const INDEX = new Map([
-  ["current", "up to date"],
-  ["stale", "older than the graph"],
-  ["missing", "there is none"],
-  ["damaged", "damaged"],
+  ["current", t("up to date")],
+  ["stale", t("older than the graph")],
+  ["missing", t("there is none")],
+  ["damaged", t("damaged")],
 ]);
 
 /** @param {GraphState} found */
@@ -105,51 +106,51 @@ function states(found) {
   /** @param {PartName} part @param {string} name @param {string | undefined} words @param {string} more */
   const row = (part, name, words, more) => {
     const bad = trouble(part, found);
-    return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : found[part].running ? h("p", { class: "waiting" }, "It is being brought up to date …") : null);
+    return h("div", { class: `state ${bad ? "bad" : "good"}` }, h("h3", {}, name), h("p", {}, h("span", { class: "sign", "aria-hidden": "true" }, bad ? "! " : "✓ "), words, more), bad ? h("p", {}, remedy(part, found, bad.command, after)) : found[part].running ? h("p", { class: "waiting" }, t("It is being brought up to date …")) : null);
   };
   const { documents, embedder, name, state } = found.index;
-  const about = documents === null ? "" : `, ${plural(documents, "document", "documents")}, ${embedder || "words alone"}`;
-  return [row("inference", "Inferences", INFERENCE.get(found.inference.state), ""), row("index", `Search index ${name}`, INDEX.get(state), about)];
+  const about = documents === null ? "" : `, ${plural(documents, "document", "documents")}, ${embedder || t("words alone")}`;
+  return [row("inference", t("Inferences"), INFERENCE.get(found.inference.state), ""), row("index", t("Search index {name}", { name }), INDEX.get(state), about)];
 }
 
 /** @param {HealthState} found */
 function queries(found) {
-  const notes = [found.waiting ? `${plural(found.waiting, "query waits", "queries wait")} for a turn.` : "", found.changing ? "The graph is being changed." : ""].filter(Boolean);
+  const notes = [found.waiting ? t("{queries} for a turn.", { queries: plural(found.waiting, "query waits", "queries wait") }) : "", found.changing ? t("The graph is being changed.") : ""].filter(Boolean);
   const rows = found.queries.map((one) => {
     const said = h("span", { role: "status" });
     const stop = async () => {
       try {
         const { stopped } = await postJson("/api/health/stop", { id: one.id });
-        if (!stopped) said.textContent = "It has ended already.";
+        if (!stopped) said.textContent = t("It has ended already.");
         look();
       } catch (error) {
         said.replaceChildren(problemBox(error));
       }
     };
-    const button = one.stoppable ? h("button", { type: "button", "data-key": `stop-${one.id}`, "aria-label": `Stop query ${one.id}`, onclick: stop }, "Stop") : null;
-    const text = one.text ? h("pre", { tabindex: "0", "aria-label": `Query ${one.id}` }, h("code", {}, one.text)) : h("p", { class: "hint" }, found.writable ? "statements, without a query" : "its text is shown where the server allows changes");
-    return h("li", {}, h("div", { class: "line" }, h("strong", {}, `${one.seconds.toLocaleString("en")} s`), button, said), text);
+    const button = one.stoppable ? h("button", { type: "button", "data-key": `stop-${one.id}`, "aria-label": t("Stop query {id}", { id: one.id }), onclick: stop }, t("Stop")) : null;
+    const text = one.text ? h("pre", { tabindex: "0", "aria-label": t("Query {id}", { id: one.id }) }, h("code", {}, one.text)) : h("p", { class: "hint" }, found.writable ? t("statements, without a query") : t("its text is shown where the server allows changes"));
+    return h("li", {}, h("div", { class: "line" }, h("strong", {}, `${number(one.seconds)} s`), button, said), text);
   });
-  return [...(rows.length ? [h("ul", { class: "running" }, rows)] : [h("p", { class: "hint" }, "No query is running.")]), ...notes.map((note) => h("p", { class: "hint" }, note))];
+  return [...(rows.length ? [h("ul", { class: "running" }, rows)] : [h("p", { class: "hint" }, t("No query is running."))]), ...notes.map((note) => h("p", { class: "hint" }, note))];
 }
 
 /** @param {NotedError[]} found */
 function errors(found) {
-  if (!found.length) return h("p", { class: "hint" }, "None since the server was started.");
+  if (!found.length) return h("p", { class: "hint" }, t("None since the server was started."));
   return h(
     "ul",
     { class: "errors" },
-    found.map((one) => h("li", {}, h("p", {}, h("strong", {}, one.message), one.hint ? ` ${one.hint}` : ""), h("p", { class: "hint" }, h("time", { datetime: one.time }, new Date(one.time).toLocaleString("en")), ` · ${one.where}${one.status ? ` · ${one.status}` : ""} · ${one.type}`))),
+    found.map((one) => h("li", {}, h("p", {}, h("strong", {}, one.message), one.hint ? ` ${one.hint}` : ""), h("p", { class: "hint" }, h("time", { datetime: one.time }, when(one.time)), ` · ${one.where}${one.status ? ` · ${one.status}` : ""} · ${one.type}`))),
   );
 }
 
 async function checks() {
   const place = placeOf("checks");
-  if (!place.childElementCount) place.replaceChildren(h("p", { class: "hint waiting" }, "Checking …"));
+  if (!place.childElementCount) place.replaceChildren(h("p", { class: "hint waiting" }, t("Checking …")));
   try {
     /** @type {Check[]} */
     const found = await getJson("/api/health/checks");
-    const sign = (/** @type {boolean | null} */ ok) => (ok === null ? ["–", "optional"] : ok ? ["✓", "works"] : ["!", "fails"]);
+    const sign = (/** @type {boolean | null} */ ok) => (ok === null ? ["–", t("optional")] : ok ? ["✓", t("works")] : ["!", t("fails")]);
     place.replaceChildren(
       h(
         "ul",

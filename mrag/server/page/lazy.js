@@ -1,6 +1,7 @@
 // A view whose module and style are fetched when it is first opened.
 
 import { byId, h, problemBox } from "./dom.js";
+import { t } from "./language.js";
 
 /** @import {Go, Section, Values} from "./types.js" */
 
@@ -15,7 +16,7 @@ export function lazy(name) {
 
   function styled() {
     return new Promise((done, failed) => {
-      const lost = () => failed(new Error("The view could not be loaded."));
+      const lost = () => failed(new Error(t("The view could not be loaded.")));
       document.head.append(h("link", { rel: "stylesheet", href: `/page/${name}.css`, onload: done, onerror: lost }));
     });
   }

@@ -2,7 +2,8 @@
 // sentence, and can be kept as a class.
 
 import { getJson, keptConcepts, once, postJson } from "./api.js";
-import { badge, entityLink, h, percent, plural, problemBox } from "./dom.js";
+import { badge, entityLink, h, problemBox } from "./dom.js";
+import { language, number, percent, plural, rich, t } from "./language.js";
 import { query } from "./sparql.js";
 import { term } from "./triples.js";
 
@@ -45,9 +46,9 @@ class MarkedList {
     this.list = h("ol", { class: "hits" }, [...this.items.values()]);
     this.said = h("div", { class: "said", "aria-live": "polite" });
     this.rest = h("div", {});
-    this.panel = h("section", { class: "card learnt", "aria-label": "The concept learnt from your marks", hidden: true }, this.said, this.rest);
+    this.panel = h("section", { class: "card learnt", "aria-label": t("The concept learnt from your marks"), hidden: true }, this.said, this.rest);
     const markable = hits.filter((hit) => hit.individual).length > 1;
-    const lead = h("p", { class: "hint" }, "Mark with + what you mean and with − what you do not: from two marks on, what they share is learnt.");
+    const lead = h("p", { class: "hint" }, t("Mark with + what you mean and with − what you do not: from two marks on, what they share is learnt."));
     this.element = h("div", { class: "learnable" }, markable ? lead : null, this.panel, this.list);
   }
 
@@ -63,7 +64,7 @@ class MarkedList {
     /** @param {boolean} liked @param {string} sign @param {string} name */
     const button = (liked, sign, name) =>
       h("button", { type: "button", class: "vote", "data-mark": hit.iri, "data-liked": String(liked), "aria-pressed": "false", "aria-label": `${name} ${hit.label}`, onclick: () => this.mark(hit.iri, liked) }, sign);
-    return h("div", { class: "marks", role: "group", "aria-label": `Mark ${hit.label}` }, button(true, "+", "More like"), button(false, "−", "Not like"));
+    return h("div", { class: "marks", role: "group", "aria-label": t("Mark {label}", { label: hit.label }) }, button(true, "+", t("More like")), button(false, "−", t("Not like")));
   }
 
   /** @param {string} iri @param {boolean} liked */
@@ -83,7 +84,7 @@ class MarkedList {
     }
     this.show(null);
     this.panel.hidden = !this.marks.size;
-    const wanted = liking ? "One more mark, and what you mean is learnt." : "Now mark with + something that you mean.";
+    const wanted = liking ? t("One more mark, and what you mean is learnt.") : t("Now mark with + something that you mean.");
     this.said.replaceChildren(h("p", { class: "hint" }, wanted));
     // The first time takes longest, so it begins before it is needed.
     if (liking) this.learn(false);
@@ -95,7 +96,7 @@ class MarkedList {
     this.asking = asking;
     const of = (/** @type {boolean} */ liked) => [...this.marks].filter(([, mark]) => mark === liked).map(([iri]) => iri);
     try {
-      const body = { hits: this.hits.filter((hit) => hit.individual).map((hit) => hit.iri), liked: of(true), disliked: of(false) };
+      const body = { hits: this.hits.filter((hit) => hit.individual).map((hit) => hit.iri), liked: of(true), disliked: of(false), language };
       const learnt = await postJson("/api/learn", body, asking.signal);
       if (!asking.signal.aborted && shown) this.show(learnt);
     } catch (error) {
@@ -114,7 +115,7 @@ class MarkedList {
     if (learnt) {
       this.panel.hidden = false;
       if (learnt.alternatives.length) this.rest.replaceChildren(...this.parts(learnt));
-      else this.said.replaceChildren(h("p", {}, "Nothing in the graph tells those marked + from the others. Mark more, or other ones."), this.proposals(learnt));
+      else this.said.replaceChildren(h("p", {}, t("Nothing in the graph tells those marked + from the others. Mark more, or other ones.")), this.proposals(learnt));
     }
     this.choose(this.at);
   }
@@ -139,17 +140,17 @@ class MarkedList {
   /** @param {Alternative} chosen */
   say(chosen) {
     const { tp, fp, positives, negatives } = chosen.counts;
-    const assumed = this.learnt?.assumed.length ? ` (${plural(this.learnt.assumed.length, "last hit was", "last hits were")} taken for what you do not mean)` : "";
+    const assumed = this.learnt?.assumed.length ? t(" ({hits} taken for what you do not mean)", { hits: plural(this.learnt.assumed.length, "last hit was", "last hits were") }) : "";
     const inGraph = h("span", { class: "in-graph" }, "…");
-    const precision = chosen.precision === null ? "" : `; precision on the marked ${percent(chosen.precision)}`;
+    const precision = chosen.precision === null ? "" : t("; precision on the marked {precision}", { precision: percent(chosen.precision) });
     this.said.replaceChildren(
-      h("h3", {}, "What you mean"),
+      h("h3", {}, t("What you mean")),
       h("p", { class: "sentence" }, chosen.sentence),
-      h("p", { class: "hint counts" }, `${tp} of ${positives} meant, ${fp} of ${negatives} not meant${assumed}${precision}. In it: ${chosen.covered.length} of ${this.hits.length} here, `, inGraph, " in the graph."),
+      h("p", { class: "hint counts" }, rich("{tp} of {positives} meant, {fp} of {negatives} not meant{assumed}{precision}. In it: {covered} of {hits} here, {inGraph} in the graph.", { tp, positives, fp, negatives, assumed, precision, covered: chosen.covered.length, hits: this.hits.length, inGraph })),
     );
     query(chosen.count)
-      .then((rows) => (inGraph.textContent = Number(rows[0]?.n?.value).toLocaleString("en")))
-      .catch(() => (inGraph.textContent = "not counted in time"));
+      .then((rows) => (inGraph.textContent = number(Number(rows[0]?.n?.value))))
+      .catch(() => (inGraph.textContent = t("not counted in time")));
     const [manchester, sparql] = this.rest.querySelectorAll("pre code");
     if (!manchester) return;
     manchester.textContent = chosen.manchester;
@@ -175,9 +176,9 @@ class MarkedList {
     });
     tell();
     return [
-      several ? h("p", { class: "line lengths" }, h("label", {}, "Shorter or longer ", slider), " ", length) : null,
+      several ? h("p", { class: "line lengths" }, h("label", {}, t("Shorter or longer "), slider), " ", length) : null,
       this.proposals(learnt),
-      h("details", { class: "sparql" }, h("summary", {}, "As a class expression and as a query"), h("pre", { tabindex: "0", "aria-label": "Manchester syntax" }, h("code")), h("pre", { tabindex: "0", "aria-label": "SPARQL query" }, h("code")), h("p", {}, h("a", { class: "chip", href: "#/query" }, "Open in Query"))),
+      h("details", { class: "sparql" }, h("summary", {}, t("As a class expression and as a query")), h("pre", { tabindex: "0", "aria-label": t("Manchester syntax") }, h("code")), h("pre", { tabindex: "0", "aria-label": t("SPARQL query") }, h("code")), h("p", {}, h("a", { class: "chip", href: "#/query" }, t("Open in Query")))),
       this.keeping(),
     ].filter((part) => part !== null);
   }
@@ -188,19 +189,19 @@ class MarkedList {
     if (!learnt.proposals.length) return "";
     const ask = (/** @type {string} */ iri) =>
       h("li", {}, h("span", {}, this.labels.get(iri)), this.buttons({ iri, label: this.labels.get(iri) ?? iri, individual: true }));
-    return h("div", { class: "next" }, h("p", { class: "hint" }, "To mark one of these would tell most:"), h("ul", {}, learnt.proposals.map(ask)));
+    return h("div", { class: "next" }, h("p", { class: "hint" }, t("To mark one of these would tell most:")), h("ul", {}, learnt.proposals.map(ask)));
   }
 
   keeping() {
     const place = h("div", { class: "keeping" });
     once("/api/about").then((/** @type {About} */ about) => {
       if (!about.update) {
-        place.append(h("p", { class: "hint" }, "To keep it as a class, the server must allow changes: mrag serve --update."));
+        place.append(h("p", { class: "hint" }, t("To keep it as a class, the server must allow changes: mrag serve --update.")));
         return;
       }
-      const name = h("input", { type: "text", maxlength: "100", autocomplete: "off", required: true, placeholder: "A name, such as open vector store" });
+      const name = h("input", { type: "text", maxlength: "100", autocomplete: "off", required: true, placeholder: t("A name, such as open vector store") });
       const said = h("div", { role: "status" });
-      const form = h("form", { class: "keep" }, h("label", {}, "Name of the class ", name), h("button", { class: "main" }, "Keep as class"), said);
+      const form = h("form", { class: "keep" }, h("label", {}, t("Name of the class "), name), h("button", { class: "main" }, t("Keep as class")), said);
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.keep(name.value.trim(), said);
@@ -215,13 +216,13 @@ class MarkedList {
     const chosen = this.learnt?.alternatives[this.at];
     if (!chosen || !name) return;
     const of = (/** @type {boolean} */ liked) => [...this.marks].filter(([, mark]) => mark === liked).map(([iri]) => iri);
-    said.replaceChildren(h("p", { class: "hint" }, "Keeping …"));
+    said.replaceChildren(h("p", { class: "hint" }, t("Keeping …")));
     try {
       const kept = await postJson("/api/concepts", { name, concept: chosen.concept, liked: of(true), disliked: of(false) });
-      const members = h("span", {}, "its members are being inferred …");
+      const members = h("span", {}, t("its members are being inferred …"));
       said.replaceChildren(
-        h("p", {}, "Kept as the class ", entityLink(kept.iri, kept.label), ": ", members),
-        h("p", {}, h("button", { type: "button", onclick: () => this.filter(kept.iri) }, `Only ${kept.label}`)),
+        h("p", {}, rich("Kept as the class {link}: {members}", { link: entityLink(kept.iri, kept.label), members })),
+        h("p", {}, h("button", { type: "button", onclick: () => this.filter(kept.iri) }, t("Only {label}", { label: kept.label }))),
       );
       members.textContent = await settled(kept);
     } catch (error) {
@@ -239,20 +240,20 @@ class MarkedList {
       return;
     }
     const answer = h("div", { role: "status" });
-    const asked = holds ? "why?" : "what would bring it in?";
-    const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? `Why is ${hit.label} in?` : `What would bring ${hit.label} in?` }, asked);
+    const asked = holds ? t("why?") : t("what would bring it in?");
+    const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": holds ? t("Why is {label} in?", { label: hit.label }) : t("What would bring {label} in?", { label: hit.label }) }, asked);
     button.addEventListener("click", async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
       if (!open) return answer.replaceChildren();
-      answer.replaceChildren(h("p", { class: "hint" }, "Looking …"));
+      answer.replaceChildren(h("p", { class: "hint" }, t("Looking …")));
       try {
-        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri })));
+        answer.replaceChildren(...explanation(await getJson("/api/learn/why", { concept: chosen.concept, iri: hit.iri, language })));
       } catch (error) {
         answer.replaceChildren(problemBox(error));
       }
     });
-    place.replaceChildren(h("span", { class: `badge ${holds ? "asserted" : "outside"}` }, holds ? "in it" : "not in it"), " ", button, answer);
+    place.replaceChildren(h("span", { class: `badge ${holds ? "asserted" : "outside"}` }, holds ? t("in it") : t("not in it")), " ", button, answer);
   }
 }
 
@@ -262,23 +263,23 @@ async function settled(kept) {
     const { concepts, pending } = await keptConcepts();
     const now = concepts.find((one) => one.iri === kept.iri);
     if (now && !pending) {
-      if (now.members) return `${plural(now.members, "member", "members")}. It is a filter from now on.`;
-      return "it is a filter from now on; its members are inferred when the graph is reasoned over.";
+      if (now.members) return t("{members}. It is a filter from now on.", { members: plural(now.members, "member", "members") });
+      return t("it is a filter from now on; its members are inferred when the graph is reasoned over.");
     }
     await new Promise((done) => setTimeout(done, 500));
   }
-  return "it is a filter from now on; its members are still being inferred.";
+  return t("it is a filter from now on; its members are still being inferred.");
 }
 
 /** @param {Why} found */
 function explanation(found) {
   if (found.holds) return [h("ul", { class: "proof" }, because(found.reason))];
-  const lacking = found.lacking.map((words) => h("p", {}, `It ${words}.`));
-  if (!found.changes) return [...lacking, h("p", {}, "No small change of the graph would bring it in.")];
+  const lacking = found.lacking.map((words) => h("p", {}, t("It {words}.", { words })));
+  if (!found.changes) return [...lacking, h("p", {}, t("No small change of the graph would bring it in."))];
   const changes = found.changes.map((change) =>
-    h("li", {}, change.add ? "if it were stated: " : "if it were not stated: ", statement(change), change.inferred ? " (inferred: what it follows from would have to go)" : ""),
+    h("li", {}, change.add ? t("if it were stated: ") : t("if it were not stated: "), statement(change), change.inferred ? t(" (inferred: what it follows from would have to go)") : ""),
   );
-  return [...lacking, h("p", {}, "It would be in"), h("ul", {}, changes)];
+  return [...lacking, h("p", {}, t("It would be in")), h("ul", {}, changes)];
 }
 
 /** @param {Statement} row */
@@ -288,10 +289,10 @@ function statement({ triple, labels }) {
 
 /** @param {Reason} reason @returns {HTMLLIElement} */
 function because(reason) {
-  const item = h("li", {}, h("p", {}, h("span", { "aria-hidden": "true" }, reason.holds ? "✓ " : "✗ "), `${reason.subject} ${reason.words}`));
+  const item = h("li", {}, h("p", {}, h("span", { "aria-hidden": "true" }, reason.holds ? "✓ " : "✗ "), t("{subject} {words}", { subject: reason.subject, words: reason.words })));
   for (const row of reason.triples) item.append(h("p", { class: "because" }, statement(row), " ", badge(row.status)));
-  for (const text of reason.absent) item.append(h("p", { class: "because" }, `not stated: ${text}`));
+  for (const text of reason.absent) item.append(h("p", { class: "because" }, t("not stated: {text}", { text })));
   if (reason.parts.length) item.append(h("ul", {}, reason.parts.map(because)));
-  if (reason.more) item.append(h("p", { class: "because" }, `and ${reason.more} more`));
+  if (reason.more) item.append(h("p", { class: "because" }, t("and {more} more", { more: reason.more })));
   return item;
 }

@@ -3,17 +3,20 @@
 import { once, onTokenWanted, setToken } from "./api.js";
 import * as ask from "./ask.js";
 import { check } from "./banner.js";
-import { byId, field, h, show } from "./dom.js";
+import { byId, field, h, show, within } from "./dom.js";
+import { LANGUAGES, choose, language, t, translateDocument } from "./language.js";
 import * as explore from "./explore.js";
 import { lazy } from "./lazy.js";
 import * as query from "./query.js";
 
 /** @import {About, Go, Section, Values} from "./types.js" */
 
+translateDocument();
+
 // Maps, because names come from the address, and every object has names that nobody gave it.
 /** @type {Map<string, Section>} */
 const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), health: lazy("health") }));
-const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore", images: "Images", health: "Health" }));
+const titles = new Map(Object.entries({ ask: t("Ask"), query: t("Query"), explore: t("Explore"), images: t("Images"), health: t("Health") }));
 /** @type {Map<string, string>} the address that each section had last */
 const last = new Map();
 
@@ -77,10 +80,9 @@ async function about() {
     /** @type {About} */
     const found = await once("/api/about");
     const { asserted, inferred } = found.triples;
-    const count = (/** @type {number} */ n) => n.toLocaleString("en");
-    byId("about").textContent = `${found.name}: ${count(asserted)} asserted + ${count(inferred)} inferred triples`;
-    const model = found.model.available ? `answers written by ${found.model.name}` : "no language model: answers are the best facts, in sentences";
-    byId("foot").replaceChildren(h("span", {}, `mrag ${found.version} · ${model} · SPARQL endpoint at `), h("code", {}, new URL(found.sparql, location.href).href));
+    byId("about").textContent = t("{name}: {asserted} asserted + {inferred} inferred triples", { name: found.name, asserted, inferred });
+    const model = found.model.available ? t("answers written by {name}", { name: found.model.name }) : t("no language model: answers are the best facts, in sentences");
+    byId("foot").replaceChildren(h("span", {}, t("mrag {version} · {model} · SPARQL endpoint at ", { version: found.version, model })), h("code", {}, new URL(found.sparql, location.href).href));
   } catch {
     // Each section says what went wrong with its own request.
   }
@@ -90,7 +92,7 @@ let tokenGiven = false;
 
 onTokenWanted(() => {
   const form = byId("token-form");
-  if (tokenGiven) byId("token-hint").textContent = "The server did not take this token.";
+  if (tokenGiven) byId("token-hint").textContent = t("The server did not take this token.");
   show(form, true);
   byId("token").focus();
 });
@@ -106,6 +108,13 @@ byId("token-form").addEventListener("submit", (event) => {
   open();
 });
 
+const other = [...LANGUAGES].find(([tag]) => tag !== language);
+if (other) {
+  const [tag, name] = other;
+  // In a narrow window the sections take all the room above.
+  const place = matchMedia("(max-width: 620px)").matches ? within(document, ".bottom") : byId("language");
+  place.append(h("button", { type: "button", lang: tag, onclick: () => choose(tag) }, name));
+}
 for (const section of sections.values()) section.start(go);
 window.addEventListener("hashchange", open);
 about();

@@ -1,7 +1,8 @@
 // The neighbourhood of an entity as a drawing: it in the middle, what it is linked to around it. On a
 // narrow screen the neighbours stand below it, one on a line.
 
-import { h, svg } from "./dom.js";
+import { h, statusWord, svg } from "./dom.js";
+import { t } from "./language.js";
 
 /** @import {GraphNode, Neighbourhood, Spoke} from "./types.js" */
 
@@ -91,7 +92,7 @@ function line(spoke, path, mark) {
 /** @param {Spoke} spoke @param {number} x @param {number} y @param {number} most @param {string} anchor */
 function edgeLabel(spoke, x, y, most, anchor) {
   const text = svg("text", { x, y, "text-anchor": anchor, class: `edge-label ${spoke.inferred ? "inferred" : ""}` });
-  const status = spoke.inferred ? "inferred" : "asserted";
+  const status = statusWord(spoke.inferred ? "inferred" : "asserted");
   text.append(svg("title", {}, `${spoke.label} (${status})`), fit(spoke.label, most, SMALL));
   return text;
 }
@@ -185,12 +186,12 @@ export function drawing(data, cited = new Set()) {
   const legend = h(
     "p",
     { class: "hint legend" },
-    h("span", {}, h("span", { class: "key asserted" }), "asserted"),
-    h("span", {}, h("span", { class: "key inferred" }), "inferred"),
-    cited.size ? h("span", {}, h("span", { class: "key cited" }), "cited") : null,
-    more ? h("span", {}, `${more} more in the graph`) : null,
+    h("span", {}, h("span", { class: "key asserted" }), statusWord("asserted")),
+    h("span", {}, h("span", { class: "key inferred" }), statusWord("inferred")),
+    cited.size ? h("span", {}, h("span", { class: "key cited" }), t("cited")) : null,
+    more ? h("span", {}, t("{more} more in the graph", { more })) : null,
   );
-  if (!shown.length) return h("p", { class: "hint" }, "It is linked to nothing else.");
+  if (!shown.length) return h("p", { class: "hint" }, t("It is linked to nothing else."));
   // Each drawing has its own arrow heads: those of a hidden one do not show.
   const mark = `arrow-${++drawings}`;
   let drawn = 0;
@@ -199,7 +200,7 @@ export function drawing(data, cited = new Set()) {
     if (!w || w === drawn) return;
     drawn = w;
     const [tall, parts] = w >= WIDE ? wide(data, shown, w, mark) : narrow(data, shown, w, mark);
-    const name = `${data.nodes[0].label} and ${shown.length} linked entities`;
+    const name = t("{label} and {shown} linked entities", { label: data.nodes[0].label, shown: shown.length });
     frame.replaceChildren(svg("svg", { viewBox: `0 0 ${w} ${tall}`, width: w, height: tall, role: "group", "aria-label": name }, parts));
   };
   new ResizeObserver(draw).observe(frame);

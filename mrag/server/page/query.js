@@ -1,7 +1,8 @@
 // Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
-import { byId, field, h, plural, problemBox, show } from "./dom.js";
+import { byId, field, h, problemBox, show } from "./dom.js";
+import { number, plural, t } from "./language.js";
 import { makeParams } from "./query/params.js";
 import { asChart, asGallery, downloads } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
@@ -33,7 +34,7 @@ let saved;
 /** @param {"link" | "script"} tag @param {Record<string, string>} attributes @returns {Promise<unknown>} */
 function file(tag, attributes) {
   return new Promise((done, failed) => {
-    const element = h(tag, { ...attributes, onload: done, onerror: () => failed(new Error("The editor could not be loaded.")) });
+    const element = h(tag, { ...attributes, onload: done, onerror: () => failed(new Error(t("The editor could not be loaded."))) });
     document.head.append(element);
   });
 }
@@ -129,7 +130,7 @@ function makeEditor(about, overview, go) {
   const begin = mode.startState;
   mode.startState = (/** @type {unknown[]} */ ...given) => ({ ...begin(...given), prefixes: { ...about.prefixes } });
   editor.setValue(editor.getValue());
-  editor.getInputField().setAttribute("aria-label", "SPARQL query");
+  editor.getInputField().setAttribute("aria-label", t("SPARQL query"));
   return editor;
 }
 
@@ -232,14 +233,14 @@ async function run(go) {
   show(byId("stop"), true);
   show(byId("query-results"), true);
   show(byId("results"), false);
-  state.textContent = "Running …";
+  state.textContent = t("Running …");
   if (query.length <= MOST_LINK) go("query", { query }, { replace: true });
   try {
     tabs.keep();
     const places = [byId("query-views"), byId("query-other"), byId("query-downloads")];
     for (const place of places) place.replaceChildren();
     if (updates(editor)) {
-      if (!about.update) throw new Error("Changes are off: this server was started without --update.");
+      if (!about.update) throw new Error(t("Changes are off: this server was started without --update."));
       show(byId("query-results"), false);
       show(byId("query-change"), true);
       await previewUpdate(byId("query-change"), query, () => remember(query));
@@ -279,8 +280,8 @@ function views(data) {
   if (!data.results) return;
   const other = byId("query-other");
   /** @type {[string, HTMLElement | null][]} */
-  const all = [["Table", null], ["Chart", asChart(data, about.prefixes)], ["Gallery", asGallery(data, about.prefixes)]];
-  const kinds = all.filter(([name, made]) => made || name === "Table");
+  const all = [[t("Table"), null], [t("Chart"), asChart(data, about.prefixes)], [t("Gallery"), asGallery(data, about.prefixes)]];
+  const kinds = all.filter(([, made], at) => made || at === 0);
   if (kinds.length < 2) return;
   /** @type {HTMLElement[]} */
   const buttons = kinds.map(([name, made]) =>
@@ -295,12 +296,12 @@ function views(data) {
 
 /** @param {string} data @param {string} contentType @param {number} seconds */
 function summary(data, contentType, seconds) {
-  const time = `${seconds.toFixed(2)} s`;
+  const time = `${number(seconds, 2)} s`;
   if (!contentType.includes("json")) {
     const triples = data.split("\n").filter((line) => line.trim()).length;
-    return `${plural(triples, "triple", "triples")} in ${time}`;
+    return t("{triples} in {time}", { triples: plural(triples, "triple", "triples"), time });
   }
   const value = JSON.parse(data);
-  if (typeof value.boolean === "boolean") return `${value.boolean ? "Yes" : "No"}, in ${time}`;
-  return `${plural(value.results.bindings.length, "row", "rows")} in ${time}. A name in the table opens it in Explore.`;
+  if (typeof value.boolean === "boolean") return value.boolean ? t("Yes, in {time}", { time }) : t("No, in {time}", { time });
+  return t("{rows} in {time}. A name in the table opens it in Explore.", { rows: plural(value.results.bindings.length, "row", "rows"), time });
 }

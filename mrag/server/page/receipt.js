@@ -1,7 +1,8 @@
 // Receipts: an answer with all that it rests on as a file, and such a file checked against the graph.
 
 import { postJson } from "./api.js";
-import { byId, field, h, plural, problemBox } from "./dom.js";
+import { byId, field, h, problemBox } from "./dom.js";
+import { plural, t } from "./language.js";
 
 /** @import {Answer, Receipt, VerifyReport} from "./types.js" */
 
@@ -19,9 +20,9 @@ function bare(answer) {
  */
 export function receiptButton(answer) {
   const said = h("span", { class: "hint", role: "status" });
-  const button = h("button", { type: "button" }, "Receipt");
+  const button = h("button", { type: "button" }, t("Receipt"));
   button.addEventListener("click", async () => {
-    said.textContent = "Checking …";
+    said.textContent = t("Checking …");
     try {
       /** @type {Receipt} */
       const made = await postJson("/api/receipt", { answer: bare(answer) });
@@ -42,11 +43,11 @@ export function receiptButton(answer) {
  */
 export function linkButton() {
   const said = h("span", { class: "hint", role: "status" });
-  const button = h("button", { type: "button" }, "Permalink");
+  const button = h("button", { type: "button" }, t("Permalink"));
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      said.textContent = "Copied.";
+      said.textContent = t("Copied.");
     } catch {
       said.textContent = location.href;
     }
@@ -61,12 +62,12 @@ export function start() {
     const file = chosen.files?.[0];
     const place = byId("receipt-report");
     if (!file) return;
-    place.replaceChildren(h("p", { class: "hint" }, "Checking …"));
+    place.replaceChildren(h("p", { class: "hint" }, t("Checking …")));
     try {
       const report = await postJson("/api/verify", JSON.parse(await file.text()));
       place.replaceChildren(...shown(report));
     } catch (error) {
-      place.replaceChildren(problemBox(error instanceof SyntaxError ? new Error("This file is no JSON.") : error));
+      place.replaceChildren(problemBox(error instanceof SyntaxError ? new Error(t("This file is no JSON.")) : error));
     }
     chosen.value = "";
   });
@@ -74,10 +75,10 @@ export function start() {
 
 /** @param {VerifyReport} report */
 function shown(report) {
-  const state = report.revision === null ? "" : report.revision === report.now ? " The graph has not changed since." : " The graph has changed since.";
+  const state = report.revision === null ? "" : report.revision === report.now ? t(" The graph has not changed since.") : t(" The graph has changed since.");
   const wrong = report.said.split("\n");
   return [
-    h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? "It holds. " : "It does not hold. ", report.ok ? `${plural(report.checked, "cited triple is", "cited triples are")} in the graph, and every sentence holds.${state}` : state.trim()),
+    h("p", { class: report.ok ? "note" : "note problem" }, report.ok ? t("It holds. ") : t("It does not hold. "), report.ok ? t("{checked} in the graph, and every sentence holds.{state}", { checked: plural(report.checked, "cited triple is", "cited triples are"), state }) : state.trim()),
     report.ok ? null : h("ul", {}, wrong.map((line) => h("li", {}, line))),
     h("p", {}, h("b", {}, report.question)),
     h("p", { class: "written" }, report.text),

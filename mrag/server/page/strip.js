@@ -3,6 +3,7 @@
 
 import { request } from "./api.js";
 import { entityLink, h } from "./dom.js";
+import { t } from "./language.js";
 
 /** @import {NamedImage} from "./types.js" */
 
@@ -11,7 +12,7 @@ export function imageStrip(images) {
   return images.map((image) => {
     const caption = h("figcaption", {}, entityLink(image.entity, image.label));
     if (image.src) {
-      const shown = h("img", { alt: `Image of ${image.label}`, loading: "lazy" });
+      const shown = h("img", { alt: t("Image of {label}", { label: image.label }), loading: "lazy" });
       // Fetched, not linked, because an image element cannot carry the token.
       request(image.src)
         .then((response) => response.blob())
@@ -25,10 +26,10 @@ export function imageStrip(images) {
         { class: "placeholder", href: image.link, target: "_blank", rel: "noopener noreferrer", title: image.link },
         h("span", { class: "frame", "aria-hidden": "true" }, "▨"),
         h("span", { class: "file" }, image.name),
-        h("span", { class: "outside" }, "opens on the web ↗"),
+        h("span", { class: "outside" }, t("opens on the web ↗")),
       );
       return h("figure", {}, link, caption);
     }
-    return h("figure", {}, h("span", { class: "placeholder" }, h("span", { class: "file" }, image.name), h("span", { class: "outside" }, "not in the media folder")), caption);
+    return h("figure", {}, h("span", { class: "placeholder" }, h("span", { class: "file" }, image.name), h("span", { class: "outside" }, t("not in the media folder"))), caption);
   });
 }

@@ -2,6 +2,7 @@
 
 import { getJson } from "./api.js";
 import { badge, entityLink, h, problemBox } from "./dom.js";
+import { t } from "./language.js";
 
 /** @import {ProofStep, Term, TripleRow} from "./types.js" */
 
@@ -31,7 +32,7 @@ export function term(value, label) {
  *   are shown; with `anchors` a row can be pointed to by its id
  */
 export function triplesTable(rows, { caption, columns = ["s", "p", "o"], anchors = false }) {
-  const names = { s: "Subject", p: "Predicate", o: "Object" };
+  const names = { s: t("Subject"), p: t("Predicate"), o: t("Object") };
   const at = { s: 0, p: 1, o: 2 };
   const ids = rows.some((row) => row.id);
   const body = h("tbody");
@@ -54,7 +55,7 @@ export function triplesTable(rows, { caption, columns = ["s", "p", "o"], anchors
     h(
       "thead",
       {},
-      h("tr", {}, ids ? h("th", { scope: "col" }, "Id") : null, columns.map((c) => h("th", { scope: "col" }, names[c])), h("th", { scope: "col" }, "Status")),
+      h("tr", {}, ids ? h("th", { scope: "col" }, t("Id")) : null, columns.map((c) => h("th", { scope: "col" }, names[c])), h("th", { scope: "col" }, t("Status"))),
     ),
     body,
   );
@@ -65,7 +66,7 @@ function whyButton(row, line) {
   const said = row.labels.join(" ");
   /** @type {HTMLTableRowElement | null} */
   let proofRow = null;
-  const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": `Why: ${said}?` }, "why?");
+  const button = h("button", { type: "button", class: "why", "aria-expanded": "false", "aria-label": t("Why: {said}?", { said }) }, t("why?"));
   button.addEventListener("click", async () => {
     if (proofRow) {
       proofRow.remove();
@@ -74,7 +75,7 @@ function whyButton(row, line) {
       return;
     }
     button.setAttribute("aria-expanded", "true");
-    const cell = h("td", { colspan: String(line.children.length), role: "status" }, h("p", { class: "hint" }, "Looking for the proof …"));
+    const cell = h("td", { colspan: String(line.children.length), role: "status" }, h("p", { class: "hint" }, t("Looking for the proof …")));
     proofRow = h("tr", { class: "proof-row" }, cell);
     line.after(proofRow);
     try {
@@ -105,9 +106,9 @@ function step(proof) {
     h("p", { class: "statement" }, term(proof.triple.s, s), " ", h("em", {}, p), " ", term(proof.triple.o, o), " ", badge(proof.status)),
   );
   if (proof.rule) {
-    const rule = h("code", { title: "Rule of OWL 2 RL" }, proof.rule);
+    const rule = h("code", { title: t("Rule of OWL 2 RL") }, proof.rule);
     item.append(
-      h("p", { class: "because" }, proof.axiom ? ["because ", h("q", {}, proof.axiom), " "] : "by the rule ", rule),
+      h("p", { class: "because" }, proof.axiom ? [t("because "), h("q", {}, proof.axiom), " "] : t("by the rule "), rule),
       h("ul", {}, proof.premises.map(step)),
     );
   }

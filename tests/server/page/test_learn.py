@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -77,7 +78,7 @@ def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
         page.wait_for_selector(".learnt .sentence")
         assert page.locator(".learnt .sentence").inner_text().startswith("Whatever is ")
         assert re.match(
-            r"1 of 1 meant, 0 of 1 not meant; precision .*100 %", page.locator(".counts").inner_text()
+            r"1 of 1 meant, 0 of 1 not meant; precision .*100%", page.locator(".counts").inner_text()
         )
         seen.until("/^\\d+$/.test(document.querySelector('.in-graph').textContent)")
         # A permutation of the list, what is in the concept first.
@@ -201,6 +202,7 @@ def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser
         for at in (0, 1):
             page.locator("ol.hits [data-liked='true']").nth(at).click()
         page.wait_for_selector(".keeping:has-text('mrag serve --update')")
+        assert not page.get_by_role("button", name="Remove this class").count()
         assert not page.get_by_role("button", name="Keep as class").count()
 
 
@@ -220,6 +222,52 @@ def test_a_picture_of_learning_can_be_taken(browser: Browser, base: str, tmp_pat
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=path)
     assert 20_000 < path.stat().st_size < 250_000
+
+
+@SIZES
+def test_a_kept_class_is_removed_on_the_page_and_offered_no_more(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    name = f"short lived {size[0]}"
+    body = {"name": name, "concept": "ex:Database"}
+    iri = httpx.post(f"{base}/api/concepts", json=body, timeout=60).json()["iri"]
+    with watched(browser, base, size) as seen:
+        page = seen.open(f"/#/explore?q=database&only={quote(iri, safe='')}")
+        page.wait_for_selector(f"#explore-hits li:has-text('Is in {name}')")
+        remove = page.get_by_role("button", name="Remove this class")
+        remove.click()
+        # It is asked about first, and the safe answer has the focus.
+        group = page.locator("#explore-how [role=group]")
+        assert name in str(group.get_attribute("aria-label")) and seen.overflow() <= 0
+        page.keyboard.press("Enter")
+        assert remove.is_visible() and not group.count()
+        assert any(one["iri"] == iri for one in httpx.get(f"{base}/api/concepts").json()["concepts"])
+        remove.click()
+        page.get_by_role("button", name=f"Remove {name}").click()
+        page.wait_for_selector(f"#explore-how [role=status]:has-text('{name} is no class any more.')")
+        page.wait_for_selector("#explore-hits li")
+        seen.until(
+            "!location.hash.includes('only=') && !document.body.textContent.includes('Is in short lived')"
+        )
+        for view in ("explore", "ask"):
+            seen.open(f"/#/{view}")
+            seen.until(f"document.querySelectorAll('#{view}-ranker option').length > 5")
+            assert name not in page.locator(f"#{view}-only").inner_text()
+    assert all(one["iri"] != iri for one in httpx.get(f"{base}/api/concepts").json()["concepts"])
+
+
+def test_a_question_among_a_class_that_is_removed_is_closed(browser: Browser, base: str) -> None:
+    iri = httpx.post(
+        f"{base}/api/concepts", json={"name": "gone soon", "concept": "ex:Database"}, timeout=60
+    ).json()["iri"]
+    with watched(browser, base, NARROW) as seen:
+        page = seen.open(f"/#/ask?q=database&only={quote(iri, safe='')}")
+        page.wait_for_selector("#ask-found li")
+        page.get_by_role("button", name="Remove this class").click()
+        page.get_by_role("button", name="Remove gone soon").click()
+        page.wait_for_selector("#ask-how [role=status]:has-text('gone soon is no class any more.')")
+        seen.until("location.hash === '#/ask'")
+        assert not page.locator("#ask-result").is_visible()
 
 
 @pytest.fixture(scope="module")

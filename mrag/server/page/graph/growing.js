@@ -1,7 +1,8 @@
 // An entity's neighbourhood as a graph that grows: click to grow, pin, hide, find a path, export.
 
 import { getJson } from "../api.js";
-import { entityLink, h, plural, problemBox } from "../dom.js";
+import { entityLink, h, problemBox } from "../dom.js";
+import { plural, t } from "../language.js";
 
 /** @import {GraphEdge, GraphNode, Neighbourhood, Path} from "../types.js" */
 /** @typedef {Omit<GraphEdge, "line">} Link */
@@ -12,7 +13,7 @@ let library = null;
 
 function cytoscape() {
   library ??= new Promise((done, failed) => {
-    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(window.cytoscape), onerror: () => failed(new Error("The drawing could not be loaded.")) });
+    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(window.cytoscape), onerror: () => failed(new Error(t("The drawing could not be loaded."))) });
     document.head.append(script);
   });
   library.catch(() => (library = null));
@@ -52,8 +53,8 @@ export async function growing(iri) {
   const frame = h("div", { class: "growing-frame", "aria-hidden": "true" });
   const said = h("p", { class: "hint", role: "status" });
   const problem = h("div", { role: "alert" });
-  const list = h("ul", { class: "growing-list", "aria-label": "Entities of the drawing" });
-  const actions = h("div", { class: "line growing-actions", role: "group", "aria-label": "The entity that is selected" });
+  const list = h("ul", { class: "growing-list", "aria-label": t("Entities of the drawing") });
+  const actions = h("div", { class: "line growing-actions", role: "group", "aria-label": t("The entity that is selected") });
   const cy = make({ headless: true, styleEnabled: true, style: look(), elements: [], maxZoom: 3, minZoom: 0.1 });
   let selected = first.centre;
 
@@ -88,7 +89,7 @@ export async function growing(iri) {
       const found = await getJson("/api/expand", { iri: id });
       const number = add(found.nodes, found.edges, id);
       cy.getElementById(id).addClass("grown");
-      said.textContent = number ? `${plural(number, "entity", "entities")} more.` : cy.nodes().length >= MOST ? `A drawing has at most ${MOST} entities. Hide some first.` : "Nothing more is linked to it.";
+      said.textContent = number ? t("{entities} more.", { entities: plural(number, "entity", "entities") }) : cy.nodes().length >= MOST ? t("A drawing has at most {MOST} entities. Hide some first.", { MOST }) : t("Nothing more is linked to it.");
     } catch (error) {
       problem.replaceChildren(problemBox(error));
     }
@@ -103,14 +104,14 @@ export async function growing(iri) {
       const { path: found, complete } = await getJson("/api/path", { from: selected, to });
       cy.elements().removeClass("on-path");
       if (!found) {
-        said.textContent = complete ? "No path leads there." : "No path was found nearby.";
+        said.textContent = complete ? t("No path leads there.") : t("No path was found nearby.");
         return;
       }
       for (const { triple: { s, p, o }, labels, status } of found) {
         add([{ id: s.value, label: labels[0], kind: "entity" }, { id: o.value, label: labels[2], kind: "entity" }], [{ s: s.value, p: p.value, o: o.value, label: labels[1], status }], selected);
         cy.getElementById(`${s.value} ${p.value} ${o.value}`).addClass("on-path");
       }
-      said.textContent = `A path of ${plural(found.length, "link", "links")}: ${found.map((one) => one.labels.join(" ")).join("; ")}.`;
+      said.textContent = t("A path of {links}: {steps}.", { links: plural(found.length, "link", "links"), steps: found.map((one) => one.labels.join(" ")).join("; ") });
     } catch (error) {
       problem.replaceChildren(problemBox(error));
     }
@@ -147,7 +148,7 @@ export async function growing(iri) {
       return;
     }
     const pinned = node.hasClass("pinned");
-    const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", list: "path-goals", autocomplete: "off", required: true, maxlength: "2048", placeholder: "Name here, IRI or prefix:name" }));
+    const goal = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "path-to", list: "path-goals", autocomplete: "off", required: true, maxlength: "2048", placeholder: t("Name here, IRI or prefix:name") }));
     const goals = h("datalist", { id: "path-goals" }, things.map((one) => h("option", { value: one.data("label") })));
     const seek = (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -156,11 +157,11 @@ export async function growing(iri) {
     };
     actions.replaceChildren(
       h("strong", {}, node.data("label")),
-      h("button", { type: "button", onclick: () => grow(selected) }, "Grow"),
-      h("button", { type: "button", "aria-pressed": String(pinned), onclick: () => { node.toggleClass("pinned"); draw(); } }, "Pin"),
-      h("button", { type: "button", onclick: hide }, "Hide"),
-      entityLink(selected, "Open"),
-      h("form", { class: "line", onsubmit: seek }, h("label", { for: "path-to" }, "Path to"), goal, goals, h("button", {}, "Find")),
+      h("button", { type: "button", onclick: () => grow(selected) }, t("Grow")),
+      h("button", { type: "button", "aria-pressed": String(pinned), onclick: () => { node.toggleClass("pinned"); draw(); } }, t("Pin")),
+      h("button", { type: "button", onclick: hide }, t("Hide")),
+      entityLink(selected, t("Open")),
+      h("form", { class: "line", onsubmit: seek }, h("label", { for: "path-to" }, t("Path to")), goal, goals, h("button", {}, t("Find"))),
     );
   }
 
@@ -193,13 +194,13 @@ export async function growing(iri) {
   return h(
     "section",
     { class: "card growing" },
-    h("h2", { tabindex: "-1" }, `Around ${first.nodes[0].label}`),
-    h("p", { class: "hint" }, "Click an entity to grow the drawing there. Links made by reasoning are dashed. The list has the same entities for the keyboard."),
+    h("h2", { tabindex: "-1" }, t("Around {label}", { label: first.nodes[0].label })),
+    h("p", { class: "hint" }, t("Click an entity to grow the drawing there. Links made by reasoning are dashed. The list has the same entities for the keyboard.")),
     frame,
     actions,
     said,
     problem,
-    h("details", {}, h("summary", {}, "Entities of the drawing"), list),
-    h("div", { class: "line" }, h("button", { type: "button", onclick: () => save(cy.png({ full: true, scale: 2, bg: colour("--card") }), "graph.png") }, "Save as PNG"), h("button", { type: "button", onclick: exported }, "Save as JSON"), entityLink(iri, "Back to the triples")),
+    h("details", {}, h("summary", {}, t("Entities of the drawing")), list),
+    h("div", { class: "line" }, h("button", { type: "button", onclick: () => save(cy.png({ full: true, scale: 2, bg: colour("--card") }), "graph.png") }, t("Save as PNG")), h("button", { type: "button", onclick: exported }, t("Save as JSON")), entityLink(iri, t("Back to the triples"))),
   );
 }

@@ -1,7 +1,8 @@
 // Files of triples are added to the graph: dropped on a field, or chosen; only where writing is allowed.
 
 import { once, request } from "../api.js";
-import { h, plural, problemBox } from "../dom.js";
+import { h, problemBox } from "../dom.js";
+import { plural, t } from "../language.js";
 
 /** @import {About} from "../types.js" */
 
@@ -14,7 +15,7 @@ export async function importing(changed) {
   if (!about.update) return null;
   const said = h("div", { role: "status" });
   const input = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "import-file", multiple: true, accept: [...KINDS.keys()].map((ending) => `.${ending}`).join(",") }));
-  const place = h("section", { class: "card import" }, h("h2", {}, "Add files"), h("label", { for: "import-file" }, "Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD; drop them here or choose them"), input, said);
+  const place = h("section", { class: "card import" }, h("h2", {}, t("Add files")), h("label", { for: "import-file" }, t("Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD; drop them here or choose them")), input, said);
 
   /** @param {Iterable<File>} files */
   async function add(files) {
@@ -23,12 +24,12 @@ export async function importing(changed) {
       said.append(line);
       const kind = KINDS.get((file.name.split(".").pop() || "").toLowerCase());
       if (!kind) {
-        line.append("not a kind of file that can be added here.");
+        line.append(t("not a kind of file that can be added here."));
         continue;
       }
       try {
         const done = await request(`/repositories/${encodeURIComponent(about.name)}/statements`, { method: "POST", headers: { "Content-Type": kind }, body: file });
-        line.append(`${plural(Number(done.headers.get("MRAG-Added")), "triple", "triples")} added.`);
+        line.append(t("{triples} added.", { triples: plural(Number(done.headers.get("MRAG-Added")), "triple", "triples") }));
         changed();
       } catch (error) {
         line.append(problemBox(error));

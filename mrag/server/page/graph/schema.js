@@ -2,6 +2,7 @@
 
 import { once } from "../api.js";
 import { entityLink, h } from "../dom.js";
+import { number, t } from "../language.js";
 
 /** @import {ClassRow, Schema} from "../types.js" */
 
@@ -12,19 +13,19 @@ export async function schema() {
   /** @type {Schema} */
   const found = await once("/api/schema");
   if (!found.classes.length && !found.properties.length) return [];
-  const count = (/** @type {number} */ n) => h("span", { class: "count" }, n.toLocaleString("en"));
+  const count = (/** @type {number} */ n) => h("span", { class: "count" }, number(n));
   return [
-    h("h2", {}, "Classes"),
-    h("p", { class: "hint" }, "What the graph holds, by the number of instances. Choose one to begin."),
+    h("h2", {}, t("Classes")),
+    h("p", { class: "hint" }, t("What the graph holds, by the number of instances. Choose one to begin.")),
     tree(found.classes),
     h(
       "details",
       { class: "card" },
-      h("summary", {}, `Properties (${found.properties.length})`),
+      h("summary", {}, t("Properties ({properties})", { properties: found.properties.length })),
       h("ul", { class: "classes" }, found.properties.map((one) => h("li", {}, entityLink(one.iri, one.label), " ", count(one.triples)))),
     ),
-    found.graphs.length ? h("details", { class: "card" }, h("summary", {}, `Named graphs (${found.graphs.length})`), h("ul", {}, found.graphs.map(graphRow))) : "",
-    found.more ? h("p", { class: "hint" }, "There are more than are listed.") : "",
+    found.graphs.length ? h("details", { class: "card" }, h("summary", {}, t("Named graphs ({graphs})", { graphs: found.graphs.length })), h("ul", {}, found.graphs.map(graphRow))) : "",
+    found.more ? h("p", { class: "hint" }, t("There are more than are listed.")) : "",
   ].filter((part) => part instanceof Node);
 }
 
@@ -47,10 +48,10 @@ function tree(classes) {
   const row = (one, depth, above) => {
     seen.add(one.iri);
     const under = depth < DEEPEST ? (below.get(one.iri) || []).filter((child) => !above.has(child.iri)) : [];
-    const link = [entityLink(one.iri, one.label, { class: "chip" }), " ", h("span", { class: "count" }, one.instances.toLocaleString("en"))];
+    const link = [entityLink(one.iri, one.label, { class: "chip" }), " ", h("span", { class: "count" }, number(one.instances))];
     if (!under.length) return h("li", {}, link);
     const inside = new Set([...above, one.iri]);
-    return h("li", {}, link, h("details", { open: depth === 0 }, h("summary", {}, h("span", { class: "unseen" }, `${one.label}: `), `${under.length} below`), h("ul", {}, under.map((child) => row(child, depth + 1, inside)))));
+    return h("li", {}, link, h("details", { open: depth === 0 }, h("summary", {}, h("span", { class: "unseen" }, `${one.label}: `), t("{number} below", { number: under.length })), h("ul", {}, under.map((child) => row(child, depth + 1, inside)))));
   };
   const roots = classes.filter((one) => !one.above.some((above) => known.has(above)));
   const rows = roots.map((one) => row(one, 0, new Set([one.iri])));

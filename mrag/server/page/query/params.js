@@ -1,6 +1,7 @@
 // Variables that are spelt $name are parameters: each has a field, whose value enters the query as a term.
 
 import { h } from "../dom.js";
+import { t } from "../language.js";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 
@@ -44,12 +45,12 @@ export function makeParams(place, prefixes) {
       if (names.join(" ") === shown) return;
       shown = names.join(" ");
       for (const name of names) {
-        if (!fields.has(name)) fields.set(name, /** @type {HTMLInputElement} */ (h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", placeholder: "any" })));
+        if (!fields.has(name)) fields.set(name, /** @type {HTMLInputElement} */ (h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", placeholder: t("any") })));
       }
       for (const name of [...fields.keys()]) if (!names.includes(name)) fields.delete(name);
       place.hidden = !names.length;
       place.replaceChildren(
-        h("p", { class: "hint" }, "Parameters: an IRI, prefix:name, a number or a text. An empty one stays open."),
+        h("p", { class: "hint" }, t("Parameters: an IRI, prefix:name, a number or a text. An empty one stays open.")),
         ...[...fields].map(([name, field]) => h("label", {}, h("span", {}, `$${name}`), field)),
       );
     },

@@ -3,6 +3,7 @@
 import { request } from "../api.js";
 import { chart } from "../chart.js";
 import { h, problemBox } from "../dom.js";
+import { t } from "../language.js";
 import { imageStrip } from "../strip.js";
 
 /** @import {Bindings, Term} from "../types.js" */
@@ -45,7 +46,7 @@ export function asGallery(data, prefixes) {
       link: web ? value : null,
     };
   });
-  const rest = shown.length > MOST ? h("p", { class: "hint" }, `The first ${MOST} of ${shown.length} images.`) : null;
+  const rest = shown.length > MOST ? h("p", { class: "hint" }, t("The first {MOST} of {shown} images.", { MOST, shown: shown.length })) : null;
   return h("div", {}, h("div", { class: "images" }, imageStrip(images)), rest);
 }
 
@@ -84,5 +85,5 @@ export function downloads(rows, asked) {
       },
       name,
     );
-  return h("div", { class: "line downloads", role: "group", "aria-label": "Download" }, h("span", { class: "hint" }, "Download"), (rows ? TABLES : GRAPHS).map(one), said);
+  return h("div", { class: "line downloads", role: "group", "aria-label": t("Download") }, h("span", { class: "hint" }, t("Download")), (rows ? TABLES : GRAPHS).map(one), said);
 }

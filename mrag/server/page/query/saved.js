@@ -2,6 +2,7 @@
 
 import { getJson, postJson } from "../api.js";
 import { h, problemBox } from "../dom.js";
+import { t, when } from "../language.js";
 import { forget, past } from "./tabs.js";
 
 /**
@@ -28,13 +29,13 @@ export function makeSaved(place, editor) {
 
   /** @param {boolean} writable */
   function saving(writable) {
-    if (!writable) return h("p", { class: "hint" }, "To save queries here, start the server with --update.");
+    if (!writable) return h("p", { class: "hint" }, t("To save queries here, start the server with --update."));
     const name = /** @type {HTMLInputElement} */ (h("input", { id: "save-name", type: "text", maxlength: "100", autocomplete: "off", required: true }));
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       tried(() => postJson("/api/saved", { name: name.value, text: editor.value() }));
     };
-    return h("form", { class: "save", onsubmit: submit }, h("label", { for: "save-name" }, "Save this query as"), h("div", { class: "line" }, name, h("button", {}, "Save")));
+    return h("form", { class: "save", onsubmit: submit }, h("label", { for: "save-name" }, t("Save this query as")), h("div", { class: "line" }, name, h("button", {}, t("Save"))));
   }
 
   async function refresh() {
@@ -49,11 +50,11 @@ export function makeSaved(place, editor) {
         "li",
         {},
         h("button", { type: "button", "data-saved": one.name, onclick: () => editor.open(one.text, one.name) }, h("strong", {}, one.name), one.comment ? h("span", {}, one.comment) : null),
-        found.writable ? h("button", { type: "button", class: "close", "aria-label": `Remove ${one.name}`, onclick: () => tried(() => postJson("/api/saved/remove", { name: one.name })) }, "×") : null,
+        found.writable ? h("button", { type: "button", class: "close", "aria-label": t("Remove {name}", { name: one.name }), onclick: () => tried(() => postJson("/api/saved/remove", { name: one.name })) }, "×") : null,
       );
     saved.replaceChildren(
-      h("h3", {}, "Saved in this graph"),
-      found.queries.length ? h("ul", {}, found.queries.map(row)) : h("p", { class: "hint" }, "None yet."),
+      h("h3", {}, t("Saved in this graph")),
+      found.queries.length ? h("ul", {}, found.queries.map(row)) : h("p", { class: "hint" }, t("None yet.")),
       saving(found.writable),
     );
     recall();
@@ -64,11 +65,11 @@ export function makeSaved(place, editor) {
     const row = (/** @type {{text: string, when: string}} */ one) => {
       const lines = one.text.split("\n").map((line) => line.trim());
       const first = lines.find((line) => line && !/^(?:#|prefix|base)/i.test(line)) || lines[0] || "";
-      return h("li", {}, h("button", { type: "button", title: one.text.slice(0, 2000), onclick: () => editor.open(one.text) }, h("code", {}, first.slice(0, 80)), h("span", {}, new Date(one.when).toLocaleString())));
+      return h("li", {}, h("button", { type: "button", title: one.text.slice(0, 2000), onclick: () => editor.open(one.text) }, h("code", {}, first.slice(0, 80)), h("span", {}, when(one.when))));
     };
-    const clear = h("button", { type: "button", onclick: () => { forget(); recall(); } }, "Forget them");
+    const clear = h("button", { type: "button", onclick: () => { forget(); recall(); } }, t("Forget them"));
     history.hidden = !runs.length;
-    history.replaceChildren(h("summary", {}, `Run before (${runs.length})`), h("p", { class: "hint" }, "Kept by this browser alone."), h("ul", {}, runs.map(row)), clear);
+    history.replaceChildren(h("summary", {}, t("Run before ({runs})", { runs: runs.length })), h("p", { class: "hint" }, t("Kept by this browser alone.")), h("ul", {}, runs.map(row)), clear);
   }
 
   refresh();

@@ -1,6 +1,7 @@
 // Tabs of the editor and the history of what was run, both kept by this browser alone.
 
 import { h } from "../dom.js";
+import { t } from "../language.js";
 
 const TABS = "mrag-query-tabs";
 const HISTORY = "mrag-query-history";
@@ -38,7 +39,7 @@ export function makeTabs(place, editor) {
   const texts = Array.isArray(stored.tabs) ? stored.tabs : [];
   /** @type {{name: string, text: string}[]} */
   const tabs = texts.map(Object).filter((one) => typeof one.text === "string" && typeof one.name === "string").slice(0, MOST_TABS);
-  if (!tabs.length) tabs.push({ name: "Query 1", text: editor.start });
+  if (!tabs.length) tabs.push({ name: t("Query {number}", { number: 1 }), text: editor.start });
   let at = Number.isInteger(stored.at) && tabs[stored.at] ? stored.at : 0;
 
   function keep() {
@@ -56,8 +57,9 @@ export function makeTabs(place, editor) {
 
   function free() {
     let number = 1;
-    while (tabs.some((one) => one.name === `Query ${number}`)) number += 1;
-    return `Query ${number}`;
+    const name = () => t("Query {number}", { number });
+    while (tabs.some((one) => one.name === name())) number += 1;
+    return name();
   }
 
   /** @param {string} text @param {string} [name] */
@@ -93,7 +95,7 @@ export function makeTabs(place, editor) {
   function close(which) {
     keep();
     tabs.splice(which, 1);
-    if (!tabs.length) tabs.push({ name: "Query 1", text: editor.start });
+    if (!tabs.length) tabs.push({ name: free(), text: editor.start });
     if (which < at || at >= tabs.length) at -= 1;
     at = Math.max(at, 0);
     editor.put(tabs[at].text);
@@ -109,10 +111,10 @@ export function makeTabs(place, editor) {
           "span",
           { class: "query-tab" },
           h("button", { type: "button", "aria-current": number === at ? "true" : null, onclick: () => turn(number) }, one.name),
-          h("button", { type: "button", class: "close", "aria-label": `Close ${one.name}`, onclick: () => close(number) }, "×"),
+          h("button", { type: "button", class: "close", "aria-label": t("Close {name}", { name: one.name }), onclick: () => close(number) }, "×"),
         ),
       ),
-      h("button", { type: "button", class: "new-tab", "aria-label": "New tab", onclick: () => open(editor.start) }, "+"),
+      h("button", { type: "button", class: "new-tab", "aria-label": t("New tab"), onclick: () => open(editor.start) }, "+"),
     );
   }
 

@@ -73,7 +73,7 @@ class Concepts(PageView):
         hits, liked, disliked = (
             list_value(values, name, MOST_HITS, MAX_IRI) for name in ("hits", "liked", "disliked")
         )
-        language: Language = "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
+        language = language_value(values)
 
         def work() -> dict[str, Any]:
             from mrag.cel.feedback import FeedbackSettings, learn_from_marks
@@ -100,15 +100,20 @@ class Concepts(PageView):
         from mrag.cel.syntax.verbalise import names_of, verbalise
         from mrag.context.display import Display
 
-        check_names(values, "concept", "iri")
+        check_names(values, "concept", "iri", "language")
+        language = language_value(values)
         expression = concept_value(values, self.kg)
         name = str(iri_value(values, "iri", self.kg.prefixes))
         display = Display(self.kg)
         reason = why_satisfied(self.kg, expression, name)
         found: dict[str, Any] = {"iri": name, "label": display.entity(name), "holds": reason.holds}
         called = names_of(self.kg, [expression])
+
+        def words(part: Expression) -> str:
+            return verbalise(part, called, language)
+
         if reason.holds:
-            return {**found, "reason": reason_json(reason, display, lambda e: verbalise(e, called))}
+            return {**found, "reason": reason_json(reason, display, words)}
         missing = why_not(self.kg, expression, name, seconds=_SECONDS)
         changes = None
         if missing.changes is not None:
@@ -119,7 +124,7 @@ class Concepts(PageView):
         return {
             **found,
             "changes": changes,
-            "lacking": [verbalise(e, called) for e in missing.lacking],
+            "lacking": [words(e) for e in missing.lacking],
             "verified": missing.verified,
             "complete": missing.complete,
         }
@@ -177,6 +182,16 @@ class Concepts(PageView):
             "members": int(str(row[0])),
             **written(self.kg, concept.expression),
         }
+
+
+def language_value(values: Mapping[str, Any]) -> Language:
+    """Return the language in which concepts are said.
+
+    Example:
+        >>> language_value({}), language_value({"language": "de"})
+        ('en', 'de')
+    """
+    return "de" if choice_value(values, "language", ("en", "de")) == "de" else "en"
 
 
 def concept_value(values: Mapping[str, Any], kg: KnowledgeGraph) -> Expression:
