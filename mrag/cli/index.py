@@ -78,6 +78,7 @@ def index(
     from dataclasses import replace
 
     from mrag.config import Settings
+    from mrag.images.kept import keep_catalogue
     from mrag.index.documents import Definition
     from mrag.index.similarity import SimilarityIndexes
     from mrag.jobs import runner as runner_of
@@ -100,4 +101,5 @@ def index(
             options: dict[str, Any] = {"definition": definition, "model": model, "backend": backend}
             options["runner"] = runner_of(runner, workers)
             report = indexes.build(name, **options, on_progress=note)
+            keep_catalogue(graph)
         show_built(indexes, name, report, as_json=as_json)

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import io
+import json
+import zipfile
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import LoadError
+from mrag.errors import DamagedIndex
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.files.folder import Box
-from mrag.images.graph import EX, file_names, property_values
-from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF
-
-_GARMENTS = EX + "garments#"
-_SCENES = EX + "scenes#"
-_IMAGE_OF = (EX + "hasImage",)
-_PARTS_OF = (_SCENES + "hasObject", _GARMENTS + "hasGarment")
-CATEGORIES = (EX + "hasCategory", EX + "hasAnnotationCategory")
-"""Properties whose values are categories, of an image or of something annotated in it."""
-
-ATTRIBUTES = (EX + "hasAttribute", _SCENES + "hasAttribute", _GARMENTS + "hasAttribute")
-"""Properties whose values are attributes, of an image or of something annotated in it."""
-
-_TYPE = RDF + "type"
-_GENERAL = frozenset(
-    (OWL + "NamedIndividual", OWL + "Thing", EX + "Annotation", EX + "Image", _SCENES + "Object",
-     _GARMENTS + "Garment")
-)  # fmt: skip
-_PARTS = 200
-_MASK = EX + "hasSegmentation"
-_MASK_LENGTH = 100_000
+from mrag.images.graph import file_names, property_values
+from mrag.images.parts import (
+    ATTRIBUTES,
+    CATEGORIES,
+    GENERAL,
+    IMAGE_OF,
+    PARTS_OF,
+    TYPE,
+    PartFeatures,
+    features_of,
+)
 
 FacetName: TypeAlias = Literal["category", "attribute"]
 FACETS: tuple[FacetName, ...] = ("category", "attribute")
@@ -43,59 +32,17 @@ Chosen: TypeAlias = npt.NDArray[np.bool_]
 """Of each image of a catalogue, in its order, whether it is chosen."""
 
 _Numbers: TypeAlias = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PartFeatures:
-    """What is known of something annotated in an image.
-
-    Attributes:
-        categories: IRIs of its categories; of its classes where it has none.
-        attributes: IRIs of its attributes.
-
-    Example:
-        >>> coat = PartFeatures(frozenset(["coat"]), frozenset(["plain", "long"]))
-        >>> coat.likeness(PartFeatures(frozenset(["coat"]), frozenset(["plain"])))
-        0.75
-    """
-
-    categories: frozenset[str]
-    attributes: frozenset[str]
-
-    def likeness(self, other: PartFeatures) -> float:
-        """Return how alike two are, from 0 to 1: half for a shared category, half for shared attributes.
-
-        Attributes count by the share of those of either that both have (Jaccard's index).
-        """
-        either = self.attributes | other.attributes
-        shared = len(self.attributes & other.attributes) / len(either) if either else 1.0
-        if self.categories and not self.categories & other.categories:
-            return 0.5 * shared if either else 0.0
-        return 0.5 * bool(self.categories) + (0.5 if self.categories else 1.0) * shared
-
-
-@dataclass(frozen=True)
-class ImagePart:
-    """Something annotated in an image.
-
-    Attributes:
-        iri: Its IRI.
-        boxes: Where it is; none if that is not said, or not so that it can be read.
-        masks: The polygons that it fills, each as x, y, x, y and so on, in pixels.
-        features: What is known of it.
-    """
-
-    iri: str
-    boxes: tuple[Box, ...]
-    features: PartFeatures
-    masks: tuple[tuple[float, ...], ...] = ()
+_Pairs: TypeAlias = tuple[_Numbers, _Numbers]
+_SETS = 100
+"""Sets of images by name that are held, so that memory does not grow with what is asked for."""
 
 
 class ImageCatalogue:
     """The images of a graph that have a file, in order of IRI, with what is annotated in them.
 
     Args:
-        kg: The knowledge graph, as it is now.
+        files: Name of the file of each image.
+        features: What is known of each part of each image, the image itself among its parts.
 
     Attributes:
         images: IRIs of the images.
@@ -103,55 +50,72 @@ class ImageCatalogue:
         values: Of each facet the IRIs of its values.
 
     Example:
-        >>> from rdflib import Literal, URIRef
-        >>> from mrag.rdf.terms import Triple
-        >>> from mrag.stores.oxigraph import OxigraphStore
-        >>> kg = KnowledgeGraph(OxigraphStore())
-        >>> image, coat = URIRef(EX + "image_1"), URIRef(EX + "coat")
-        >>> _ = kg.insert([Triple(image, URIRef(EX + "hasFileName"), Literal("1.png")),
-        ...                Triple(image, URIRef(EX + "hasAnnotationCategory"), coat)])
-        >>> found = ImageCatalogue(kg)
+        >>> coat = PartFeatures(frozenset(["urn:coat"]), frozenset(["urn:red"]))
+        >>> found = ImageCatalogue({"urn:i1": "1.png", "urn:i2": "2.png"}, [("urn:i2", coat)])
         >>> found.counts("category", found.chosen())
-        {'http://example.org/coat': 1}
-        >>> kg.close()
+        {'urn:coat': 1}
+        >>> found.iris(found.chosen({"attribute": ["urn:red"]}))
+        ['urn:i2']
     """
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.files = file_names(kg)
-        self.images = tuple(sorted(self.files))
+    def __init__(self, files: Mapping[str, str], features: Iterable[tuple[str, PartFeatures]] = ()) -> None:
+        self.images = tuple(sorted(files))
+        self.files = {iri: files[iri] for iri in self.images}
         self._at = {iri: at for at, iri in enumerate(self.images)}
-        parts = _parts_of_all(kg, self._at)
-        features = _features_of_all(kg, parts)
         kinds: dict[PartFeatures, int] = {}
-        seen: set[tuple[int, int]] = set()
-        for part, one in features.items():
-            kind = kinds.setdefault(one, len(kinds))
-            seen.update((at, kind) for at in parts[part])
-        rows = sorted(seen)
-        self._kinds = tuple(kinds)
-        self._image = np.array([at for at, _ in rows], np.int64)
-        self._kind = np.array([kind for _, kind in rows], np.int64)
+        seen = {
+            (self._at[image], kinds.setdefault(one, len(kinds)))
+            for image, one in features
+            if image in self._at
+        }
+        self._image, self._kind = _columns(sorted(seen))
         self.values: dict[FacetName, tuple[str, ...]] = {}
-        self._of: dict[FacetName, tuple[_Numbers, _Numbers]] = {}
+        self._told: dict[FacetName, _Pairs] = {}
         for name in FACETS:
-            values = tuple(sorted({v for kind in self._kinds for v in _of_facet(kind, name)}))
+            values = tuple(sorted({value for kind in kinds for value in _of_facet(kind, name)}))
             number = {value: at for at, value in enumerate(values)}
-            by_kind = [[number[v] for v in _of_facet(kind, name)] for kind in self._kinds]
-            pairs = sorted({(at, value) for at, kind in rows for value in by_kind[kind]})
             self.values[name] = values
-            self._of[name] = (
-                np.array([at for at, _ in pairs], np.int64),
-                np.array([value for _, value in pairs], np.int64),
+            self._told[name] = _columns(
+                [(at, number[v]) for kind, at in kinds.items() for v in sorted(_of_facet(kind, name))]
             )
+        self._join()
+
+    @classmethod
+    def read(cls, kg: KnowledgeGraph) -> ImageCatalogue:
+        """Read the images of a graph, all of them."""
+        files = file_names(kg)
+        parts = _parts_of_all(kg, files)
+        told = _features_of_all(kg, parts)
+        return cls(files, ((image, one) for part, one in told for image in parts[part]))
+
+    def _join(self) -> None:
+        """Note which values each image has."""
+        self._kinds = int(self._kind.max(initial=-1)) + 1
+        self._of = {name: self._joined(name) for name in FACETS}
+        self._sets: OrderedDict[str, Chosen] = OrderedDict()
+
+    def _joined(self, name: FacetName) -> _Pairs:
+        kind, value = self._told[name]
+        many = np.bincount(kind, minlength=self._kinds)
+        starts = np.cumsum(many) - many
+        each = many[self._kind]
+        at = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
+        width = len(self.values[name]) or 1
+        pairs = np.unique(
+            np.repeat(self._image, each) * width + value[np.repeat(starts[self._kind], each) + at]
+        )
+        return pairs // width, pairs % width
+
+    # -- choosing and counting ---------------------------------------------------------------------
 
     def chosen(
-        self, wanted: Mapping[FacetName, Sequence[str]] | None = None, among: Iterable[Collection[str]] = ()
+        self, wanted: Mapping[FacetName, Sequence[str]] | None = None, among: Sequence[Chosen] = ()
     ) -> Chosen:
-        """Choose the images that have every wanted value and are in every set of IRIs.
+        """Choose the images that have every wanted value and are in every set.
 
         Args:
             wanted: IRIs of values by facet.
-            among: Sets of IRIs.
+            among: Sets of images, as `inside` gives them.
         """
         found = np.ones(len(self.images), np.bool_)
         for name, values in (wanted or {}).items():
@@ -161,11 +125,25 @@ class ImageCatalogue:
                 has = np.zeros(len(self.images), np.bool_)
                 has[at[value == number]] = True
                 found &= has
-        for iris in among:
-            inside = np.zeros(len(self.images), np.bool_)
-            inside[[self._at[iri] for iri in iris if iri in self._at]] = True
-            found &= inside
+        for each in among:
+            found &= each
         return found
+
+    def inside(self, iris: Iterable[str]) -> Chosen:
+        """Return which images are among some IRIs."""
+        found = np.zeros(len(self.images), np.bool_)
+        found[[self._at[iri] for iri in iris if iri in self._at]] = True
+        return found
+
+    def known_set(self, name: str) -> Chosen | None:
+        """Return a set of images that was noted under a name."""
+        return self._sets.get(name)
+
+    def note_set(self, name: str, found: Chosen) -> None:
+        """Note a set of images under a name; those noted first are forgotten where there are many."""
+        self._sets[name] = found
+        while len(self._sets) > _SETS:
+            self._sets.popitem(last=False)
 
     def counts(self, name: FacetName, chosen: Chosen) -> dict[str, int]:
         """Count of each value of a facet the chosen images that have it, most first, ties by IRI."""
@@ -179,6 +157,8 @@ class ImageCatalogue:
         """Return the IRIs of the chosen images, in order."""
         return [self.images[at] for at in np.flatnonzero(chosen)]
 
+    # -- comparing ---------------------------------------------------------------------------------
+
     def alike(self, wanted: Sequence[PartFeatures], chosen: Chosen, k: int) -> list[tuple[str, float]]:
         """Return the chosen images that have parts most like those wanted, best first, ties by IRI.
 
@@ -189,134 +169,177 @@ class ImageCatalogue:
         """
         total = np.zeros(len(self.images))
         for one in wanted:
-            likeness = np.array([one.likeness(kind) for kind in self._kinds])
-            best = np.zeros(len(self.images))
-            if len(self._kind):
-                np.maximum.at(best, self._image, likeness[self._kind])
-            total += best / len(wanted)
-        total[~chosen] = 0.0
-        order = np.lexsort((np.arange(len(total)), -total))[:k]
-        return [(self.images[at], float(total[at])) for at in order if total[at] > 0]
+            total += self._best(self._likeness(one)) / len(wanted)
+        return self._first(total, chosen, k)
 
-    def words(self, names: Mapping[str, str]) -> dict[str, str]:
-        """Return of each image the names of all that is annotated in it, as a text.
+    def weighted(self, weights: Mapping[str, float], chosen: Chosen, k: int) -> list[tuple[str, float]]:
+        """Return the chosen images with the part whose values weigh most together, ties by IRI.
 
         Args:
-            names: Name by IRI of a category or attribute.
+            weights: Weight by IRI of a category or attribute.
+            chosen: The only images that may be found.
+            k: Maximum number of images.
         """
-        texts = [" ".join(names[v] for f in FACETS for v in sorted(_of_facet(k, f))) for k in self._kinds]
-        found: dict[str, list[str]] = defaultdict(list)
-        for at, kind in zip(self._image.tolist(), self._kind.tolist(), strict=True):
-            found[self.images[at]].append(texts[kind])
-        return {image: "\n".join(lines) for image, lines in found.items()}
+        of_kinds = np.zeros(self._kinds)
+        for name in FACETS:
+            kind, value = self._told[name]
+            weigh = np.array([weights.get(iri, 0.0) for iri in self.values[name]], np.float64)
+            if len(weigh):
+                of_kinds += np.bincount(kind, weigh[value], self._kinds)
+        return self._first(self._best(of_kinds), chosen, k)
 
+    def _likeness(self, wanted: PartFeatures) -> npt.NDArray[np.float64]:
+        """Return how alike something and each kind of part are, as `PartFeatures.likeness` says."""
+        sizes, shared = {}, {}
+        for name in FACETS:
+            kind, value = self._told[name]
+            there = {iri: at for at, iri in enumerate(self.values[name])}
+            numbers = [there[iri] for iri in sorted(_of_facet(wanted, name)) if iri in there]
+            sizes[name] = np.bincount(kind, minlength=self._kinds)
+            shared[name] = np.bincount(kind[np.isin(value, numbers)], minlength=self._kinds)
+        either = sizes["attribute"] + len(wanted.attributes) - shared["attribute"]
+        share = np.where(either > 0, shared["attribute"] / np.maximum(either, 1), 1.0)
+        if not wanted.categories:
+            return np.asarray(share)
+        same = shared["category"] > 0
+        return np.where(same, 0.5 + 0.5 * share, np.where(either > 0, 0.5 * share, 0.0))
 
-def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
-    """Return what is annotated in an image, in order of IRI, 200 things at most."""
-    boxes: dict[str, list[Box]] = {}
-    for _, part, text in kg.select(queries.get("image/parts").bind(image=[image])):
-        found = boxes.setdefault(str(part), [])
-        if text is not None:
-            try:
-                found.append(Box.read(str(text)))
-            except LoadError:
-                continue  # a box that cannot be read is not drawn
-    names = sorted(boxes)[:_PARTS]
-    values: dict[str, dict[str, set[str]]] = {}
-    rows = kg.select(queries.get("image/of").bind(image=names)) if names else ()
-    for part, p, value in rows:
-        values.setdefault(str(part), {}).setdefault(str(p), set()).add(str(value))
-    found_parts: list[ImagePart] = []
-    for one in names:
-        told = values.get(one, {})
-        masks = [mask for text in sorted(told.get(_MASK, ())) for mask in polygons(text)]
-        found_parts.append(ImagePart(one, tuple(boxes[one]), _features(told), tuple(masks)))
-    return found_parts
+    def _best(self, of_kinds: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        best = np.zeros(len(self.images))
+        if len(self._kind):
+            np.maximum.at(best, self._image, of_kinds[self._kind])
+        return best
 
+    def _first(self, scores: npt.NDArray[np.float64], chosen: Chosen, k: int) -> list[tuple[str, float]]:
+        scores = np.where(chosen, scores, 0.0)
+        order = np.lexsort((np.arange(len(scores)), -scores))[:k]
+        return [(self.images[at], float(scores[at])) for at in order if scores[at] > 0]
 
-def polygons(text: str) -> list[tuple[float, ...]]:
-    """Read polygons as `hasSegmentation` has them; what is none is left out, as is what has too many points.
+    # -- another state, and a file -----------------------------------------------------------------
 
-    Example:
-        >>> polygons("1,2 3,4 5,6; 1,2 3; nan,1 2,2 3,3")
-        [(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
-    """
-    found: list[tuple[float, ...]] = []
-    for one in text[:_MASK_LENGTH].split(";"):
-        points = [point.split(",") for point in one.split()]
-        if len(points) < 3 or any(len(point) != 2 for point in points):
-            continue
+    def replaced(
+        self,
+        images: Collection[str],
+        files: Mapping[str, str],
+        features: Iterable[tuple[str, PartFeatures]],
+    ) -> ImageCatalogue:
+        """Return the catalogue with some images read anew.
+
+        Args:
+            images: IRIs of those images, also of such as are none now.
+            files: Names of the files of those among them that are images.
+            features: What is known of their parts.
+        """
+        some = ImageCatalogue({iri: files[iri] for iri in images if iri in files}, features)
+        made = object.__new__(ImageCatalogue)
+        made.files = {iri: name for iri, name in self.files.items() if iri not in images} | some.files
+        made.images = tuple(sorted(made.files))
+        made.files = {iri: made.files[iri] for iri in made.images}
+        made._at = {iri: at for at, iri in enumerate(made.images)}
+        olds = np.array([made._at.get(iri, -1) if iri not in images else -1 for iri in self.images], np.int64)
+        news = np.array([made._at[iri] for iri in some.images], np.int64)
+        stays = olds[self._image] >= 0 if len(self._image) else np.zeros(0, np.bool_)
+        image = np.concatenate((olds[self._image[stays]], news[some._image]))
+        # Kinds that nothing is of any more go, so that they do not add up.
+        used, kind = np.unique(
+            np.concatenate((self._kind[stays], some._kind + self._kinds)), return_inverse=True
+        )
+        made._image, made._kind = image, kind.astype(np.int64)
+        made.values, made._told = {}, {}
+        for name in FACETS:
+            every = tuple(sorted({*self.values[name], *some.values[name]}))
+            number = {iri: at for at, iri in enumerate(every)}
+            kinds, values = [], []
+            for one, further in ((self, 0), (some, self._kinds)):
+                of, value = one._told[name]
+                kinds.append(of + further)
+                values.append(np.array([number[iri] for iri in one.values[name]], np.int64)[value])
+            of, value = np.concatenate(kinds), np.concatenate(values)
+            there = np.isin(of, used)
+            of, value = np.searchsorted(used, of[there]), value[there]
+            order = np.lexsort((value, of))
+            made.values[name], made._told[name] = every, (of[order], value[order])
+        made._join()
+        return made
+
+    def to_bytes(self, state: Mapping[str, object]) -> bytes:
+        """Return the catalogue as a file, in NumPy's format.
+
+        Args:
+            state: What to know it by when it is read again, as JSON.
+        """
+        head = {"state": dict(state), "files": self.files, "values": self.values}
+        arrays = {"image": self._image, "kind": self._kind}
+        for name in FACETS:
+            arrays[f"{name}_kind"], arrays[f"{name}_value"] = self._told[name]
+            arrays[f"{name}_image"], arrays[f"{name}_has"] = self._of[name]
+        written = io.BytesIO()
+        text = np.frombuffer(json.dumps(head).encode(), np.uint8)
+        whole: dict[str, Any] = {name: one.astype(np.int32) for name, one in arrays.items()}
+        np.savez(written, head=text, **whole)
+        return written.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> tuple[ImageCatalogue, dict[str, object]]:
+        """Read what `to_bytes` wrote; return the catalogue and its state.
+
+        Raises:
+            DamagedIndex: If it is no such file, or not whole.
+        """
+        made = object.__new__(cls)
         try:
-            numbers = tuple(float(number) for point in points for number in point)
-        except ValueError:
-            continue
-        if all(map(isfinite, numbers)):
-            found.append(numbers)
-    return found
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                head = json.loads(arrays["head"].tobytes())
+                made.files = head["files"]
+                made.values = {name: tuple(head["values"][name]) for name in FACETS}
+                read = {name: arrays[name].astype(np.int64) for name in arrays.files if name != "head"}
+            made._image, made._kind = read["image"], read["kind"]
+            made._kinds = int(made._kind.max(initial=-1)) + 1
+            made._told = {name: (read[f"{name}_kind"], read[f"{name}_value"]) for name in FACETS}
+            made._of = {name: (read[f"{name}_image"], read[f"{name}_has"]) for name in FACETS}
+            made._sets = OrderedDict()
+            made.images = tuple(made.files)
+            made._at = {iri: at for at, iri in enumerate(made.images)}
+        except (ValueError, KeyError, IndexError, TypeError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise DamagedIndex("The catalogue of images is damaged.", hint="It is read anew.") from error
+        return made, head["state"]
 
 
-def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
-    """Return the parts that lie in a box by half or more; where none does, the smallest that the box lies in.
-
-    Example:
-        >>> nothing = PartFeatures(frozenset(), frozenset())
-        >>> hat, coat = (ImagePart(f"urn:{n}", (Box(*b),), nothing)
-        ...              for n, b in (("hat", (10, 10, 20, 20)), ("coat", (0, 40, 80, 90))))
-        >>> [part.iri for part in inside([hat, coat], Box(0, 0, 90, 50))]
-        ['urn:hat']
-        >>> [part.iri for part in inside([hat, coat], Box(30, 60, 9, 9))]
-        ['urn:coat']
-    """
-    found: list[ImagePart] = []
-    around: list[tuple[int, str, ImagePart]] = []
-    for part in parts:
-        for one in part.boxes:
-            shared = _shared(one, box)
-            if shared and 2 * shared >= one.w * one.h:
-                found.append(part)
-                break
-            if shared and 2 * shared >= box.w * box.h:
-                around.append((one.w * one.h, part.iri, part))
-    return found or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
-
-
-def _shared(one: Box, other: Box) -> int:
-    w = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
-    h = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
-    return max(w, 0) * max(h, 0)
+def _columns(rows: Sequence[tuple[int, int]]) -> _Pairs:
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    return table[:, 0].copy(), table[:, 1].copy()
 
 
 def _of_facet(features: PartFeatures, name: FacetName) -> frozenset[str]:
     return features.categories if name == "category" else features.attributes
 
 
-def _features(values: Mapping[str, Collection[str]]) -> PartFeatures:
-    categories = {v for p in CATEGORIES for v in values.get(p, ())}
-    classes = {v for v in values.get(_TYPE, ()) if v not in _GENERAL}
-    attributes = {v for p in ATTRIBUTES for v in values.get(p, ())}
-    return PartFeatures(frozenset(categories or classes), frozenset(attributes))
-
-
-def _parts_of_all(kg: KnowledgeGraph, images: Mapping[str, int]) -> dict[str, list[int]]:
-    """Return the numbers of the images that each part is of; an image is a part of itself."""
-    found: dict[str, list[int]] = {iri: [at] for iri, at in images.items()}
-    for value in property_values(kg, (*_IMAGE_OF, *_PARTS_OF)):
+def _parts_of_all(kg: KnowledgeGraph, images: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the images that each part is of; an image is a part of itself."""
+    found: dict[str, list[str]] = {iri: [iri] for iri in images}
+    for value in property_values(kg, (*IMAGE_OF, *PARTS_OF)):
         ends = (value.subject, value.text)
-        part, image = ends if value.property in _IMAGE_OF else ends[::-1]
-        if image in images:
-            found.setdefault(part, []).append(images[image])
+        part, image = ends if value.property in IMAGE_OF else ends[::-1]
+        if image in images and not value.literal:
+            found.setdefault(part, []).append(image)
     return found
 
 
-def _features_of_all(kg: KnowledgeGraph, parts: Mapping[str, list[int]]) -> dict[str, PartFeatures]:
-    """Return what is known of each part, of those of which something is."""
+def _features_of_all(
+    kg: KnowledgeGraph, parts: Mapping[str, list[str]]
+) -> Iterable[tuple[str, PartFeatures]]:
+    """Yield what is known of each part, of those of which something is."""
     values: dict[str, dict[str, set[str]]] = {}
-    told = (*CATEGORIES, *ATTRIBUTES)
-    for value in property_values(kg, told):
+    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES)):
         if value.subject in parts and not value.literal:
             values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
-    bare = [p for p in _PARTS_OF if any(True for _ in property_values(kg, (p,)))]
-    for value in property_values(kg, (_TYPE,)) if bare else ():
-        if value.subject in parts and value.text not in _GENERAL:
-            values.setdefault(value.subject, {}).setdefault(_TYPE, set()).add(value.text)
-    return {part: _features(found) for part, found in sorted(values.items())}
+    if typed(kg):
+        for value in property_values(kg, (TYPE,)):
+            if value.subject in parts and value.text not in GENERAL:
+                values.setdefault(value.subject, {}).setdefault(TYPE, set()).add(value.text)
+    yield from ((part, features_of(found)) for part, found in values.items())
+
+
+def typed(kg: KnowledgeGraph) -> bool:
+    """Return whether parts may have classes for categories, as those of scene graphs have."""
+    return any(next(iter(property_values(kg, (name,))), None) is not None for name in PARTS_OF)

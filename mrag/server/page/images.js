@@ -129,10 +129,27 @@ export async function enter(values) {
     const searching = values.q || values.region || (values.with && picture);
     if (searching) await found(values, mine);
     else await all(known, values, mine);
+    if (known.reading && !searching && mine === turn) await again(values, mine);
   } catch (error) {
     if (mine !== turn) return;
     show(alone, error);
   }
+}
+
+/**
+ * Show what there is of images that are being read from the graph, and the rest when it has come.
+ * @param {Values} values @param {number} mine
+ */
+async function again(values, mine) {
+  /** @type {Gallery} */
+  const known = await getJson("/api/images", { ...filters(values), wait: "60" });
+  if (mine !== turn) return;
+  const top = document.querySelector(".grid-frame")?.scrollTop || 0;
+  narrowed(known, values, false);
+  await all(known, values, mine);
+  if (mine !== turn) return;
+  document.querySelector(".grid-frame")?.scrollTo(0, top);
+  if (known.reading) await again(values, mine);
 }
 
 /** @param {boolean} alone @param {unknown} [error] */
@@ -180,7 +197,9 @@ function narrowed(known, values, same) {
 async function all(known, values, mine) {
   const counted = plural(known.total, "image", "images");
   const note = known.media ? "" : " The pictures are shown if the server is started with --media FOLDER.";
-  byId("images-state").textContent = known.total === known.images ? `${counted}.${note}` : `${counted} of ${known.images.toLocaleString("en")}.${note}`;
+  const first = known.reading && known.before.length === 1 && known.total < known.images;
+  if (first) byId("images-state").textContent = `${plural(known.images, "image", "images")}, of which the first ${known.total.toLocaleString("en")} are shown. The others, and what they can be narrowed to, are being read …${note}`;
+  else byId("images-state").textContent = known.total === known.images ? `${counted}.${note}` : `${counted} of ${known.images.toLocaleString("en")}.${note}`;
   const load = (/** @type {string} */ after) => getJson("/api/images/page", { ...filters(values), after });
   if (!known.total) return byId("images-found").replaceChildren(h("p", { class: "note" }, "No image has all of these. Remove a filter."));
   if (known.total <= MARKED) {

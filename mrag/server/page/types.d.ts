@@ -391,6 +391,7 @@ export interface Gallery {
   media: boolean;
   pictures: string | null;
   facets: Record<string, Facet[]>;
+  reading: boolean;
 }
 
 export interface ImagePart {

@@ -158,3 +158,28 @@ def test_a_picture_finds_those_that_look_like_it(photos: Path) -> None:
             both = search(few, picture=data, q="coat")
             assert {f"{E}image_00000", f"{E}image_00002"} <= {hit["iri"] for hit in both["hits"]}
             assert both["what"] == "“coat” and the picture"
+
+
+def test_while_many_images_are_read_the_first_are_there(tmp_path: Path) -> None:
+    source = tmp_path / "many.nt"
+    lines = [f'<urn:{n:05}> <{E}hasFileName> "{n}.png" .' for n in range(6_000)]
+    lines += [f"<urn:{n:05}> <{E}hasAnnotationCategory> <urn:coat> ." for n in range(0, 6_000, 3)]
+    source.write_text("\n".join(lines))
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
+        kg.load([source])
+        with (
+            serving(kg, ServerSettings(model="none")) as url,
+            httpx.Client(base_url=url, timeout=60) as many,
+        ):
+            about = many.get("/api/images").json()
+            assert about["images"] == 6_000 and about["total"] == (200 if about["reading"] else 6_000)
+            first = many.get("/api/images/page").json()
+            assert [one["iri"] for one in first] == [f"urn:{n:05}" for n in range(200)]
+            only = many.get("/api/images/page", params={"category": "urn:coat"}).json()
+            assert [one["iri"] for one in only] == [f"urn:{n:05}" for n in range(0, 600, 3)]
+            about = many.get("/api/images", params={"wait": 60}).json()
+            assert (about["total"], about["reading"]) == (6_000, False)
+            assert [one["count"] for one in about["facets"]["category"]] == [2_000]
+    with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg, serving(kg) as url:
+        about = httpx.get(f"{url}/api/images").json()  # from the file, at once
+        assert (about["total"], about["reading"], len(about["before"])) == (6_000, False, 30)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -14,13 +13,15 @@ from starlette.routing import BaseRoute, Route
 
 from mrag.errors import ConfigError
 from mrag.server.web.validation import MAX_IRI, check_names, guarded, int_value, iri_value, reply
+from mrag.server.web.views.images.reading import SHORTLY, ImagesReading
 from mrag.server.web.views.images.searching import ImageSearches
 from mrag.server.web.views.images.thumbnails import Thumbnails
 from mrag.server.web.views.view import PageView
 
 if TYPE_CHECKING:
     from mrag.context.display import Display
-    from mrag.images.catalogue import Chosen, FacetName, ImageCatalogue, ImagePart
+    from mrag.images.catalogue import Chosen, FacetName, ImageCatalogue
+    from mrag.images.parts import ImagePart
     from mrag.server.web.routes import Api
 
 PAGE = 200
@@ -31,6 +32,10 @@ _VALUES = 400
 _READERS = 6
 _FILTERS = 10
 _CLASSES = 50
+_WAIT = 60
+_FEW = 5_000
+"""Images that are read before a request gets impatient."""
+_NONE: dict[str, list[object]] = {"category": [], "attribute": [], "class": []}
 _UPLOAD = 16 << 20
 """Maximum number of bytes of a body with a picture, where the settings allow more."""
 
@@ -61,33 +66,39 @@ class ImagesView(PageView):
     def __init__(self, api: Api) -> None:
         super().__init__(api)
         self.thumbnails = Thumbnails(self.kg, api.media)
-        self.searches = ImageSearches(self.kg, api.media)
+        self.reading = ImagesReading(self.kg)
+        self.searches = ImageSearches(self.kg, api.media, api.choice)
         self.slots = api.slots(_READERS, "requests for images")
-        self._reading = threading.Lock()
-
-    @property
-    def catalogue(self) -> ImageCatalogue:
-        """Return the images as the graph has them now."""
-        from mrag.images.catalogue import ImageCatalogue
-
-        # It takes long where there are many images, so that it is read once, whoever waits for it.
-        with self._reading:
-            return self.kg.cached("server/images", lambda: ImageCatalogue(self.kg))
 
     def gallery(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """Return how many images there are, the IRI before each page of them, and the facets with counts."""
-        check_names(values, *FILTERS)
-        known = self.catalogue
-        chosen = self._chosen(values)
-        iris = known.iris(chosen)
-        return {
-            "images": len(known.images),
-            "total": len(iris),
+        """Return how many images there are, the IRI before each page of them, and the facets with counts.
+
+        Where all images must be read from the graph first, that begins; `reading` says so, and until it is
+        done there are the first of them, and no facets. With `wait` it is waited for.
+        """
+        check_names(values, "wait", *FILTERS)
+        seconds = int_value(values, "wait", 0, 0, _WAIT)
+        kept, first, number = self.reading.kept, dict[str, str](), 0
+        if kept.current() is None and kept.known is None:
+            # Before all are read, which would slow it down.
+            first, number = kept.page("", PAGE)
+        known, current = self.reading.now(seconds or (SHORTLY if number <= _FEW else 0))
+        about = {
             "page": PAGE,
-            "before": ["", *(iris[at - 1] for at in range(PAGE, len(iris), PAGE))],
             "media": self.api.media is not None,
             "pictures": self.searches.without_pictures(),
-            "facets": self._facets(values, chosen),
+            "reading": not current,
+        }
+        if known is None:
+            return {**about, "images": number, "total": len(first), "before": [""], "facets": _NONE}
+        chosen = self._chosen(values, known)
+        iris = known.iris(chosen)
+        return {
+            **about,
+            "images": len(known.images),
+            "total": len(iris),
+            "before": ["", *(iris[at - 1] for at in range(PAGE, len(iris), PAGE))],
+            "facets": self._facets(values, known, chosen),
         }
 
     def page(self, values: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -98,30 +109,37 @@ class ImagesView(PageView):
         after = values.get("after", "")
         if len(after) > MAX_IRI:
             raise ConfigError(f"after has at most {MAX_IRI} characters.")
-        iris = self.catalogue.iris(self._chosen(values))
+        known, _ = self.reading.now(None if any(values.get(name) for name in FILTERS) else 0)
+        if known is None:
+            files, _ = self.reading.kept.page(after, PAGE)
+            return ranked(self.kg, self.shown(files))
+        iris = known.iris(self._chosen(values, known))
         begin = bisect_right(iris, after)
-        return ranked(self.kg, self.shown(iris[begin : begin + PAGE]))
+        return ranked(self.kg, self.shown({iri: known.files[iri] for iri in iris[begin : begin + PAGE]}))
 
-    def shown(self, iris: Sequence[str]) -> list[dict[str, Any]]:
-        """Return images as a gallery shows them."""
+    def shown(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return images, given with their files, as a gallery shows them."""
         from mrag.images.graph import names_of
 
-        names = names_of(self.kg, iris, self.catalogue.files)
-        files, there = self.catalogue.files, self.thumbnails.files(iris)
-        return [{"iri": iri, "label": names[iri], "file": files[iri], "there": iri in there} for iri in iris]
+        names, there = names_of(self.kg, files, files), self.thumbnails.files(list(files))
+        return [
+            {"iri": iri, "label": names[iri], "file": file, "there": iri in there}
+            for iri, file in files.items()
+        ]
 
     def one(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return an image: its triples, and what is annotated in it, each with its boxes and triples."""
         from mrag.context.display import Display
-        from mrag.images.catalogue import parts_of
+        from mrag.images.parts import parts_of
         from mrag.server.web.neighbourhood import triples
 
         check_names(values, "iri")
-        name = self._image(values)
+        name, file = self._image(values)
         display = Display(self.kg)
         _, out = triples(self.kg, name, "out", display)
-        (image,) = self.shown([name])
-        iris = self.catalogue.images
+        (image,) = self.shown({name: file})
+        known, _ = self.reading.now(0)
+        iris = known.images if known is not None else ()
         at = bisect_right(iris, name)
         return {
             **image,
@@ -138,7 +156,7 @@ class ImagesView(PageView):
         def find() -> tuple[bytes, str] | None:
             values = dict(request.query_params)
             check_names(values, "iri", "side")
-            return self.thumbnails.of(self._image(values), int_value(values, "side", 240, 32, 1_600))
+            return self.thumbnails.of(self._image(values)[0], int_value(values, "side", 240, 32, 1_600))
 
         found = await self.api.run(self.slots, find)
         if found is None:
@@ -158,8 +176,11 @@ class ImagesView(PageView):
             from mrag.server.web.events import ranked
 
             k = int_value(values, "k", 60, 1, 200)
-            found = self.searches.find(values, self.catalogue, self._chosen(values), k)
-            shown = {one["iri"]: one for one in self.shown([hit.iri for hit in found.hits])}
+            known = self.reading.whole()
+            found = self.searches.find(values, known, self._chosen(values, known), k)
+            shown = {
+                one["iri"]: one for one in self.shown({hit.iri: known.files[hit.iri] for hit in found.hits})
+            }
             hits = [
                 {**shown[hit.iri], "score": hit.score, "reasons": list(hit.reasons)} for hit in found.hits
             ]
@@ -169,11 +190,15 @@ class ImagesView(PageView):
 
     # -- shared ------------------------------------------------------------------------------------
 
-    def _image(self, values: Mapping[str, Any]) -> str:
+    def _image(self, values: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the IRI of an image and the name of its file."""
+        from mrag.images.graph import file_names
+
         name = str(iri_value(values, "iri", self.kg.prefixes))
-        if name not in self.catalogue.files:
+        file = file_names(self.kg, images=[name]).get(name)
+        if file is None:
             raise HTTPException(404, "The graph names no file for this image.")
-        return name
+        return name, file
 
     def _part(self, part: ImagePart, display: Display) -> dict[str, Any]:
         from mrag.server.web.neighbourhood import triples
@@ -199,23 +224,30 @@ class ImagesView(PageView):
             raise ConfigError(f"{name} has at most {_FILTERS} IRIs.")
         return [str(iri_value({name: word}, name, self.kg.prefixes)) for word in words]
 
-    def _chosen(self, values: Mapping[str, Any]) -> Chosen:
+    def _chosen(self, values: Mapping[str, Any], known: ImageCatalogue) -> Chosen:
         from mrag.images.catalogue import FACETS
 
         wanted: dict[FacetName, list[str]] = {name: self._wanted(values, name) for name in FACETS}
-        return self.catalogue.chosen(wanted, [self._members(c) for c in self._wanted(values, "class")])
+        return known.chosen(wanted, [self._members(c, known) for c in self._wanted(values, "class")])
 
-    def _members(self, name: str) -> frozenset[str]:
+    def _members(self, name: str, known: ImageCatalogue) -> Chosen:
         from mrag.images.graph import of_class
 
-        return self.kg.cached(f"server/images/{name}", lambda: frozenset(of_class(self.kg, name)()))
+        # What is inferred may have changed where the catalogue has not.
+        key = f"{self.kg.revision} {self.kg.record.inferred} {name}"
+        if (found := known.known_set(key)) is None:
+            found = known.inside(of_class(self.kg, name)())
+            known.note_set(key, found)
+        return found
 
-    def _facets(self, values: Mapping[str, str], chosen: Chosen) -> dict[str, list[dict[str, Any]]]:
+    def _facets(
+        self, values: Mapping[str, str], known: ImageCatalogue, chosen: Chosen
+    ) -> dict[str, list[dict[str, Any]]]:
         from mrag.cel.concepts.registry import list_concepts
         from mrag.context.display import Display
         from mrag.images.catalogue import FACETS
 
-        known, display = self.catalogue, Display(self.kg)
+        display = Display(self.kg)
         found: dict[str, list[dict[str, Any]]] = {}
         for name in FACETS:
             counts = known.counts(name, chosen)
@@ -226,6 +258,6 @@ class ImagesView(PageView):
         found["class"] = []
         kept = {one.iri: one.label for one in list_concepts(self.kg)[:_CLASSES]}
         for iri in dict.fromkeys([*kept, *self._wanted(values, "class")]):
-            count = int((chosen & known.chosen(among=[self._members(iri)])).sum())
+            count = int((chosen & self._members(iri, known)).sum())
             found["class"].append({"iri": iri, "label": kept.get(iri) or display.entity(iri), "count": count})
         return found

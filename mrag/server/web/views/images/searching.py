@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError
 from mrag.server.web.validation import int_value, iri_value, object_value, text_value
+from mrag.server.web.views.images.words import ImageWords
 
 if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.images.catalogue import Chosen, ImageCatalogue
-    from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
+    from mrag.images.rankers import ImageLooksRanker
     from mrag.retrieval.rankers import Hit
+    from mrag.server.web.choice import Rankers
 
 _EMBEDDED = 200
 """Maximum number of pictures that a request waits for; more are embedded by the command line."""
@@ -46,12 +48,13 @@ class ImageSearches:
     Args:
         kg: The knowledge graph.
         folder: Folder of the pictures; None for none.
+        choice: Gives the server's ranker.
     """
 
-    def __init__(self, kg: KnowledgeGraph, folder: Path | None) -> None:
+    def __init__(self, kg: KnowledgeGraph, folder: Path | None, choice: Rankers) -> None:
         self.kg, self.folder = kg, folder
+        self.words = ImageWords(kg, choice)
         self._making = threading.Lock()
-        self._words: tuple[int, ImageTextRanker] | None = None
         self._looks: ImageLooksRanker | None = None
 
     def without_pictures(self) -> str | None:
@@ -87,8 +90,8 @@ class ImageSearches:
         self, region: Mapping[str, Any], known: ImageCatalogue, chosen: Chosen, k: int
     ) -> FoundImages:
         from mrag.context.display import Display
-        from mrag.images.catalogue import inside, parts_of
         from mrag.images.files.folder import Box
+        from mrag.images.parts import inside, parts_of
         from mrag.retrieval.rankers import Hit
 
         image = str(iri_value(region, "iri", self.kg.prefixes))
@@ -110,9 +113,7 @@ class ImageSearches:
             for one in features
         ]
         what = "; ".join(dict.fromkeys(named))
-        chosen = chosen.copy()
-        if image in known.files:
-            chosen[known.images.index(image)] = False
+        chosen = chosen & ~known.inside([image])
         hits = [
             Hit(iri, score, rank, (f"{round(100 * score)} % like what is in the box",))
             for rank, (iri, score) in enumerate(known.alike(features, chosen, k), start=1)
@@ -122,47 +123,35 @@ class ImageSearches:
     def _by_question(
         self, words: str, data: bytes | None, known: ImageCatalogue, chosen: Chosen, k: int
     ) -> FoundImages:
-        from mrag.retrieval.rankers import FusedRanker, Question, Ranker
-        from mrag.storage.scratch import Scratch
+        from mrag.index.fusion import reciprocal_rank_fusion
+        from mrag.retrieval.rankers import Hit
 
-        allowed = None if chosen.all() else frozenset(known.iris(chosen))
-        rankers: list[Ranker] = []
-        with self._making, Scratch("upload") as folder:
-            file = None
-            if data is not None:
-                file = folder / "picture"
-                file.write_bytes(data)
-                looks = self._by_looks()
-                looks.allowed = None if allowed is None else lambda: allowed
-                rankers.append(looks)
-            if words:
-                texts = self._by_words(known)
-                texts.allowed = None if allowed is None else lambda: allowed
-                rankers.append(texts)
-            ranker = rankers[0] if len(rankers) == 1 else FusedRanker(tuple(rankers))
-            hits = [hit for hit in ranker.rank(Question(words, file), k) if hit.iri in known.files]
+        depth = k if data is None else max(k, 100)
+        rankings = [self.words.rank(words, known, chosen, depth)] if words else []
+        if data is not None:
+            rankings.append(self._alike(data, words, known, chosen, depth))
+        hits = rankings[0][:k]
+        if len(rankings) > 1:
+            fused = reciprocal_rank_fusion([[hit.iri for hit in ranking] for ranking in rankings])
+            reasons: dict[str, tuple[str, ...]] = {}
+            for hit in (hit for ranking in rankings for hit in ranking):
+                reasons[hit.iri] = (*reasons.get(hit.iri, ()), *hit.reasons)
+            hits = [Hit(iri, score, at, reasons[iri]) for at, (iri, score) in enumerate(fused[:k], start=1)]
         what = " and ".join(one for one in (words and f"“{words}”", data and "the picture") if one)
         return FoundImages(tuple(hits), what)
 
-    def _by_words(self, known: ImageCatalogue) -> ImageTextRanker:
-        """Return what ranks by sentences about images, and where there are none by what is annotated."""
-        from mrag.context.display import Display
-        from mrag.images.graph import image_texts
-        from mrag.images.rankers import ImageTextRanker
+    def _alike(self, data: bytes, words: str, known: ImageCatalogue, chosen: Chosen, k: int) -> list[Hit]:
+        """Return the images whose pictures are like one, and like words if there are any."""
+        from mrag.retrieval.rankers import Question
+        from mrag.storage.scratch import Scratch
 
-        if self._words is not None and self._words[0] == self.kg.revision:
-            return self._words[1]
-
-        def more() -> dict[str, str]:
-            display = Display(self.kg)
-            iris = [iri for values in known.values.values() for iri in values]
-            display.prepare(iris)
-            return known.words({iri: display.entity(iri) for iri in iris})
-
-        said = any(one.sentences or one.generated or one.regions for one in image_texts(self.kg))
-        made = ImageTextRanker(self.kg, "bm25", keep=False, more=None if said else more)
-        self._words = (self.kg.revision, made)
-        return made
+        allowed = None if chosen.all() else frozenset(known.iris(chosen))
+        with self._making, Scratch("upload") as folder:
+            file = folder / "picture"
+            file.write_bytes(data)
+            looks = self._by_looks()
+            looks.allowed = None if allowed is None else lambda: allowed
+            return [hit for hit in looks.rank(Question(words, file), k) if hit.iri in known.files]
 
     def _by_looks(self) -> ImageLooksRanker:
         from mrag.images.rankers import ImageLooksRanker
