@@ -60,6 +60,7 @@ class Capabilities:
         atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
         doubles: Whether a computed xsd:double comes with all its digits.
         any_tag: Whether language tags that BCP 47 does not allow are taken; else a load mends them.
+        by_end: Whether triples are found by their object alone without a look at all of them.
         parts: Most parts of one query that asks for several things; others are asked for beside it.
     """
 
@@ -70,6 +71,7 @@ class Capabilities:
     atomic: bool = False
     doubles: bool = True
     any_tag: bool = False
+    by_end: bool = True
     parts: int = 12
 
 
