@@ -3,11 +3,13 @@
 The query is a UNION of sub-selects, its arms, each of which says by a number what its rows are. A hub is
 never read whole: each arm of edges has a LIMIT and beside it one that counts the predicates with many.
 Only where the limit was reached, who has how many decides what is asked for next: an entity with few edges
-is then read whole, a hub without its long predicates, and each of those as far as its share goes.
+is then read whole, a hub without its long predicates, and each of those as far as its share goes. What a
+query gives is bounded so, however many edges a hub has.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, cast
@@ -16,6 +18,7 @@ import pyoxigraph as ox
 
 from mrag.context.edges import TEXTS, Direction
 from mrag.rdf.patterns import (
+    AnyOf,
     Call,
     Compare,
     Count,
@@ -41,10 +44,14 @@ _ENTITIES = 60
 """Entities of one arm."""
 _EDGES = 3000
 """Most edges that one arm gives where it may meet hubs."""
-_MANY = 32
+_MANY = 16
 """Edges of one predicate beyond which they are counted."""
 _WHOLE = 300
 """Counted edges up to which an entity is read whole."""
+_REST = 1000
+"""Counted edges of a hub that are read without a look at their predicates."""
+_SHARES = 16
+"""Shares of predicates in one query: they begin at a known end, so even many of them are planned soon."""
 _GUESSES = 120
 """Entities that are read along with their labels, in case that they have none."""
 _VALUES = 450
@@ -67,10 +74,12 @@ class Hub:
     Attributes:
         bounds: How much of it is wanted.
         long: Predicates that are read as far as their share goes.
+        texts: Those of them that have so few edges that all their texts are read beside the share.
     """
 
     bounds: EdgeBounds
     long: tuple[str, ...]
+    texts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -128,11 +137,13 @@ class EdgePlaces:
         graphs: The graphs.
         named: Whether they can be reached by their names, which tell a triple's graph then.
         among: Whether other graphs can be, too.
+        predicates: Those that edges can have, where the store finds none by its end alone.
     """
 
     graphs: tuple[str, ...]
     named: bool
     among: bool = False
+    predicates: tuple[str, ...] = ()
 
     def pattern(self, triple: TriplePattern) -> tuple[Pattern, ...]:
         """Return a triple pattern in these graphs."""
@@ -141,46 +152,74 @@ class EdgePlaces:
         found: tuple[Pattern, ...] = (Graph(_G, triple),)
         return (*found, Filter(In(_G, tuple(map(_node, self.graphs))))) if self.among else found
 
+    def around(
+        self, entities: Sequence[str], direction: Direction, without: Sequence[str] = ()
+    ) -> Iterator[tuple[Pattern, ...]]:
+        """Yield patterns that together give the edges of entities.
+
+        Args:
+            entities: IRIs of the entities.
+            direction: Of the edges.
+            without: Predicates whose edges are left out.
+        """
+        here = (_rows(_E, entities), *self.pattern(_triple(direction)))
+        if direction == "in" and self.predicates:
+            kept = [p for p in self.predicates if p not in without]
+            for some in _batches(kept, _VALUES):
+                yield (_rows(_P, some), *here)
+        elif without:
+            yield (*here, Filter(Negation(In(_P, tuple(map(_node, without))))))
+        else:
+            yield here
+
 
 def edge_arms(wanted: Wanted, places: EdgePlaces) -> Iterator[Arm]:
     """Yield the arms that read edges."""
     directions: tuple[Direction, ...] = ("out", "in")
     for direction in directions:
         for some in _batches([e for e, d in wanted.edges if d == direction], _ENTITIES):
-            where = (_rows(_E, some), *places.pattern(_triple(direction)))
-            yield Arm("edges", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
-            group = (_E, _P, _G) if places.named else (_E, _P)
-            counted = (*group, (Count(), _N))
-            many = Compare(Count(), ">", ox.Literal(_MANY))
-            yield Arm("many", Select(counted, Group(where), group_by=group, having=many), direction)
+            # A store that does little well is slow with rows, too; one more request is cheaper there.
+            limit = min(_EDGES, _WHOLE * len(some)) if places.predicates else _EDGES
+            for where in places.around(some, direction):
+                yield Arm("edges", _select(where, limit=limit), direction, tuple(some), limit)
+                group = (_E, _P, _G) if places.named else (_E, _P)
+                counted = (*group, (Count(), _N))
+                many = Compare(Count(), ">", ox.Literal(_MANY))
+                yield Arm("many", Select(counted, Group(where), group_by=group, having=many), direction)
         whole = [e for e, d in wanted.whole if d == direction]
         if direction == "out" and len(wanted.guesses) <= _GUESSES:
             guessed = [e for e in wanted.guesses if (e, direction) not in wanted.edges]
             for some in _batches(guessed, _ENTITIES):
-                where = (_rows(_E, some), *places.pattern(_triple(direction)))
-                yield Arm("guess", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
+                for where in places.around(some, direction):
+                    yield Arm("guess", _select(where, limit=_EDGES), direction, tuple(some), _EDGES)
         for some in _batches(whole, _ENTITIES):
-            where = (_rows(_E, some), *places.pattern(_triple(direction)))
-            yield Arm("edges", _select(where), direction, tuple(some))
+            for where in places.around(some, direction):
+                yield Arm("edges", _select(where), direction, tuple(some))
     for (entity, direction), hub in wanted.hubs.items():
         yield from _hub_arms(entity, direction, hub, places)
 
 
 def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -> Iterator[Arm]:
-    start = _rows(_E, [entity])
-    where = (start, *places.pattern(_triple(direction)))
-    if hub.long:
-        where = (*where, Filter(Negation(In(_P, tuple(map(_node, hub.long))))))
-    yield Arm("edges", _select(where), direction, (entity,))
-    limit = TEXTS + hub.bounds.share + 1
+    for where in places.around([entity], direction, hub.long):
+        yield Arm("edges", _select(where), direction, (entity,))
     text, language = Call("str", (_X,)), Call("lang", (_X,))
-    keys: tuple[Expression, ...] = (_X,) if direction == "in" else (text, language, _X)
+    no_text = Filter(AnyOf((Negation(Call("isLiteral", (_X,))), Compare(language, "=", ox.Literal("")))))
+    outwards = direction == "out"
+    if outwards and hub.texts:
+        texts = (_rows(_P, hub.texts), Filter(Compare(language, "!=", ox.Literal(""))))
+        for where in places.around([entity], direction):
+            yield Arm("edges", _select((*texts, *where)), direction, (entity,))
+    keys: tuple[Expression, ...] = (text, language, _X) if outwards else (_X,)
     for predicate in hub.long:
-        pair = Values((_E, _P), ((_node(entity), _node(predicate)),))
+        whole = outwards and predicate not in hub.texts
+        limit = hub.bounds.share + 1 + (TEXTS if whole else 0)
+        p, e = _node(predicate), _node(entity)
+        triple = TriplePattern(e, p, _X) if outwards else TriplePattern(_X, p, e)
         for graph in places.graphs:
-            triple = _triple(direction)
-            inner: Pattern = Graph(_node(graph), triple) if places.named else triple
-            first = _select((pair, inner), limit=limit, order_by=keys, graph=False)
+            inner: tuple[Pattern, ...] = (Graph(_node(graph), triple) if places.named else triple,)
+            if outwards and not whole:
+                inner = (*inner, no_text)
+            first = Select(((e, _E), (p, _P), _X), Group(inner), order_by=keys, limit=limit)
             yield Arm("long", first, direction, (entity,), limit, graph)
 
 
@@ -212,7 +251,9 @@ def graph_arms(triples: Sequence[Triple], contexts: Sequence[str], *, among: boo
 
 def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Arm]]]:
     """Yield queries that together have all arms, at most so many each, with their own."""
-    for some in _batches(arms, size):
+    shares = [arm for arm in arms if arm.kind == "long"]
+    others = [arm for arm in arms if arm.kind != "long"]
+    for some in (*_batches(others, size), *_batches(shares, max(size, _SHARES))):
         parts = []
         for number, arm in enumerate(some):
             marked = ((ox.Literal(number), _ARM), *arm.select.variables)
@@ -224,16 +265,29 @@ def packed(arms: Sequence[Arm], size: int) -> Iterator[tuple[Select, Sequence[Ar
         yield Select(columns, Union(tuple(parts))), some
 
 
-def long_predicates(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> tuple[str, ...] | None:
-    """Return the predicates of which a hub gives a share only; None for an entity that is read whole.
+def hub_of(counts: dict[tuple[str, str], int], bounds: EdgeBounds) -> Hub | None:
+    """Return how an entity is read that may have many edges; None if it is read whole.
 
     Args:
         counts: How many edges there are of predicates in graphs, of those with many.
         bounds: How much is wanted.
     """
-    if sum(counts.values()) <= max(_WHOLE, bounds.scan):
+    rest = sum(counts.values())
+    if rest <= max(_WHOLE, bounds.scan):
         return None
-    return tuple(sorted({p for (p, _), n in counts.items() if n > max(TEXTS, bounds.share)}))
+    sizes: Counter[str] = Counter()
+    for (predicate, _), number in counts.items():
+        sizes[predicate] += number
+    long: list[str] = []
+    texts: list[str] = []
+    for predicate, number in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        is_long = number > max(TEXTS, bounds.share)
+        if is_long or (rest > _REST and number > bounds.share + 1):
+            long.append(predicate)
+            rest -= number
+            if not is_long:
+                texts.append(predicate)
+    return Hub(bounds, tuple(sorted(long)), tuple(sorted(texts)))
 
 
 def _triple(direction: Direction) -> TriplePattern:
@@ -276,7 +330,7 @@ __all__ = [
     "columns",
     "edge_arms",
     "graph_arms",
+    "hub_of",
     "label_arms",
-    "long_predicates",
     "packed",
 ]  # fmt: skip

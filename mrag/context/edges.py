@@ -52,11 +52,14 @@ def share_of(part: Iterable[Statement], share: int, *, ordered: bool = False) ->
     for statement in part:
         o = statement[2]
         (texts if isinstance(o, ox.Literal) and o.language else rest).append(statement)
+    many = len(texts) > TEXTS
+    if many and not ordered:
+        texts.sort(key=order)
     if cut := len(rest) > share:
         if not ordered:
             rest.sort(key=order)
         rest = rest[:share]
-    return texts[:TEXTS] + rest, cut
+    return texts[:TEXTS] + rest, cut or many
 
 
 @dataclass(frozen=True)

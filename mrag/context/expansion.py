@@ -22,6 +22,7 @@ from mrag.context.sources import named_graphs, said_in
 from mrag.context.weights import ReachedTriple, set_priorities
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, Triple, from_ox
+from mrag.tracing import spanned
 
 _TYPE = RDF + "type"
 _SCHEMA_EVERY = 6
@@ -29,6 +30,7 @@ _CONTEXTS = 200
 _LINES = 2000
 
 
+@spanned("mrag.context", lambda found: {"mrag.lines": len(found.lines)})
 def expand(
     kg: KnowledgeGraph,
     seeds: Sequence[tuple[str, float]],

@@ -24,15 +24,14 @@ from mrag.context.asking import (
     Arm,
     EdgeBounds,
     EdgePlaces,
-    Hub,
     Key,
     Wanted,
     class_arms,
     columns,
     edge_arms,
     graph_arms,
+    hub_of,
     label_arms,
-    long_predicates,
     packed,
 )
 from mrag.context.edges import Direction, Edges, ReadEdges, Statement
@@ -204,11 +203,11 @@ class PassReader:
             bounds = hub.bounds if hub else (0, 0)
             self._edges[key] = ReadEdges(answer.edges.get(key, ()), graphs, longer, bounds)
         for key in answer.full.keys() & wanted.edges.keys():
-            long = long_predicates(answer.counts.get(key, {}), wanted.edges[key])
-            if long is None:
+            hub = hub_of(answer.counts.get(key, {}), wanted.edges[key])
+            if hub is None:
                 self._wanted.whole[key] = None
             else:
-                self._wanted.hubs[key] = Hub(wanted.edges[key], long)
+                self._wanted.hubs[key] = hub
         if self._wanted.whole or self._wanted.hubs:
             self.fetch()
 
@@ -241,21 +240,23 @@ class PassReader:
     ) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:
         """Yield queries, their datasets and parts."""
         kg, parts = self.kg, self.kg.store.capabilities.parts
+        predicates = () if kg.store.capabilities.by_end else tuple(sorted(kg.profile().predicates))
         everything, contexts = kg.dataset(), kg.record.contexts
         layers = everything.default
         others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
         if len(layers) == 1 and not contexts:
-            places = EdgePlaces(layers, named=False)
+            places = EdgePlaces(layers, named=False, predicates=predicates)
             arms = [*_placed(edge_arms(wanted, places), layers[0]), *others]
             yield from _texts(arms, everything, parts)
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
-                arms = list(_placed(edge_arms(wanted, EdgePlaces((layer,), named=False)), layer))
+                places = EdgePlaces((layer,), named=False, predicates=predicates)
+                arms = list(_placed(edge_arms(wanted, places), layer))
                 yield from _texts(arms, Dataset((layer,)), parts)
             yield from _texts(others, everything, parts)
         else:
-            places = EdgePlaces(layers, named=True, among=bool(contexts))
+            places = EdgePlaces(layers, named=True, among=bool(contexts), predicates=predicates)
             arms = [*edge_arms(wanted, places), *others]
             arms += graph_arms(list(wanted.triples), contexts, among=True)
             yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)

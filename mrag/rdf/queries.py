@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import takewhile
 from typing import Any
 
 from rdflib import BNode
@@ -120,6 +121,25 @@ def get(name: str) -> Query:
         if found.is_file():
             return parse(name, found.read_text(encoding="utf-8-sig"))
     raise ConfigError(f"No query {name} in the catalogue.", hint="`names()` lists them.")
+
+
+def name_of(text: str) -> str | None:
+    """Return which query of the catalogue a text is, bound or not, by its header; None for any other.
+
+    Example:
+        >>> name_of(get("explore/graphs").text)
+        'explore/graphs'
+    """
+    return _headers().get(_header(text)) if text.startswith("#+") else None
+
+
+@lru_cache(maxsize=1)
+def _headers() -> dict[str, str]:
+    return {_header(get(name).text): name for name in names()}
+
+
+def _header(text: str) -> str:
+    return "\n".join(takewhile(lambda line: line.startswith("#+"), text.splitlines()))
 
 
 def names() -> list[str]:

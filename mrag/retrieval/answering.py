@@ -24,6 +24,7 @@ from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed
 from mrag.stores.base import Dataset
+from mrag.tracing import spanned
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -44,6 +45,7 @@ PENDING = (
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel", "http://example.org/hasFileName")
 
 
+@spanned("mrag.ask", lambda given: {"mrag.way": given.way})
 def ask(
     kg: KnowledgeGraph,
     question: str | Question | Retrieval,

@@ -21,6 +21,7 @@ from mrag.errors import ConfigError, require_known
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
+from mrag.tracing import span
 
 _IMAGES = (
     "http://xmlns.com/foaf/0.1/depiction",
@@ -115,7 +116,10 @@ class TripleStoreRetriever(BaseRetriever):
             MissingIndex: If the knowledge graph has no such index.
         """
         asked = question if isinstance(question, Question) else Question(question)
-        hits = self._ranker().rank(asked, self.k if k is None else k)
+        ranker, k = self._ranker(), self.k if k is None else k
+        with span("mrag.rank", {"mrag.ranker": type(ranker).__name__, "mrag.k": k}) as note:
+            hits = ranker.rank(asked, k)
+            note({"mrag.hits": len(hits)})
         context = expand(self.kg, [(h.iri, h.score) for h in hits], self.settings, question=asked.text)
         return Retrieval(asked, tuple(hits), context)
 

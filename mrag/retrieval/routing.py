@@ -19,6 +19,7 @@ from mrag.planning.neural.choosing import Planner
 from mrag.planning.reading.cues import CueKind, cues
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.registry import check_ranker
+from mrag.tracing import span
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -150,7 +151,9 @@ def computed(
     before = follows.to_json() if isinstance(follows, Answer) else follows
     last = LastAnswer.from_json(before) if before is not None and before.get("plan") is not None else None
     try:
-        attempt = compute(kg, text, reading=reading, follows=last, model=model, planner=planner)
+        with span("mrag.plan") as note:
+            attempt = compute(kg, text, reading=reading, follows=last, model=model, planner=planner)
+            note({"mrag.computed": attempt.answer is not None, "mrag.sure": attempt.sure})
     except StoreError as error:
         if how == "plan":
             raise

@@ -23,6 +23,7 @@ from mrag.server.app import create_app
 from mrag.server.connections import patient
 from mrag.server.settings import ServerSettings
 from mrag.stores.oxigraph import OxigraphStore
+from mrag.tracing import export_spans
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ def serve(
     _share_arenas()
     bound = bound or listen(settings)
     url = address_of(bound)
+    export_spans()
     config = config_of(create_app(kg, settings), settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Protocol, Self, runtime_checkable
+from functools import wraps
+from typing import IO, Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import pyoxigraph as ox
 
 from mrag.loaders.checks import LeftOutFile, LoadNotes, RejectedLine
 from mrag.loaders.rdf import Progress, Source
+from mrag.rdf import queries
 from mrag.rdf.patterns import Construct
 from mrag.rdf.terms import Term, Triple
+from mrag.tracing import span, tracing
 
 Row = tuple[Term | None, ...]
 
@@ -60,6 +63,7 @@ class Capabilities:
         atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
         doubles: Whether a computed xsd:double comes with all its digits.
         any_tag: Whether language tags that BCP 47 does not allow are taken; else a load mends them.
+        by_end: Whether triples are found by their object alone without a look at all of them.
         parts: Most parts of one query that asks for several things; others are asked for beside it.
     """
 
@@ -70,6 +74,7 @@ class Capabilities:
     atomic: bool = False
     doubles: bool = True
     any_tag: bool = False
+    by_end: bool = True
     parts: int = 12
 
 
@@ -224,6 +229,26 @@ class TripleStore(Protocol):
 
     def close(self) -> None:
         """Release files, connections and worker processes."""
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def traced(method: _Method) -> _Method:
+    """Give each call of a store's method that answers a query a span, with the query's name and its rows."""
+
+    @wraps(method)
+    def measured(self: object, query: str, *args: Any, **kwargs: Any) -> Any:
+        if tracing() is None:
+            return method(self, query, *args, **kwargs)
+        about = {"mrag.query.name": queries.name_of(query) or "composed", "mrag.store": type(self).__name__}
+        with span("mrag.query", about) as note:
+            found = method(self, query, *args, **kwargs)
+            if isinstance(found, SelectResult | list):
+                note({"mrag.rows": len(found)})
+            return found
+
+    return cast(_Method, measured)
 
 
 class BaseStore:

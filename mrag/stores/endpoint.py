@@ -22,7 +22,7 @@ from mrag.errors import (
 from mrag.rdf.guard import query_form
 from mrag.rdf.terms import Triple
 from mrag.redaction import redact, redact_url
-from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult, traced
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
@@ -69,11 +69,13 @@ class SparqlEndpoint(BaseStore):
         self.http = Http(self.url, access or Access(), digest=self.digest, places=places)
         self._closed = False
 
+    @traced
     def select(self, query: str, dataset: Dataset) -> SelectResult:
         """Answer a SELECT query over the graphs of `dataset`."""
         names, rows = self._rows(query, dataset, None)
         return SelectResult(names, list(rows))
 
+    @traced
     def ask(self, query: str, dataset: Dataset) -> bool:
         """Answer an ASK query."""
         return self._boolean(query, dataset, None)
@@ -89,6 +91,7 @@ class SparqlEndpoint(BaseStore):
         self._closed = True
         self.http.close()
 
+    @traced
     def _bounded(self, query: str, dataset: Dataset, limits: Limits) -> SelectResult | bool | list[Triple]:
         deadline = time.monotonic() + limits.seconds
         response = self._query(query, dataset, self._accept(query), limits.seconds)

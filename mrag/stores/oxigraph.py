@@ -28,7 +28,7 @@ from mrag.rdf.terms import Triple, from_ox
 from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
-from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, Row, SelectResult, StoreLayers
+from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
 from mrag.stores.embedded import load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
@@ -95,15 +95,15 @@ class OxigraphStore(BaseStore):
 
     # -- reading -----------------------------------------------------------------------------------
 
+    @traced
     def select(self, query: str, dataset: Dataset) -> SelectResult:
         """Answer a SELECT query over the graphs of `dataset`."""
         solutions = cast(ox.QuerySolutions, self._query(query, dataset))
-        names = [v.value for v in solutions.variables]
-        rows: list[Row] = [
-            tuple(None if (t := row[name]) is None else from_ox(t) for name in names) for row in solutions
-        ]
-        return SelectResult(tuple(names), rows)
+        names = tuple(v.value for v in solutions.variables)
+        rows = [tuple(None if (t := row[n]) is None else from_ox(t) for n in names) for row in solutions]
+        return SelectResult(names, rows)
 
+    @traced
     def ask(self, query: str, dataset: Dataset) -> bool:
         """Answer an ASK query."""
         return bool(self._query(query, dataset))
@@ -145,6 +145,7 @@ class OxigraphStore(BaseStore):
         """Return None: whatever is in this store has been loaded by mrag."""
         return None
 
+    @traced
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
     ) -> SelectResult | bool | list[Triple]:

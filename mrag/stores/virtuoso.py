@@ -63,8 +63,9 @@ class VirtuosoStore(SparqlStore):
         access: How it is reached; Virtuoso asks for digest authentication.
     """
 
-    # It plans a union of ten parts for longer than it takes to answer them one by one.
-    capabilities = Capabilities(doubles=False, any_tag=True, parts=1)
+    # It plans a union of ten parts for longer than it takes to answer them one by one, and goes through all
+    # triples for those with an object unless their predicate is given.
+    capabilities = Capabilities(doubles=False, any_tag=True, by_end=False, parts=1)
     digest = True
     _most: int | None = None
 

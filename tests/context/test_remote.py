@@ -21,12 +21,12 @@ from mrag.context.render import Context
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple, to_ox
-from mrag.stores.base import Capabilities, TripleStore
+from mrag.stores.base import Capabilities, Dataset, SelectResult, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import PRODUCTS
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.proxy import proxy
-from tests.servers import graphdb_protocol, oxigraph_server
+from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 N = "http://example.org/"
 THINGS = [URIRef(f"{N}n{i}") for i in range(8)]
@@ -145,16 +145,22 @@ def unplaced(context: Context) -> Context:
     return replace(context, lines=tuple(replace(line, graph="") for line in context.lines))
 
 
-@given(data, knobs, st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]))
-@settings(max_examples=60, deadline=None)
+@given(
+    data,
+    knobs,
+    st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]),
+    st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
 def test_the_same_as_over_the_embedded_store(
-    remote: TripleStore, data: Data, knob: ContextSettings, question: str
+    remote: TripleStore, data: Data, knob: ContextSettings, question: str, by_end: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # So small that hubs of forty edges are met in every way.
-        for name, size in (("_EDGES", 30), ("_MANY", 3), ("_WHOLE", 9), ("TEXTS", 12)):
+        for name, size in (("_EDGES", 30), ("_MANY", 3), ("_WHOLE", 9), ("TEXTS", 12), ("_REST", 6)):
             patch.setattr(asking, name, size)
-        patch.setattr(remote, "capabilities", Capabilities(parts=5))
+        patch.setattr(asking, "_VALUES", 7)
+        patch.setattr(remote, "capabilities", Capabilities(parts=5, by_end=by_end))
         with OxigraphStore() as embedded:
             wanted, kg = filled(embedded, data), filled(remote, data)
             for _ in range(2):
@@ -170,7 +176,7 @@ def test_what_was_read_for_one_bound_is_not_taken_for_another(
     remote: TripleStore, data: Data, direction: str, bounds: list[tuple[int, int]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, OxigraphStore() as embedded:
-        for name, size in (("_EDGES", 6), ("_MANY", 2), ("_WHOLE", 4), ("TEXTS", 12)):
+        for name, size in (("_EDGES", 6), ("_MANY", 2), ("_WHOLE", 4), ("TEXTS", 12), ("_REST", 5)):
             patch.setattr(asking, name, size)
         wanted, kg = filled(embedded, data), filled(remote, data)
 
@@ -184,6 +190,45 @@ def test_what_was_read_for_one_bound_is_not_taken_for_another(
             return found
 
         assert in_passes(kg, lambda: reads(kg)) == reads(wanted)
+
+
+def many_edges(predicates: int, edges: int) -> list[Triple]:
+    """Return triples of two neighbours of the first thing that have many edges of many predicates."""
+    found = [Triple(THINGS[0], PREDICATES[0], THINGS[1]), Triple(THINGS[0], PREDICATES[1], THINGS[2])]
+    for at in range(edges):
+        p = URIRef(f"{N}hub/p{at % predicates}")
+        other = URIRef(f"{N}many/{at}")
+        found += [Triple(THINGS[1], p, other), Triple(other, p, THINGS[2])]
+        found.append(Triple(THINGS[1], URIRef(f"{N}hub/note{at % 3}"), Literal(f"note {at}", lang="en")))
+        if at < edges // 4:
+            found.append(Triple(THINGS[2], URIRef(f"{N}hub/name{at % 9}"), Literal(f"name {at}", lang="de")))
+    found += [Triple(one, RDFS.label, Literal(str(one))) for one in THINGS[:3]]
+    return found
+
+
+def test_hubs_on_virtuoso_cost_few_rows(tmp_path: Path) -> None:
+    """It goes through all triples for those that end in a thing, and takes long to write a row."""
+    triples = many_edges(predicates=60, edges=6000)
+    with OxigraphStore() as embedded, virtuoso_server(tmp_path) as url:
+        store, _ = open_store(url.replace("http://", "http://dba:dba@"))
+        wanted, kg = (filled(one, Data(triples, ())) for one in (embedded, store))
+        rows: list[int] = []
+        select = store.select
+
+        def counted(query: str, dataset: Dataset) -> SelectResult:
+            rows.append(len((found := select(query, dataset)).rows))
+            return found
+
+        for hops in (1, 2):
+            knob = ContextSettings(hops=hops)
+            again = expand(wanted, SEEDS, knob, question="hub p1")
+            kg.profile()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(store, "select", counted)
+                rows.clear()
+                assert expand(kg, SEEDS, knob, question="hub p1") == again
+            assert again.lines and sum(rows) < 9000
+        store.close()
 
 
 QUESTIONS = [

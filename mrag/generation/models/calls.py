@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
 from mrag.errors import ModelError, MragError
+from mrag.tracing import span
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -42,7 +43,8 @@ def model_errors(model: BaseChatModel, hint: str = _DOCTOR) -> Iterator[None]:
         ModelError: If the model cannot be reached or fails.
     """
     try:
-        yield
+        with span("mrag.generate", {"mrag.model": model_name(model)}, current=False):
+            yield
     except MragError:
         raise
     except Exception as error:  # each client has its own errors; all mean that the model gave no answer

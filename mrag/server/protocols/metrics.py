@@ -22,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mrag.errors import IndexError_, MragError
+from mrag.tracing import span
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -179,6 +180,7 @@ class Observed:
             await self._app(scope, receive, send)
             return
         began, status, size = time.perf_counter(), 500, 0
+        method = scope["method"] if scope["method"] in _METHODS else _ELSEWHERE
         given = Headers(scope=scope).get("x-request-id", "")
         name = given if _ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = name
@@ -192,21 +194,25 @@ class Observed:
             await send(message)
 
         try:
-            await self._app(scope, receive, giving)
+            carrier = {k: v for k, v in Headers(scope=scope).items() if k in _TRACE}
+            about = {"http.request.method": method, "mrag.request.id": name}
+            with span(f"{method} request", about, carrier=carrier) as note:
+                await self._app(scope, receive, giving)
+                note({"http.route": _route_of(scope), "http.response.status_code": status})
         finally:
             seconds = time.perf_counter() - began
-            method = scope["method"] if scope["method"] in _METHODS else _ELSEWHERE
             self._metrics.observed(method, _route_of(scope), status, seconds)
             if logger.isEnabledFor(logging.INFO):
-                about: dict[str, Any] = {
+                line: dict[str, Any] = {
                     "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "id": name,
                 }
-                about |= {"method": scope["method"], "path": scope["path"], "status": status}
-                about |= {"seconds": round(seconds, 4), "bytes": size}
-                logger.info("%s", json.dumps(about))
+                line |= {"method": scope["method"], "path": scope["path"], "status": status}
+                line |= {"seconds": round(seconds, 4), "bytes": size}
+                logger.info("%s", json.dumps(line))
 
 
+_TRACE = ("traceparent", "tracestate")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
 
 
