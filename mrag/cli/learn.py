@@ -278,12 +278,13 @@ def concepts(
 ) -> None:
     """List the kept concepts.
 
-    In Turtle and RDF/XML they form an ontology.
+    In Turtle, RDF/XML and functional syntax they form an ontology.
 
     \b
     Examples:
       mrag learn concepts
       mrag learn concepts --format rdfxml > concepts.owl
+      mrag learn concepts --format functional > concepts.ofn
     """
     check_choice("format", format, LIST_FORMATS)
     from mrag.cli.shared.concepts import list_concepts

@@ -109,8 +109,8 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
         Args:
-            paths: Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, OWL/XML or functional syntax (extra
-                `owl`), or a knowledge base of DL-Learner (`.kb`), plain or gzipped.
+            paths: RDF in any notation, OWL/XML, functional or Manchester syntax or OBO (extra `owl`), or a
+                knowledge base of DL-Learner (`.kb`), plain or gzipped.
             format: A file ending that overrides those of the paths.
             on_progress: Called with the bytes read and the bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
