@@ -11,7 +11,9 @@ from typing import Final
 from mrag.errors import LoadError
 from mrag.loaders.ontologies.owl import owl_syntax
 
-SYNTAXES: Final[Mapping[str, str]] = {"kb": "kb", "ofn": "ofn", "fss": "ofn", "owx": "owx"}
+SYNTAXES: Final[Mapping[str, str]] = {
+    "kb": "kb", "ofn": "ofn", "fss": "ofn", "owx": "owx", "omn": "omn", "obo": "obo",
+}  # fmt: skip
 """Notation by file ending."""
 
 _AMBIGUOUS: Final = ("owl", "xml", "rdf")
@@ -40,7 +42,7 @@ def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
 
     Args:
         path: The file.
-        syntax: Its notation: `kb`, `ofn` or `owx`.
+        syntax: Its notation, one of `SYNTAXES`.
         gzipped: Whether it is compressed.
 
     Raises:
@@ -73,6 +75,5 @@ def _owl(syntax: str, content: bytes, file: str) -> bytes:
 
 _READERS: Final[Mapping[str, Callable[[bytes, str], bytes]]] = {
     "kb": _kb,
-    "ofn": partial(_owl, "ofn"),
-    "owx": partial(_owl, "owx"),
+    **{syntax: partial(_owl, syntax) for syntax in ("ofn", "owx", "omn", "obo")},
 }

@@ -1,4 +1,4 @@
-"""OWL's functional syntax and OWL/XML to triples, read by py-horned-owl (extra `owl`)."""
+"""Notations of OWL that are not RDF, and OBO, to triples and back, by py-horned-owl (extra `owl`)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyoxigraph as ox
 
-from mrag.errors import LoadError
+from mrag.errors import ConfigError, LoadError
 from mrag.loaders.ontologies.graph import AxiomGraph, named
 from mrag.rdf.namespaces import OWL
 
 if TYPE_CHECKING:
     from pyhornedowl import PyIndexedOntology
 
-NAMES: Final = {"ofn": "OWL functional syntax", "owx": "OWL/XML"}
+NAMES: Final = {
+    "ofn": "OWL functional syntax", "owx": "OWL/XML", "omn": "Manchester syntax", "obo": "OBO",
+}  # fmt: skip
 """What the notations are called."""
 
 _PLACE: Final = re.compile(r"line_col: (?:Pos\(|Span\(\()\((\d+)|line_col: \w+\(\(?(\d+)")
@@ -25,20 +27,22 @@ _ROOT: Final = re.compile(
     <(?:\w+:)?Ontology(?![^>]*\brdf:(?:about|ID)\b)[\s>]""",
     re.DOTALL | re.VERBOSE,
 )
-_FUNCTIONAL: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+(?:Prefix|Ontology)\s*\(")
+_BLANK: Final = rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+"
+_FUNCTIONAL: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\(")
+_MANCHESTER: Final = re.compile(_BLANK + rb"(?:Prefix|Ontology):\s")
+_OBO: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:")
 _HEAD: Final = 1 << 14
 
 
 def owl_syntax(head: bytes) -> str:
-    """Return the notation that a file begins in: `owx`, `ofn`, or nothing for RDF and others.
+    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for RDF and others.
 
     Example:
         >>> owl_syntax(b"Prefix(:=<urn:a:>)"), owl_syntax(b'<?xml version="1.0"?><Ontology xmlns="">')
         ('ofn', 'owx')
     """
-    if _FUNCTIONAL.match(head[:_HEAD]):
-        return "ofn"
-    return "owx" if _ROOT.match(head[:_HEAD]) else ""
+    patterns = {"ofn": _FUNCTIONAL, "omn": _MANCHESTER, "obo": _OBO, "owx": _ROOT}
+    return next((name for name, pattern in patterns.items() if pattern.match(head[:_HEAD])), "")
 
 
 def convert_owl(text: str, syntax: str, file: str) -> bytes:
@@ -46,7 +50,7 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
 
     Args:
         text: The ontology.
-        syntax: `ofn` or `owx`.
+        syntax: `ofn`, `owx`, `omn` or `obo`.
         file: Where it is from, for errors.
 
     Raises:
@@ -68,6 +72,44 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
         raise _refused(str(error), text, syntax, file) from error
     triples = (quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML))
     return (ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b"") + rest
+
+
+def functional(document: str) -> str:
+    """Return an ontology of RDF/XML in OWL's functional syntax.
+
+    Raises:
+        ConfigError: If py-horned-owl is not installed, or the ontology says what OWL has no axioms for.
+
+    Example:
+        >>> rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+        >>> empty = f'<rdf:RDF xmlns:rdf="{rdf}"/>'
+        >>> "Ontology(" in functional(empty)
+        True
+    """
+    try:
+        from pyhornedowl import open_ontology_from_string
+    except ImportError as error:
+        raise ConfigError(
+            f"{NAMES['ofn']} is written by py-horned-owl, which is not installed.",
+            hint="pip install mrag[owl], or use the format rdfxml.",
+        ) from error
+    try:
+        ontology = open_ontology_from_string(document, "owl")
+        read, text = ontology.save_to_string("owl"), ontology.save_to_string("ofn")
+    except ValueError as error:
+        raise ConfigError(
+            f"The ontology cannot be written in {NAMES['ofn']}.", hint="Use the format rdfxml."
+        ) from error
+    if lost := max(0, _triples(document) - _triples(read)):
+        raise ConfigError(
+            f"py-horned-owl has no axioms for {lost:,} triples of this ontology.",
+            hint="Use the format rdfxml.",
+        )
+    return text
+
+
+def _triples(document: str) -> int:
+    return len({quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML)})
 
 
 def _disjoint(ontology: PyIndexedOntology) -> bytes:

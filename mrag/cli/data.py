@@ -38,6 +38,9 @@ def load(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Leave out files that cannot be read, and name them.")
     ] = False,
+    imports: Annotated[
+        bool, typer.Option("--imports", help="Load what the files import as well, from local files.")
+    ] = False,
     label_property: options.LabelPropertyOption = None,
     strict: StrictOption = False,
     repair: Annotated[
@@ -55,6 +58,7 @@ def load(
     \b
     Examples:
       mrag load my.ttl ontology.owl
+      mrag load --imports ontology.owl
       mrag load --keep-going ./exports
       mrag load crm.ttl --label-property http://example.org/customerName
       mrag load --store oxigraph:./data dump.nt.gz --no-reason
@@ -72,6 +76,7 @@ def load(
                 skip_bad_lines=skip_bad_lines,
                 replacing=replace,
                 keep_going=keep_going,
+                imports=imports,
             )
         if label_property:
             graph.label_properties = tuple(label_property)

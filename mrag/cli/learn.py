@@ -242,12 +242,13 @@ def concepts(
 ) -> None:
     """List the kept concepts.
 
-    In Turtle and RDF/XML they form an ontology.
+    In Turtle, RDF/XML and functional syntax they form an ontology.
 
     \b
     Examples:
       mrag learn concepts
       mrag learn concepts --format rdfxml > concepts.owl
+      mrag learn concepts --format functional > concepts.ofn
     """
     options.check_choice("format", format, learning.LIST_FORMATS)
     from mrag.cli.shared.concepts import list_concepts

@@ -23,7 +23,7 @@ from mrag.graph.naming import fetch_labels, language_rank, naming_properties
 from mrag.graph.record import Profile, Record, profile_of, stored_profile, with_profile
 from mrag.graph.shortcuts import Shortcuts
 from mrag.loaders.checks import LeftOutFile
-from mrag.loaders.rdf import Progress, sources
+from mrag.loaders.rdf import Progress
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
 from mrag.rdf.terms import Triple, iri
@@ -105,25 +105,25 @@ class KnowledgeGraph(GraphLayers, Shortcuts):
         skip_bad_lines: bool = False,
         replacing: bool = False,
         keep_going: bool = False,
+        imports: bool = False,
     ) -> LoadReport:
         """Load RDF files, and folders of them, into the asserted graph, whole or not at all.
 
         Args:
-            paths: Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD, OWL/XML or functional syntax (extra
-                `owl`), or a knowledge base of DL-Learner (`.kb`), plain or gzipped.
+            paths: RDF, notations of OWL and OBO (extra `owl`), or DL-Learner's `.kb`, plain or gzipped.
             format: A file ending that overrides those of the paths.
             on_progress: Called with the bytes read and the bytes in all.
             skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
             replacing: Forget what the graph held before, as `clear` does, at the moment when the new
                 triples come in sight; on a server that reasons itself, before they are sent.
-            keep_going: Leave out files that are missing or not well formed, and name them in the report,
-                instead of refusing; each file is then read twice.
+            keep_going: Leave out files that cannot be read, and name them in the report; each is read twice.
+            imports: Load what the files import, too, from local files, see `mrag.loaders.ontologies.imports`.
 
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
         left_out: list[LeftOutFile] | None = [] if keep_going else None
-        found = sources(paths, format=format, left_out=left_out)
+        found = loading.described(paths, format, left_out, imports=imports)
         return loading.load(
             self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing, left_out=left_out
         )

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from mrag.errors import LoadError, StoreError
 from mrag.graph.changes import TouchedEntities
 from mrag.graph.layers import GraphLayers
 from mrag.graph.record import Record, joined
 from mrag.loaders.checks import LeftOutFile, LoadNotes
-from mrag.loaders.rdf import Progress, Source
+from mrag.loaders.ontologies.imports import with_imports
+from mrag.loaders.rdf import Progress, Source, sources
 from mrag.rdf.patterns import Construct, Group, TriplePattern, var
 from mrag.rdf.terms import Triple, to_ntriples
 from mrag.stores.base import Dataset, LoadReport
@@ -31,6 +33,18 @@ _DELTA_BYTES = 64 << 20
 
 _SMALL_BYTES = 1 << 18
 """Files up to this size are read again for the entities that they touch."""
+
+
+def described(
+    paths: Iterable[str | Path], format: str | None, left_out: list[LeftOutFile] | None, *, imports: bool
+) -> list[Source]:
+    """Describe the files of a load, with those that they import if that is wanted.
+
+    Raises:
+        LoadError: If one is missing and `left_out` is None.
+    """
+    found = sources(paths, format=format, left_out=left_out)
+    return with_imports(found, left_out) if imports else found
 
 
 def load(

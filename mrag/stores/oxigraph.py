@@ -44,7 +44,8 @@ _SMALL = 1 << 20
 """N-Triples up to this many bytes are inserted in a transaction, larger ones as new files."""
 
 _UNFLUSHED = 1 << 20
-"""Characters of updates after which the engine writes its files; in memory each takes hundreds of bytes."""
+"""Characters of updates after which the engine writes its files. It would hold some tens of times as many
+bytes in memory for each of a dozen indexes before it did so by itself."""
 
 
 class OxigraphStore(BaseStore):
@@ -175,8 +176,6 @@ class OxigraphStore(BaseStore):
                     self.flush()
             except SyntaxError as error:
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
-            except OSError as error:
-                raise write_error(error, self.path) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
@@ -197,8 +196,6 @@ class OxigraphStore(BaseStore):
                 add(ntriples, ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(graph), lenient=True)
             except SyntaxError as error:
                 raise LoadError(f"Not valid N-Triples: {error.args[0]}.", line=error.lineno) from error
-            except OSError as error:
-                raise write_error(error, self.path) from error
 
     def bulk_load(
         self,
@@ -236,10 +233,7 @@ class OxigraphStore(BaseStore):
         """Remove a graph with its triples; slow for large ones, some 25,000 triples a second."""
         if self._closed or self.engine.contains_named_graph(_name(graph)):  # else readers need no new copy
             with self._writing():
-                try:
-                    self.engine.remove_graph(_name(graph))
-                except OSError as error:
-                    raise write_error(error, self.path) from error
+                self.engine.remove_graph(_name(graph))
 
     def dump(self, graph: str, output: IO[bytes], format: str = "nt") -> None:
         """Write a graph to a stream as N-Triples (`nt`) or Turtle (`ttl`)."""
@@ -331,6 +325,8 @@ class OxigraphStore(BaseStore):
                 raise StoreError("The store is closed.", hint="Open it again with mrag.connect.")
             try:
                 yield
+            except OSError as error:
+                raise write_error(error, self.path) from error
             finally:
                 self._generation += 1
                 if self.path is not None:

@@ -45,6 +45,7 @@ from mrag.cel.syntax.expressions import (
 )  # fmt: skip
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.ontologies.owl import convert_owl
 from mrag.rdf.terms import XSD, Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question
@@ -301,6 +302,16 @@ def test_the_export_is_the_same_in_rdf_xml(shop: KnowledgeGraph) -> None:
     keep_concept(shop, OPEN[2], "bell", comment="rings \x07")
     with pytest.raises(ConfigError, match="control character"):
         to_ontology(shop, list_concepts(shop), "rdfxml")
+
+
+def test_the_export_is_the_same_in_functional_syntax(shop: KnowledgeGraph) -> None:
+    pytest.importorskip("pyhornedowl", reason="py-horned-owl is not installed")
+    for n, e in enumerate((*OPEN[:6], CLOSED[1])):
+        keep_concept(shop, e, f"c{n}")
+    kept = list_concepts(shop)
+    text = to_ontology(shop, kept, "functional")
+    again = Graph().parse(data=convert_owl(text, "ofn", "concepts"), format="nt")
+    assert isomorphic(again, Graph().parse(data=to_ontology(shop, kept), format="turtle"))
 
 
 def test_an_ontology_editors_reasoner_finds_the_same_instances(shop: KnowledgeGraph, tmp_path: Path) -> None:

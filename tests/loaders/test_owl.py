@@ -16,9 +16,9 @@ from rdflib.namespace import OWL, RDF, RDFS
 import mrag
 from mrag.cel.syntax.expressions import Expression
 from mrag.cel.syntax.rdf import to_graph
-from mrag.errors import LoadError
+from mrag.errors import ConfigError, LoadError
 from mrag.loaders.ontologies.kb import NAMESPACE
-from mrag.loaders.ontologies.owl import convert_owl, owl_syntax
+from mrag.loaders.ontologies.owl import convert_owl, functional, owl_syntax
 from tests.loaders.test_kb import concepts
 
 pyhornedowl = pytest.importorskip("pyhornedowl")
@@ -301,6 +301,77 @@ def test_an_ontology_is_loaded_whatever_its_ending(tmp_path: Path) -> None:
         assert found == {"urn:x:a", "urn:x:c", "urn:x:d", "urn:x:e"}
 
 
+MANCHESTER = """Prefix: : <urn:x:>
+Prefix: xsd: <http://www.w3.org/2001/XMLSchema#>
+Ontology: <urn:x>
+ObjectProperty: :p
+    Characteristics: Transitive
+DataProperty: :d
+Class: :A
+    SubClassOf: :B, :p some (:B and not :C), :d some xsd:integer[>= 1]
+Class: :B
+Class: :C
+Individual: :a
+    Types: :A
+    Facts: :p :b, :d 3
+Individual: :b
+DisjointClasses: :A, :B, :C
+"""
+SAME = """Declaration(Class(:A)) Declaration(Class(:B)) Declaration(Class(:C)) Declaration(ObjectProperty(:p))
+Declaration(DataProperty(:d)) Declaration(NamedIndividual(:a)) Declaration(NamedIndividual(:b))
+TransitiveObjectProperty(:p) SubClassOf(:A :B)
+SubClassOf(:A ObjectSomeValuesFrom(:p ObjectIntersectionOf(:B ObjectComplementOf(:C))))
+SubClassOf(:A DataSomeValuesFrom(:d DatatypeRestriction(xsd:integer xsd:minInclusive "1"^^xsd:integer)))
+ClassAssertion(:A :a) ObjectPropertyAssertion(:p :a :b) DataPropertyAssertion(:d :a "3"^^xsd:integer)
+DisjointClasses(:A :B :C)"""
+OBO = """format-version: 1.2
+ontology: pets
+
+[Term]
+id: PET:1
+name: animal
+def: "A living thing." [PMID:1]
+synonym: "beast" EXACT []
+
+[Term]
+id: PET:2
+name: cat
+is_a: PET:1 ! animal
+"""
+
+
+def test_manchester_syntax_says_the_same_as_functional_syntax() -> None:
+    functional = PREFIXES + f"Ontology(<urn:x>\n{SAME})"
+    one, other = convert_owl(MANCHESTER, "omn", "a"), convert_owl(functional, "ofn", "a")
+    assert isomorphic(*(Graph().parse(data=triples, format="nt") for triples in (one, other)))
+
+
+@pytest.mark.parametrize("name", ["pets.obo", "pets.owl"])
+def test_obo_has_names_synonyms_and_parents(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(OBO, encoding="utf-8")
+    obo = "http://purl.obolibrary.org/obo/PET_"
+    with mrag.connect() as kg:
+        kg.load([tmp_path / name])
+        assert kg.labels([f"{obo}1", f"{obo}2"]) == {f"{obo}1": "animal", f"{obo}2": "cat"}
+        assert kg.query(f"ASK {{ <{obo}2> rdfs:subClassOf <{obo}1> }}")
+
+
+def test_functional_syntax_is_written_or_refused_but_never_in_part() -> None:
+    head = (
+        "@prefix : <urn:x:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . <urn:x> a owl:Ontology . "
+        ":A a owl:Class . :B a owl:Class . :C a owl:Class . :p a owl:ObjectProperty . "
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+    )
+    graph = Graph().parse(data=head + ":A rdfs:subClassOf [ owl:complementOf :B ] .", format="turtle")
+    graph.add((next(graph.subjects(OWL.complementOf)), RDF.type, OWL.Class))
+    text = functional(graph.serialize(format="xml"))
+    again = Graph().parse(data=convert_owl(text, "ofn", "a"), format="nt")
+    assert isomorphic(again, graph)
+    several = head + "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) ."
+    with pytest.raises(ConfigError, match="has no axioms"):
+        functional(Graph().parse(data=several, format="turtle").serialize(format="xml"))
+
+
 @pytest.mark.parametrize(
     ("text", "syntax"),
     [
@@ -313,6 +384,9 @@ def test_an_ontology_is_loaded_whatever_its_ending(tmp_path: Path) -> None:
         ('<!DOCTYPE Ontology [ <!ENTITY a "b"> ]><owl:Ontology ontologyIRI="urn:a">', "owx"),
         ('<owl:Ontology xmlns:owl="…" rdf:about="urn:a">', ""),
         ("<rdf:RDF><owl:Ontology/></rdf:RDF>", ""),
+        ("# a\nPrefix: : <urn:a:>", "omn"),
+        ("Ontology: <urn:a>", "omn"),
+        ("format-version: 1.2\n[Term]", "obo"),
         ("@prefix : <urn:a:> .", ""),
         (" " * 20_000, ""),
         ("<!-- " * 3_000, ""),
@@ -328,6 +402,8 @@ def test_the_notation_is_told_by_its_beginning(text: str, syntax: str) -> None:
         ("a.ofn", ontology("SubClassOf(:A)"), "expected ClassExpression", 7),
         ("a.ofn", PREFIXES + "Ontology(\nDeclaration(Class(no:A)))", "undefined prefix", 4),
         ("a.owx", as_xml(ontology("SubClassOf(:A :B)")).replace("</SubClassOf>", ""), "OWL/XML", None),
+        ("a.omn", "Prefix: : <urn:x:>\nOntology: <urn:x>\nClass: :A\n    SubClassOf: :A or", "Manchester", 4),
+        ("a.obo", "format-version: 1.2\n\n[Term]\nname: no id\n", "OBO", 4),
     ],
 )
 def test_a_mistake_is_named_with_file_and_line(

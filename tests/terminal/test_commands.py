@@ -42,6 +42,7 @@ CASES: dict[str, list[list[str]]] = {
         ["{broken}", "--store", "{store}"],
         ["{lines}", "--store", "{store}2", "--skip-bad-lines"],
         ["{missing}"],
+        ["{turtle}", "--imports", "--store", "{store}6"],
         [TEXT],
         ["--store", f"{TEXT}:x", "{turtle}"],
     ],

@@ -15,12 +15,15 @@ from mrag.cel.syntax import expressions as ce
 from mrag.cel.syntax.rdf import to_graph
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.loaders.ontologies.owl import functional
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_ontology(
-    kg: KnowledgeGraph, concepts: Iterable[KeptConcept], format: Literals["turtle", "rdfxml"] = "turtle"
+    kg: KnowledgeGraph,
+    concepts: Iterable[KeptConcept],
+    format: Literals["turtle", "rdfxml", "functional"] = "turtle",
 ) -> str:
     """Write kept concepts as an ontology, with what OWL 2 DL wants declared.
 
@@ -30,10 +33,11 @@ def to_ontology(
     Args:
         kg: The knowledge graph that they are kept in.
         concepts: The concepts.
-        format: `turtle`, or `rdfxml` for readers without Turtle, such as owlready2.
+        format: `turtle`, `rdfxml` for readers without Turtle, such as owlready2, or OWL's `functional`
+            syntax (extra `owl`).
 
     Raises:
-        ConfigError: If a text has a character that XML 1.0 has not.
+        ConfigError: If a text has a character that XML 1.0 has not, or py-horned-owl is not installed.
 
     Source:
         OWL 2 Structural Specification, section 5.8 (declarations).
@@ -66,11 +70,12 @@ def to_ontology(
                 graph.add((URIRef(member), RDF.type, OWL.NamedIndividual))
                 graph.add((URIRef(member), RDF.type, c))
         _annotate(graph, concept)
-    if format == "rdfxml" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
+    if format != "turtle" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
         raise ConfigError(
-            "RDF/XML cannot hold a control character.", term=min(bad), hint="Use the format turtle."
+            "Only Turtle can hold a control character.", term=min(bad), hint="Use the format turtle."
         )
-    return graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
+    text = graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
+    return functional(text).strip() + "\n" if format == "functional" else text
 
 
 def _annotate(graph: Graph, concept: KeptConcept) -> None:

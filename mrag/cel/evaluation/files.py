@@ -87,8 +87,8 @@ def open_knowledge_base(*paths: Path) -> KnowledgeGraph:
     """Load the files of a knowledge base into memory and reason over it; contradictions in it are let be.
 
     Args:
-        *paths: RDF/XML, Turtle or N-Triples, OWL/XML or functional syntax, knowledge bases of DL-Learner,
-            and configurations of it that have statements of their own. RDF/XML that only a full XML parser
+        *paths: RDF/XML, Turtle or N-Triples, other notations of OWL, knowledge bases of DL-Learner, and
+            configurations of it that have statements of their own. RDF/XML that only a full XML parser
             understands (other encodings than UTF-8, entities in single quotes) is read by rdflib's.
 
     Raises:

@@ -65,11 +65,11 @@ def keep_as(
 
 
 def list_concepts(graph: KnowledgeGraph, format: str, *, as_json: bool) -> None:
-    """Print the kept concepts; as Turtle or RDF/XML, the ontology that they make."""
+    """Print the kept concepts; as Turtle, RDF/XML or in functional syntax, the ontology that they make."""
     found = kept_concepts(graph)
     if as_json:
         show_json([_kept_json(graph, c) for c in found])
-    elif format in ("turtle", "rdfxml"):
+    elif format in ("turtle", "rdfxml", "functional"):
         show_data(to_ontology(graph, found, cast(Any, format)).rstrip())
     else:
         for c in found:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
 
 FORMATS = ("dl", "manchester", "turtle")
-LIST_FORMATS = (*FORMATS, "rdfxml")
+LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
 
 PositiveOption = Annotated[
     list[str] | None,
@@ -70,7 +70,7 @@ ConceptArgument = Annotated[
 ]
 FormatOption = Annotated[str, typer.Option(help="Notation of concepts: dl, manchester or turtle.")]
 ListFormatOption = Annotated[
-    str, typer.Option("--format", help="Notation of concepts: dl, manchester, turtle or rdfxml.")
+    str, typer.Option("--format", help="Notation of concepts: dl, manchester, turtle, rdfxml or functional.")
 ]
 QueryOption = Annotated[bool, typer.Option("--query", help="Print only the concept's SPARQL query.")]
 RqOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write that query to a file.")]
