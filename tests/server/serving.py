@@ -24,10 +24,7 @@ _LEFT: list[Child] = []
 """Processes that parse, of servers that have ended."""
 
 
-@atexit.register
-def _end_all() -> None:
-    for child in _LEFT:
-        child.kill()
+atexit.register(lambda: [child.kill() for child in _LEFT])
 
 
 def lend(parsers: QueryParsers) -> None:

@@ -190,8 +190,11 @@ class RelationWords:
                 total[key] += 1
                 holds.update((key, relation) for relation in {relation for relation, _ in here})
                 ahead.update((key, relation) for relation, forward in here if forward)
+        held: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for (key, relation), count in holds.items():
+            held[key][relation] = count
         for key, seen in sorted(total.items()):
-            shares = {r: n / seen for (k, r), n in holds.items() if k == key}
+            shares = {relation: count / seen for relation, count in held[key].items()}
             best, *others = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
             # Who directs a film has often written it too: what holds most often is what is said.
             clear = best[1] >= _PURE and (not others or others[0][1] <= best[1] - _AHEAD)

@@ -74,6 +74,8 @@ class PropertyEnds:
         self._ends: dict[tuple[End, str, str], bool] = {}
         self._shapes: dict[tuple[End, str], NameShape] = {}
         self._kinds: dict[tuple[End, str], dict[tuple[End, str], float]] = {}
+        self._some: dict[tuple[End, str, int], tuple[str, ...]] = {}
+        self._classed: dict[tuple[End, str, str], bool] = {}
 
     @classmethod
     def of(cls, kg: KnowledgeGraph) -> PropertyEnds:
@@ -114,6 +116,12 @@ class PropertyEnds:
 
     def classed(self, end: End, property: str, entity: str) -> bool:
         """Return whether an entity is of a class that those at an end of a property are mostly of."""
+        known = self._classed.get((end, property, entity))
+        if known is None:
+            known = self._classed[end, property, entity] = self._has_class(end, property, entity)
+        return known
+
+    def _has_class(self, end: End, property: str, entity: str) -> bool:
         others = self._entities(end, property, _KIND)
         classes: dict[str, set[str]] = {}
         for text in queries.get("completion/check-types").batches("entity", sorted({entity, *others}), 200):
@@ -148,10 +156,14 @@ class PropertyEnds:
                         found[e].add((end, p))
         return found
 
-    def _entities(self, end: End, property: str, limit: int) -> list[str]:
+    def _entities(self, end: End, property: str, limit: int) -> tuple[str, ...]:
         """Return some of the entities at an end of a property."""
-        query = queries.get("completion/ends" if end == "object" else "completion/starts")
-        return [str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit))]
+        known = self._some.get((end, property, limit))
+        if known is None:
+            query = queries.get("completion/ends" if end == "object" else "completion/starts")
+            known = tuple(str(e) for (e,) in self.kg.select(query.bind(p=[property], limit=limit)))
+            self._some[end, property, limit] = known
+        return known
 
     def few(self, end: End, property: str) -> frozenset[str]:
         """Return the normalised names of the entities at an end of a property, where there are only few."""
