@@ -79,11 +79,7 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
         (('urn:a', 'urn:b'), ('urn:c',), ('urn:A',))
         >>> kg.close()
     """
-    members = instances(kg, Named(name))
-    if not members:
-        raise LearningProblemError(
-            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
-        )
+    members = _members(kg, name)
     others = sampled_negatives(kg, members, seed=seed)
     if not others:
         raise LearningProblemError("All individuals are members of this class.", term=name)
@@ -105,11 +101,7 @@ def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
     Source:
         The class learning problem of DL-Learner.
     """
-    members = {*instances(kg, Named(name))}
-    if not members:
-        raise LearningProblemError(
-            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
-        )
+    members = {*_members(kg, name)}
     alike = _alike(kg, name)
     others = {*instances(kg, Top())} - members
     for below, above in hierarchy(kg)[0]:
@@ -118,6 +110,15 @@ def described_class(kg: KnowledgeGraph, name: str) -> LearningProblem:
     if not others:
         raise LearningProblemError("Its superclasses have no other members than this class.", term=name)
     return LearningProblem(members, others, ignored=alike)
+
+
+def _members(kg: KnowledgeGraph, name: str) -> list[str]:
+    members = instances(kg, Named(name))
+    if not members:
+        raise LearningProblemError(
+            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
+        )
+    return members
 
 
 def _alike(kg: KnowledgeGraph, name: str) -> list[str]:

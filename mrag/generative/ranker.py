@@ -73,15 +73,7 @@ class GenerativeRanker:
             LoadError: If the picture cannot be read.
         """
         restriction, shown = self._restriction()
-        words, picture, note = self._words(question)
-        clues = decode(
-            self.model,
-            self.index,
-            self.prompt(words),
-            self.settings,
-            restriction=restriction,
-            picture=picture,
-        )
+        clues, note = self._decoded(question, restriction)
         allowed = None if restriction is None else restriction.ids
         hits: list[Hit] = []
         seen: set[str] = set()
@@ -99,9 +91,12 @@ class GenerativeRanker:
         Raises:
             ModelError: As `rank` does.
         """
-        restriction, _ = self._restriction()
-        words, picture, _ = self._words(question)
-        return decode(
+        return self._decoded(question, self._restriction()[0])[0]
+
+    def _decoded(self, question: Question, restriction: Restriction | None) -> tuple[list[Clue], str]:
+        """Return the clues for a question, best first, and what to say of its picture."""
+        words, picture, note = self._words(question)
+        clues = decode(
             self.model,
             self.index,
             self.prompt(words),
@@ -109,6 +104,7 @@ class GenerativeRanker:
             restriction=restriction,
             picture=picture,
         )
+        return clues, note
 
     def _reasons(self, found: Found) -> list[str]:
         reasons = []

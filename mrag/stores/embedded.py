@@ -12,7 +12,7 @@ import pyoxigraph as ox
 from mrag.errors import LoadError, StoreError, StoreLocked
 from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
-from mrag.stores.process.parsing import Joined, bounds_of, nquads, ntriples
+from mrag.stores.process.parsing import Joined, bounds_of, serialised
 
 if TYPE_CHECKING:
     from mrag.stores.oxigraph import OxigraphStore
@@ -50,16 +50,11 @@ def load_sources(
             return notes
         except SyntaxError:
             logger.debug("reading %s again, statement by statement", sources[0].path)
-    if merged is not None:
-        into = (graph, merged or None)
-        parts = nquads(sources, notes, into, on_progress, skip_bad_lines=skip_bad)
-        store.engine.bulk_load(cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_QUADS, lenient=True)
-        return notes
-    parts = ntriples(sources, notes, on_progress, skip_bad_lines=skip_bad)
+    into = None if merged is None else (graph, merged or None)
+    data = Joined(serialised(sources, notes, on_progress, into=into, skip_bad_lines=skip_bad))
+    form = ox.RdfFormat.N_TRIPLES if into is None else ox.RdfFormat.N_QUADS
     # Lenient, because what is odd has been noted or refused already.
-    store.engine.bulk_load(
-        cast(IO[bytes], Joined(parts)), ox.RdfFormat.N_TRIPLES, to_graph=node, lenient=True
-    )
+    store.engine.bulk_load(cast(IO[bytes], data), form, to_graph=node if into is None else None, lenient=True)
     return notes
 
 

@@ -30,7 +30,7 @@ from mrag.rdf.printing import to_insert
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
-from mrag.stores.process.parsing import PART, by_graph, nquads, ntriples
+from mrag.stores.process.parsing import PART, by_graph, serialised
 from mrag.stores.wire.results import lines_of
 from mrag.stores.wire.sending import send_parts, send_stream
 
@@ -171,22 +171,22 @@ class SparqlStore(SparqlEndpoint):
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
-        tags = self.capabilities.any_tag
+        read = serialised(
+            sources,
+            notes,
+            on_progress,
+            into=None if merged is None else (graph, merged or None),
+            skip_bad_lines=skip_bad_lines,
+            part=self.dialect.chunk or PART,
+            any_tag=self.capabilities.any_tag,
+        )
         try:
-            size = self.dialect.chunk or PART
             if merged is not None:
-                into = (graph, merged or None)
-                for piece in nquads(
-                    sources, notes, into, on_progress,
-                    skip_bad_lines=skip_bad_lines, part=size, any_tag=tags,
-                ):  # fmt: skip
+                for piece in read:
                     for name, data in by_graph(piece):
                         self._add(name, data)
                 return notes
             send = send_stream if self.dialect.chunk is None else send_parts
-            read = ntriples(
-                sources, notes, on_progress, skip_bad_lines=skip_bad_lines, part=size, any_tag=tags
-            )
             send(read, partial(self._add, graph))
         except BaseException:
             if not self.capabilities.atomic and not before:

@@ -20,7 +20,29 @@ from rdflib import Literal, URIRef
 from mrag.cel.semantics.sparql import VOCABULARY
 from mrag.cel.semantics.statements import OutOfTime, statements, stopping_at
 from mrag.cel.semantics.values import by_value, condition, equal, holds
-from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import (
+    COMPARE,
+    And,
+    AtLeast,
+    AtMost,
+    Bottom,
+    DataOnly,
+    DataSome,
+    Exactly,
+    Expression,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Restriction,
+    Some,
+    Top,
+    Value,
+    depth,
+    walk,
+)  # fmt: skip
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.patterns import var
@@ -56,7 +78,7 @@ class World:
     Example:
         >>> a, b, p, c = (URIRef(f"urn:{x}") for x in "abpC")
         >>> world = World([(a, c), (b, c)], [(a, p, b)])
-        >>> world.instances(ce.Some(ce.Property("urn:p"), ce.Named("urn:C")))
+        >>> world.instances(Some(Property("urn:p"), Named("urn:C")))
         ['urn:a']
     """
 
@@ -92,7 +114,7 @@ class World:
         kinds = [m for kind, m in self.classes.items() if kind not in _SCHEMA]
         self.individuals: Mask = named & np.logical_or.reduce(kinds) if kinds else np.zeros_like(named)
         self.named = [c for c in self.classes if c not in _UNNAMED and not c.startswith(SKOLEM)]
-        self._kept: dict[ce.Expression, Mask] = {}
+        self._kept: dict[Expression, Mask] = {}
 
     @classmethod
     def whole(cls, kg: KnowledgeGraph, check: Callable[[], None] | None = None) -> World:
@@ -190,7 +212,7 @@ class World:
                 kg.cache["cel-too-short"] = share
         return cls.around(kg, individuals, steps=steps, check=stopping_at((now + 2 * until) / 3, on_step))
 
-    def extension(self, expression: ce.Expression) -> Mask:
+    def extension(self, expression: Expression) -> Mask:
         """Return which terms an expression holds, individuals or not.
 
         Raises:
@@ -200,7 +222,7 @@ class World:
         self._check(expression)
         return self._extension(expression)
 
-    def reaches(self, expression: ce.Expression) -> bool:
+    def reaches(self, expression: Expression) -> bool:
         """Return whether the world holds all that an expression asks for."""
         try:
             self._check(expression)
@@ -208,7 +230,7 @@ class World:
             return False
         return True
 
-    def instances(self, expression: ce.Expression) -> list[str]:
+    def instances(self, expression: Expression) -> list[str]:
         """Return the named individuals that an expression holds, in order of IRI."""
         found = np.flatnonzero(self.extension(expression) & self.individuals)
         return sorted(str(self.terms[at]) for at in found)
@@ -226,29 +248,29 @@ class World:
         at = self.index.get(URIRef(iri))
         return at is not None and bool(self.individuals[at])
 
-    def exists(self, p: ce.Property, mask: Mask) -> Mask:
+    def exists(self, p: Property, mask: Mask) -> Mask:
         """Return which terms have a value of the property among the marked ones."""
         found = np.zeros(self.size, dtype=bool)
         sources, values = self.pairs(p)
         found[sources[mask[values]]] = True
         return found
 
-    def counts(self, p: ce.Property, mask: Mask) -> npt.NDArray[np.intp]:
+    def counts(self, p: Property, mask: Mask) -> npt.NDArray[np.intp]:
         """Return how many marked values of the property each term has."""
         sources, values = self.pairs(p)
         return np.bincount(sources[mask[values]], minlength=self.size)
 
-    def pairs(self, p: ce.Property) -> _Pairs:
+    def pairs(self, p: Property) -> _Pairs:
         """Return where the subjects and values of a property stand, the values first if it is inverse."""
         sources, values = self.roles.get(p.iri, _NONE)
         return (values, sources) if p.inverse else (sources, values)
 
-    def properties(self) -> list[ce.Property]:
+    def properties(self) -> list[Property]:
         """Return the properties, also backwards where that is possible."""
         ways = (False, True) if self.inverse else (False,)
-        return [ce.Property(p, inverse) for p in self.roles for inverse in ways]
+        return [Property(p, inverse) for p in self.roles for inverse in ways]
 
-    def _extension(self, e: ce.Expression) -> Mask:
+    def _extension(self, e: Expression) -> Mask:
         found = self._kept.get(e)
         if found is None:
             found = self._evaluate(e)
@@ -257,36 +279,36 @@ class World:
                 self._kept[e] = found
         return found
 
-    def _evaluate(self, e: ce.Expression) -> Mask:
+    def _evaluate(self, e: Expression) -> Mask:
         match e:
-            case ce.Top():
+            case Top():
                 return ~self._marks([])
-            case ce.Bottom():
+            case Bottom():
                 return self._marks([])
-            case ce.Named(name):
+            case Named(name):
                 return self.classes.get(name, self._marks([]))
-            case ce.Not(of):
+            case Not(of):
                 return ~self._extension(of)
-            case ce.And(parts) | ce.Or(parts):
-                neutral = np.full(self.size, isinstance(e, ce.And))
-                join = np.logical_and if isinstance(e, ce.And) else np.logical_or
+            case And(parts) | Or(parts):
+                neutral = np.full(self.size, isinstance(e, And))
+                join = np.logical_and if isinstance(e, And) else np.logical_or
                 found: Mask = join.reduce([neutral, *map(self._extension, parts)])
                 return found
-            case ce.Some(p, filler):
+            case Some(p, filler):
                 return self.exists(p, self._extension(filler))
-            case ce.Only(p, filler):
+            case Only(p, filler):
                 return ~self.exists(p, ~self._extension(filler))
-            case ce.Value(p, value):
+            case Value(p, value):
                 return self.exists(p, self._marked(value))
-            case ce.OneOf(names):
+            case OneOf(names):
                 return self._mask(URIRef(n) for n in names)
-            case ce.AtLeast(n, p, filler) | ce.AtMost(n, p, filler) | ce.Exactly(n, p, filler):
-                enough: Mask = ce.COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
+            case AtLeast(n, p, filler) | AtMost(n, p, filler) | Exactly(n, p, filler):
+                enough: Mask = COMPARE[type(e)](self.counts(p, self._extension(filler)), n)
                 return enough
-            case ce.DataSome(p, range) | ce.DataOnly(p, range):
+            case DataSome(p, range) | DataOnly(p, range):
                 test = condition(range, _V)
                 inside = self._where(lambda v: holds(test, v))
-                return self.exists(p, inside) if isinstance(e, ce.DataSome) else ~self.exists(p, ~inside)
+                return self.exists(p, inside) if isinstance(e, DataSome) else ~self.exists(p, ~inside)
 
     def _marked(self, value: str | Literal) -> Mask:
         if not isinstance(value, Literal):
@@ -315,11 +337,11 @@ class World:
         sources, values = np.divmod(np.unique(sources * self.size + values), self.size)
         return sources, values
 
-    def _check(self, e: ce.Expression) -> None:
-        if self.steps is not None and ce.depth(e) > self.steps:
+    def _check(self, e: Expression) -> None:
+        if self.steps is not None and depth(e) > self.steps:
             raise ConfigError(f"Only {self.steps} properties in a row were fetched.")
         if not self.inverse and any(
-            isinstance(part, ce.Restriction) and part.property.inverse for part in ce.walk(e)
+            isinstance(part, Restriction) and part.property.inverse for part in walk(e)
         ):
             raise ConfigError("Properties were fetched forwards only.")
 

@@ -6,7 +6,20 @@ from functools import lru_cache
 
 from rdflib import Literal
 
-from mrag.cel.syntax import expressions as ce
+from mrag.cel.syntax.expressions import (
+    AtMost,
+    Bottom,
+    DataOnly,
+    Expression,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Restriction,
+    Value,
+    length,
+    walk,
+)  # fmt: skip
 from mrag.rdf.terms import XSD
 
 NAME = 2
@@ -23,7 +36,7 @@ ALTERNATIVE = 2
 
 
 @lru_cache(maxsize=100_000)
-def cost(expression: ce.Expression) -> int:
+def cost(expression: Expression) -> int:
     """Return the length of an expression, with a price for names, texts and what holds for want of values.
 
     A class or a property says something of many individuals. A name or a text says something of the few that
@@ -34,32 +47,32 @@ def cost(expression: ce.Expression) -> int:
         expression: The expression.
 
     Example:
-        >>> from mrag.cel.syntax import expressions as ce
-        >>> child = ce.Property("urn:child")
-        >>> short = ce.Only(child, ce.Bottom())
-        >>> general = ce.And((ce.Named("urn:Male"), ce.Some(child, ce.Some(child, ce.Top()))))
-        >>> ce.length(short), cost(short), ce.length(general), cost(general)
+        >>> from mrag.cel.syntax.expressions import And, Named, Property, Some, Top
+        >>> child = Property("urn:child")
+        >>> short = Only(child, Bottom())
+        >>> general = And((Named("urn:Male"), Some(child, Some(child, Top()))))
+        >>> length(short), cost(short), length(general), cost(general)
         (3, 5, 7, 7)
-        >>> ce.length(ce.Value(child, "urn:ann")), cost(ce.Value(child, "urn:ann"))
+        >>> length(Value(child, "urn:ann")), cost(Value(child, "urn:ann"))
         (3, 5)
     """
-    return ce.length(expression) + sum(map(_price, ce.walk(expression)))
+    return length(expression) + sum(map(_price, walk(expression)))
 
 
-def _price(e: ce.Expression) -> int:
+def _price(e: Expression) -> int:
     match e:
-        case ce.Value(_, Literal() as value):
+        case Value(_, Literal() as value):
             return TEXT if value.language or str(value.datatype or XSD + "string") == XSD + "string" else 0
-        case ce.Value():
+        case Value():
             return NAME
-        case ce.OneOf(members):
+        case OneOf(members):
             return NAME * len(members)
-        case ce.Or(parts):
+        case Or(parts):
             return ALTERNATIVE * (len(parts) - 1)
-        case ce.Only(_, ce.Bottom()):
+        case Only(_, Bottom()):
             return 2 * DENIAL
-        case ce.Only() | ce.AtMost() | ce.DataOnly():
+        case Only() | AtMost() | DataOnly():
             return DENIAL
-        case ce.Not(of) if isinstance(of, ce.Restriction):
+        case Not(of) if isinstance(of, Restriction):
             return DENIAL
     return 0

@@ -39,51 +39,27 @@ _NOTED = 1 << 22
 # -- files -----------------------------------------------------------------------------------------
 
 
-def ntriples(
+def serialised(
     sources: Sequence[Source],
     notes: LoadNotes,
     on_progress: Progress | None = None,
     *,
+    into: tuple[str, str | None] | None = None,
     skip_bad_lines: bool = False,
     part: int = PART,
     any_tag: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the triples of files as N-Triples, so many at a time, blank nodes as IRIs.
+    """Yield the statements of files as N-Triples or N-Quads, so many at a time, blank nodes as IRIs.
 
     N-Triples writes plain strings untyped, which stores of RDF 1.0 tell from typed ones.
 
     Args:
-        sources: The files. Named graphs are merged.
-        notes: Receives what was left out or let pass.
-        on_progress: Called with bytes read and bytes in all.
-        skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
-        part: Statements of a part.
-        any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
-
-    Raises:
-        LoadError: If a file is not well formed, or takes more than it may.
-    """
-    return _read(sources, notes, on_progress, skip_bad_lines, part, None, any_tag)
-
-
-def nquads(
-    sources: Sequence[Source],
-    notes: LoadNotes,
-    into: tuple[str, str | None],
-    on_progress: Progress | None = None,
-    *,
-    skip_bad_lines: bool = False,
-    part: int = PART,
-    any_tag: bool = True,
-) -> Iterator[bytes]:
-    """Yield the statements of files as N-Quads, so many at a time, blank nodes as IRIs.
-
-    Args:
         sources: The files.
         notes: Receives what was left out or let pass.
-        into: The graph of what the files state in their default graphs, and one for what they state in named
-            graphs, which is then there twice; None to have it in its named graph alone.
         on_progress: Called with bytes read and bytes in all.
+        into: None for N-Triples, in which named graphs are merged. For N-Quads the graph of what the files
+            state in their default graphs, and one for what they state in named graphs, which is then there
+            twice; None to have it in its named graph alone.
         skip_bad_lines: Leave out the bad lines of N-Triples and N-Quads instead of refusing.
         part: Statements of a part.
         any_tag: Whether language tags that BCP 47 does not allow are kept as they stand, or mended.
@@ -91,32 +67,6 @@ def nquads(
     Raises:
         LoadError: If a file is not well formed, or takes more than it may.
     """
-    return _read(sources, notes, on_progress, skip_bad_lines, part, into, any_tag)
-
-
-def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples.
-
-    Example:
-        >>> dict(by_graph(b"<urn:a> <urn:b> <urn:c> <urn:g> .\\n"))
-        {'urn:g': b'<urn:a> <urn:b> <urn:c> .\\n'}
-    """
-    found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
-    for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
-        found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
-    for graph in sorted(found):
-        yield graph, ox.serialize(found[graph], format=ox.RdfFormat.N_TRIPLES) or b""
-
-
-def _read(
-    sources: Sequence[Source],
-    notes: LoadNotes,
-    on_progress: Progress | None,
-    skip_bad_lines: bool,
-    part: int,
-    into: tuple[str, str | None] | None,
-    any_tag: bool,
-) -> Iterator[bytes]:
     total = sum(source.size() for source in sources)
     work = f"{__name__}:read_files"
     pieces = stream(work, tuple(sources), skip_bad_lines, part, into, any_tag, bounds=bounds_of(sources))
@@ -133,6 +83,20 @@ def _read(
                 yield piece
             elif on_progress is not None:
                 on_progress(piece, total)
+
+
+def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples.
+
+    Example:
+        >>> dict(by_graph(b"<urn:a> <urn:b> <urn:c> <urn:g> .\\n"))
+        {'urn:g': b'<urn:a> <urn:b> <urn:c> .\\n'}
+    """
+    found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
+    for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
+        found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
+    for graph in sorted(found):
+        yield graph, ox.serialize(found[graph], format=ox.RdfFormat.N_TRIPLES) or b""
 
 
 def prefixes(sources: Sequence[Source]) -> dict[str, str]:
