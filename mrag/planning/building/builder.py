@@ -32,6 +32,8 @@ from mrag.text.tokens import alike, content
 _PATHS = frozenset("through along across throughout around inside outside".split())
 """Prepositions that a relation has been found for."""
 
+_ANY = frozenset("a an any some another".split())
+
 _VERBS_OF_RELATION = frozenset(
     "flow touch pass cross lie run go goe lead stand serve work live situat surround "
     "write written wrote publish leave left post posted submit submitt".split()
@@ -230,7 +232,8 @@ class Builder(PlanConditions):
         words = self.question.words
         unread = [i for i in self.segmentation.ignored if i not in self.frame.read]
         for noun in self.frame.nouns:
-            if not noun.role and not self._beside(noun) and not self._used(self.noun(noun)):
+            unused = not noun.role and not self._beside(noun) and not self._used(self.noun(noun))
+            if unused or self._other_word(noun):
                 unread.extend(range(noun.start, noun.end))
         # A word that says nothing by itself is part of a longer name here: the graph of "graph databases".
         parts = {i for i in self.segmentation.ignored if not meaningful(words[i])} - self.frame.read
@@ -239,6 +242,18 @@ class Builder(PlanConditions):
             words[i].low
             for i in sorted({*unread, *parts})
             if i in parts or self._matters(words[i], i in named)
+        )
+
+    def _other_word(self, noun: Noun) -> bool:
+        """Return whether a noun is only like a kind named before it: customers that made a purchase."""
+        found, low = self.noun(noun), self.question.low
+        if noun.role or (found.kind, found.way) != ("class", "synonym") or low[noun.start - 1] not in _ANY:
+            return False
+        earlier = [self.noun(n) for n in self.frame.nouns if n.end <= noun.start]
+        return any(
+            e.term == found.term
+            or (e.kind == "property" and found.term in self._domains(e) and e.way == "exact")
+            for e in earlier
         )
 
     def _used(self, found: Candidate) -> bool:

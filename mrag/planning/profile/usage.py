@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from rdflib import URIRef
+
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked
 from mrag.planning.profile.kinds import DATES, kind_of_texts, number_in
@@ -144,8 +146,12 @@ class _Counting:
         seen: dict[str, defaultdict[tuple[str, str], float]] = {p: defaultdict(float) for p in self.large}
         most = sorted(self.classes, key=lambda c: (-self.classes[c], c))[:_CLASSES]
         for c in (c for c in most if c):
-            text = queries.get("planning/class-sample").bind(**{"class": [c]}, sample=_MEMBERS)
+            some = queries.get("planning/member-sample").bind(**{"class": [c]}, sample=_MEMBERS)
+            things = [str(thing) for (thing,) in self.kg.select(some) if isinstance(thing, URIRef)]
             grown = max(1.0, self.classes[c] / _MEMBERS)
+            if not things:
+                continue
+            text = queries.get("planning/class-sample").bind(thing=things)
             for p_, datatype, target, n, subjects in self.kg.select(text):
                 if (p := str(p_)) not in large:
                     continue
