@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from mrag.reasoning.rounds import Closure
     from mrag.retrieval.conversation import Conversation
     from mrag.retrieval.explanation import TripleProofs
-    from mrag.retrieval.rankers import Hits, Question, Ranker
+    from mrag.retrieval.rankers import Hit, Hits, Question, Ranker
     from mrag.retrieval.routing import How
+    from mrag.widgets.answers import AnswerView
+    from mrag.widgets.entities import EntityView
+    from mrag.widgets.marks import MarksView
 
 
 class Shortcuts:
@@ -129,6 +132,18 @@ class Shortcuts:
         problem.check(self)
         made = _public("mrag.cel.learners.registry", "learner")(learner, self, **settings)
         return cast("list[Hypothesis]", made.fit(problem))
+
+    def show(self, answer: Answer) -> AnswerView:
+        """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""
+        return cast("AnswerView", _public("mrag.widgets.answers", "show")(self, answer))
+
+    def learn_widget(self, hits: Iterable[Hit | str]) -> MarksView:
+        """Show hits in a notebook, to be marked: what the marked ones share is learnt; see `mrag.widgets`."""
+        return cast("MarksView", _public("mrag.widgets.marks", "learn_widget")(self, hits))
+
+    def explore(self, iri: str) -> EntityView:
+        """Show an entity in a notebook, from which one can walk on; see `mrag.widgets`."""
+        return cast("EntityView", _public("mrag.widgets.entities", "explore")(self, iri))
 
 
 def _public(module: str, name: str) -> Any:
