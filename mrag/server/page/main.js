@@ -9,8 +9,8 @@ import { lazy } from "./lazy.js";
 import * as query from "./query.js";
 
 // Maps, because names come from the address, and every object has names that nobody gave it.
-const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), health: lazy("health") }));
-const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore", images: "Images", health: "Health" }));
+const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), review: lazy("review"), health: lazy("health") }));
+const titles = new Map(Object.entries({ ask: "Ask", query: "Query", explore: "Explore", images: "Images", review: "Review", health: "Health" }));
 const last = new Map();
 
 function read() {
