@@ -14,17 +14,8 @@ import numpy.typing as npt
 
 from mrag.errors import DamagedIndex
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.graph import file_names, property_values
-from mrag.images.parts import (
-    ATTRIBUTES,
-    CATEGORIES,
-    GENERAL,
-    IMAGE_OF,
-    PARTS_OF,
-    TYPE,
-    PartFeatures,
-    features_of,
-)
+from mrag.images.graph import file_names
+from mrag.images.parts import PartFeatures, all_features
 
 FacetName: TypeAlias = Literal["category", "attribute"]
 FACETS: tuple[FacetName, ...] = ("category", "attribute")
@@ -84,9 +75,7 @@ class ImageCatalogue:
     def read(cls, kg: KnowledgeGraph) -> ImageCatalogue:
         """Read the images of a graph, all of them."""
         files = file_names(kg)
-        parts = _parts_of_all(kg, files)
-        told = _features_of_all(kg, parts)
-        return cls(files, ((image, one) for part, one in told for image in parts[part]))
+        return cls(files, all_features(kg, files))
 
     def _join(self) -> None:
         """Note which values each image has."""
@@ -156,6 +145,15 @@ class ImageCatalogue:
     def iris(self, chosen: Chosen) -> list[str]:
         """Return the IRIs of the chosen images, in order."""
         return [self.images[at] for at in np.flatnonzero(chosen)]
+
+    def values_of(self, image: str) -> set[str]:
+        """Return the IRIs of all categories and attributes of an image."""
+        at, found = self._at[image], set[str]()
+        for name in FACETS:
+            image_of, value = self._of[name]
+            first, last = np.searchsorted(image_of, (at, at + 1))
+            found.update(self.values[name][number] for number in value[first:last])
+        return found
 
     # -- comparing ---------------------------------------------------------------------------------
 
@@ -312,34 +310,3 @@ def _columns(rows: Sequence[tuple[int, int]]) -> _Pairs:
 
 def _of_facet(features: PartFeatures, name: FacetName) -> frozenset[str]:
     return features.categories if name == "category" else features.attributes
-
-
-def _parts_of_all(kg: KnowledgeGraph, images: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the images that each part is of; an image is a part of itself."""
-    found: dict[str, list[str]] = {iri: [iri] for iri in images}
-    for value in property_values(kg, (*IMAGE_OF, *PARTS_OF)):
-        ends = (value.subject, value.text)
-        part, image = ends if value.property in IMAGE_OF else ends[::-1]
-        if image in images and not value.literal:
-            found.setdefault(part, []).append(image)
-    return found
-
-
-def _features_of_all(
-    kg: KnowledgeGraph, parts: Mapping[str, list[str]]
-) -> Iterable[tuple[str, PartFeatures]]:
-    """Yield what is known of each part, of those of which something is."""
-    values: dict[str, dict[str, set[str]]] = {}
-    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES)):
-        if value.subject in parts and not value.literal:
-            values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
-    if typed(kg):
-        for value in property_values(kg, (TYPE,)):
-            if value.subject in parts and value.text not in GENERAL:
-                values.setdefault(value.subject, {}).setdefault(TYPE, set()).add(value.text)
-    yield from ((part, features_of(found)) for part, found in values.items())
-
-
-def typed(kg: KnowledgeGraph) -> bool:
-    """Return whether parts may have classes for categories, as those of scene graphs have."""
-    return any(next(iter(property_values(kg, (name,))), None) is not None for name in PARTS_OF)

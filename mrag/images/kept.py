@@ -14,9 +14,9 @@ from rdflib import Literal
 from mrag.errors import DamagedIndex
 from mrag.graph.changes import touched_since
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.catalogue import ImageCatalogue, typed
+from mrag.images.catalogue import ImageCatalogue
 from mrag.images.graph import ImageVocabulary, file_names, property_values
-from mrag.images.parts import ATTRIBUTES, CATEGORIES, GENERAL, IMAGE_OF, PARTS_OF, TYPE, features_of
+from mrag.images.parts import ATTRIBUTES, CATEGORIES, GENERAL, IMAGE_OF, PARTS_OF, TYPE, features_of, typed
 from mrag.index.similarity import home
 from mrag.rdf import queries
 from mrag.storage.files import make_folder, replace

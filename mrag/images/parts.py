@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 
 from mrag.errors import LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.files.folder import Box
-from mrag.images.graph import EX
+from mrag.images.graph import EX, property_values
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF
 
@@ -160,3 +160,46 @@ def features_of(values: Mapping[str, Collection[str]]) -> PartFeatures:
     classes = {v for v in values.get(TYPE, ()) if v not in GENERAL}
     attributes = {v for p in ATTRIBUTES for v in values.get(p, ())}
     return PartFeatures(frozenset(categories or classes), frozenset(attributes))
+
+
+def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[str, PartFeatures]]:
+    """Yield each image with what is known of each of its parts, itself among them.
+
+    Args:
+        kg: The knowledge graph.
+        images: IRIs of the images.
+    """
+    parts = _images_of_all(kg, images)
+    for part, one in _features_of_all(kg, parts):
+        yield from ((image, one) for image in parts[part])
+
+
+def _images_of_all(kg: KnowledgeGraph, images: Collection[str]) -> dict[str, list[str]]:
+    """Return the images that each part is of; an image is a part of itself."""
+    found: dict[str, list[str]] = {iri: [iri] for iri in images}
+    for value in property_values(kg, (*IMAGE_OF, *PARTS_OF)):
+        ends = (value.subject, value.text)
+        part, image = ends if value.property in IMAGE_OF else ends[::-1]
+        if image in images and not value.literal:
+            found.setdefault(part, []).append(image)
+    return found
+
+
+def _features_of_all(
+    kg: KnowledgeGraph, parts: Mapping[str, list[str]]
+) -> Iterable[tuple[str, PartFeatures]]:
+    """Yield what is known of each part, of those of which something is."""
+    values: dict[str, dict[str, set[str]]] = {}
+    for value in property_values(kg, (*CATEGORIES, *ATTRIBUTES)):
+        if value.subject in parts and not value.literal:
+            values.setdefault(value.subject, {}).setdefault(value.property, set()).add(value.text)
+    if typed(kg):
+        for value in property_values(kg, (TYPE,)):
+            if value.subject in parts and value.text not in GENERAL:
+                values.setdefault(value.subject, {}).setdefault(TYPE, set()).add(value.text)
+    yield from ((part, features_of(found)) for part, found in values.items())
+
+
+def typed(kg: KnowledgeGraph) -> bool:
+    """Return whether parts may have classes for categories, as those of scene graphs have."""
+    return any(next(iter(property_values(kg, (name,))), None) is not None for name in PARTS_OF)

@@ -6,7 +6,8 @@ process that ends meanwhile leaves graphs behind that the next load or reasoning
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rdflib import URIRef
@@ -61,8 +62,51 @@ def contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict[
     return faults
 
 
+@dataclass(frozen=True)
+class Consequences:
+    """What would be inferred with some statements in the graph, and is not inferred without them.
+
+    Attributes:
+        triples: Some of it, in order.
+        number: How many triples it is.
+    """
+
+    triples: tuple[Triple, ...]
+    number: int
+
+
+def consequences(
+    kg: KnowledgeGraph, statements: Sequence[Statement], limit: int = 200
+) -> Consequences | None:
+    """Return what would follow if some statements came into the graph; nothing of it stays there.
+
+    Args:
+        kg: The knowledge graph.
+        statements: The statements.
+        limit: Most triples that are given.
+
+    Returns:
+        What would follow; None where that is not known: nothing has been inferred in the graph as it is
+        now, or the server infers by itself.
+    """
+    if kg.store.capabilities.reasoning or kg.as_found or not kg.reasoned:
+        return None
+    found = [Consequences((), 0)]
+
+    def look(graphs: Sequence[str]) -> None:
+        number = sum(kg.store.count(graph) for graph in graphs)
+        rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(graphs)))
+        found.append(Consequences(tuple(Triple(*row) for row in rows), number))  # type: ignore[arg-type]
+
+    if statements:
+        _tried(kg, statements, look)
+    return found[-1]
+
+
 def _tried(
-    kg: KnowledgeGraph, statements: Sequence[Statement]
+    kg: KnowledgeGraph,
+    statements: Sequence[Statement],
+    look: Callable[[Sequence[str]], None] = lambda graphs: None,
 ) -> tuple[Closure, tuple[Clash, ...], list[Triple]]:
     """Reason over the graph with some statements in it; return the contradictions and new equalities."""
     store, record = kg.store, kg.record
@@ -85,6 +129,8 @@ def _tried(
             closure = materialise(store, whole, f"{trial}:from", on_inconsistency="report")
         fresh = [g for g in closure.graphs if g not in record.inferred]
         same = _equalities(kg, fresh, statements)
+        if fresh:
+            look(fresh)
         return closure, closure.clashes, same
     finally:
         for graph in store.graphs():

@@ -7,7 +7,7 @@ state of the run, in one transaction. Rolling back takes them out again in one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from mrag.completion.writeback.refresh import catch_up
 from mrag.completion.writeback.run_store import (
     changes,
     find_run,
+    key_of,
     run_heads,
     runs_graph,
     runs_stating,
@@ -35,6 +36,8 @@ from mrag.rdf.terms import RDFS, Triple, ntriples_terms, to_ntriples
 from mrag.stores.base import Dataset
 
 _LABEL: Final = URIRef(RDFS + "label")
+LEFT_OUT: Final = "it was left out in review"
+"""Why a statement is refused that the person who accepted its run did not want."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def accept(
     *,
     settings: CheckSettings | None = None,
     update: bool = True,
+    only: Collection[str] | None = None,
 ) -> WriteReport:
     """Add the triples of a run that pass the checks to the graph, in one transaction.
 
@@ -130,6 +134,8 @@ def accept(
         run: The run, its IRI, the beginning of its id, or `last`, the newest that is proposed.
         settings: Checks that are to hold beside those of the run.
         update: Whether reasoning and similarity indexes are brought up to date afterwards.
+        only: The digests (`run_store.key_of`) of the triples that are wanted; the others are refused, and
+            stay so when the run is accepted again without this. All by default.
 
     Raises:
         ConfigError: If there is no such run, or the graph cannot be written.
@@ -139,9 +145,7 @@ def accept(
     if found.state == "accepted":
         return WriteReport(found, caught_up=update and catch_up(kg, _was_reasoned(kg)))
     checks = found.checks.with_those_of(settings)
-    stated = [*found.statements, *_names_relied_on(kg, found.statements)]
-    new = {str(s.subject) for s in stated if s.predicate == _LABEL}
-    checked = _with_their_entities(check(kg, stated, checks, new=new))
+    checked = checked_anew(kg, found, checks, only)
     rows = [one.triple for one in checked if one.verdict == "fits"]
     # Cut off before, some may be in the graph by this run already.
     begun = _begun(kg, found, checked)
@@ -151,6 +155,29 @@ def accept(
     graph = commit(kg, rows, found, accepted)
     done = bool(rows or begun) and update and catch_up(kg, reasoned)
     return WriteReport(_run(kg, found.iri), tuple(rows), (), graph, done)
+
+
+def checked_anew(
+    kg: KnowledgeGraph,
+    run: CompletionRun,
+    checks: CheckSettings | None = None,
+    only: Collection[str] | None = None,
+) -> list[Statement]:
+    """Return the statements of a run as they are checked when it is accepted.
+
+    Args:
+        kg: The knowledge graph, as it is now.
+        run: The run as the store has it.
+        checks: The settings of the checks; those of the run by default.
+        only: As for `accept`.
+    """
+    stated = [*run.statements, *_names_relied_on(kg, run.statements)]
+    out = [one for one in stated if _left_out(one, only)]
+    wanted = [one for one in stated if not _left_out(one, only)]
+    new = {str(s.subject) for s in wanted if s.predicate == _LABEL}
+    checked = _with_their_entities(check(kg, wanted, checks or run.checks, new=new))
+    left = [replace(one, verdict="refused", objections=(LEFT_OUT,)) for one in out]
+    return sorted([*checked, *left], key=lambda one: one.key)
 
 
 def resume(kg: KnowledgeGraph) -> bool:
@@ -217,6 +244,11 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
 
 
 # -- what is written -------------------------------------------------------------------------------
+
+
+def _left_out(one: Statement, only: Collection[str] | None) -> bool:
+    """Return whether a person does not want a statement, now or when it was reviewed before."""
+    return LEFT_OUT in one.objections if only is None else key_of(one.triple) not in only
 
 
 def _labels(statements: Sequence[Statement], names: Mapping[str, str]) -> Iterable[Statement]:

@@ -15,8 +15,8 @@ translateDocument();
 
 // Maps, because names come from the address, and every object has names that nobody gave it.
 /** @type {Map<string, Section>} */
-const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), health: lazy("health") }));
-const titles = new Map(Object.entries({ ask: t("Ask"), query: t("Query"), explore: t("Explore"), images: t("Images"), health: t("Health") }));
+const sections = new Map(Object.entries({ ask, query, explore, images: lazy("images"), review: lazy("review"), health: lazy("health") }));
+const titles = new Map(Object.entries({ ask: t("Ask"), query: t("Query"), explore: t("Explore"), images: t("Images"), review: t("Review"), health: t("Health") }));
 /** @type {Map<string, string>} the address that each section had last */
 const last = new Map();
 

@@ -42,7 +42,7 @@ from mrag.server.web.validation import (
     reply,
     text_value,
 )
-from mrag.server.web.views import concepts, explore, health, query, receipts
+from mrag.server.web.views import concepts, explore, health, query, receipts, review
 from mrag.server.web.views.images import routes as gallery
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[BaseRoute]:
     found.append(Route("/api/explain", api.on_thread(api.explain, api.provers), methods=["GET"]))
     found.append(Route("/api/image", guarded(api.image, settings.token), methods=["GET"]))
     found.append(Route("/api/ask", guarded(api.ask, settings.token), methods=["POST"]))
-    views = (concepts, receipts, query, explore, health, gallery)
+    views = (concepts, receipts, query, explore, health, review, gallery)
     return [*found, *(route for view in views for route in view.routes(api))]
 
 

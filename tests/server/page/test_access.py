@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mrag
+from mrag.completion.writeback.review import accept, propose
 from mrag.server.settings import ServerSettings
+from tests.completion.towns import TURTLE, read
 from tests.server.browsing import NARROW, WIDE, watched
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
@@ -69,6 +71,28 @@ def test_no_view_of_images_has_a_fault(
         media = wardrobe(kg, tmp_path, 70)
         with serving(kg, ServerSettings(model="none", update=True, media=media)) as url:
             assert not faults(browser, url, axe, IMAGES, size, scheme)
+
+
+@SCHEMES
+def test_no_view_of_review_has_a_fault(
+    browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "towns.ttl"
+    source.write_text(TURTLE, encoding="utf-8")
+    with mrag.connect() as kg:
+        kg.load([source])
+        mrag.reason(kg)
+        said = [read("bob", "livesIn", "visby"), read("ada", "knows", "bob"), read("ada", "wrote", "visby")]
+        assert propose(kg, "Who lives where?", said, model="m") is not None
+        done = propose(kg, "Where?", [read("bob", "bornIn", "lund")], model="m")
+        assert done is not None
+        views = {"/#/review": ".proposals input", f"/#/review?run={done.iri}": ".proposals mark"}
+        with serving(kg, ServerSettings(model="none", update=True)) as url:
+            assert not faults(browser, url, axe, views, size, scheme)
+        accept(kg, done)
+        views = {f"/#/review?run={done.iri}": ".state-accepted >> nth=1"}
+        with serving(kg) as url:
+            assert not faults(browser, url, axe, views, size, scheme)
 
 
 def faults(

@@ -52,15 +52,11 @@ class ImageWords:
             rankings.append(self._by_ranker(words, known, chosen))
         elif self._said():
             rankings.append(self._by_sentences(words, known, chosen, k))
-        reasons: dict[str, tuple[str, ...]] = {}
+        reasons: dict[str, str] = {}
         for ranking in rankings:
-            for iri, why in ranking.items():
-                reasons[iri] = (*reasons.get(iri, ()), why)
+            reasons = {**ranking, **reasons}
         fused = reciprocal_rank_fusion([list(ranking) for ranking in rankings])
-        return [
-            Hit(iri, score, at, tuple(dict.fromkeys(reasons[iri])))
-            for at, (iri, score) in enumerate(fused[:k], start=1)
-        ]
+        return [Hit(iri, score, at, (reasons[iri],)) for at, (iri, score) in enumerate(fused[:k], start=1)]
 
     def _by_ranker(self, words: str, known: ImageCatalogue, chosen: Chosen) -> dict[str, str]:
         from mrag.retrieval.rankers import Question
@@ -84,8 +80,14 @@ class ImageWords:
         index = self._named(known)
         matches = index.search(words, _NAMES, mode="hybrid" if index.embedder_name else "bm25")
         weights = {match.doc_id: float(match.score) for match in matches if match.score > 0}
-        why = "what is annotated in it is named so"
-        return {iri: why for iri, _ in known.weighted(weights, chosen, k)} if weights else {}
+        if not weights:
+            return {}
+        names = {iri: index.texts_of([iri]).get(iri, iri) for iri in weights}
+        found = known.weighted(weights, chosen, k)
+        return {
+            image: f"shows {', '.join(names[iri] for iri in weights if iri in known.values_of(image))}"
+            for image, _ in found
+        }
 
     def _by_sentences(self, words: str, known: ImageCatalogue, chosen: Chosen, k: int) -> dict[str, str]:
         from mrag.images.rankers import ImageTextRanker

@@ -1,0 +1,271 @@
+"""The page, Review: texts are read, triples accepted and rejected one by one, and taken out again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+import mrag
+from mrag.completion.plan.patterns import CompletedTriple
+from mrag.completion.writeback.review import accept, propose
+from mrag.generation.found import EvidenceRef
+from mrag.graph.kg import KnowledgeGraph
+from mrag.images.enrichment.journal import JournalEntry
+from mrag.images.enrichment.writing import triples_of
+from mrag.server.settings import ServerSettings
+from tests.completion.towns import TURTLE, E, iri, read
+from tests.server.browsing import SIZES, WIDE, watched
+from tests.server.page.pictures import wardrobe
+from tests.server.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
+MADE = "#review img:not(.thumb img), #review b, #review script"
+TEXT = "Ada Hill wrote Fern. Ada Hill wrote The Long Walk. Ada Hill wrote Visby."
+SETTINGS = ServerSettings(model="none", update=True)
+
+
+@pytest.fixture
+def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
+    source = tmp_path / "towns.ttl"
+    source.write_text(TURTLE, encoding="utf-8")
+    with mrag.connect() as graph:
+        graph.load([source])
+        mrag.reason(graph)
+        yield graph
+
+
+def asks(kg: KnowledgeGraph, text: str) -> bool:
+    return kg.query(f"PREFIX : <{E}> ASK {{ {text} }}") is True
+
+
+@SIZES
+def test_texts_are_read_reviewed_accepted_and_rolled_back(
+    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], tmp_path: Path
+) -> None:
+    """Where MRAG_REVIEW_PICTURE names a file, the page is written there before acceptance."""
+    with serving(kg, SETTINGS) as url, watched(browser, url, size) as seen:
+        page = seen.open()
+        page.get_by_role("link", name="Review", exact=True).click()
+        page.wait_for_selector("#review .note:has-text('Nothing has been read yet')")
+        page.locator(".ask-texts > summary").click()
+        page.get_by_label("Question", exact=True).and_(page.locator("#review-question")).fill(
+            "What did Ada Hill write?"
+        )
+        page.locator("#review-words").fill(TEXT)
+        page.get_by_role("button", name="Read", exact=True).click()
+        page.wait_for_selector("#review-run:has-text('What did Ada Hill write?')")
+        assert not asks(kg, ":ada :wrote :fern")
+
+        # Each triple with its words, in the midst of their text, and with its checks.
+        fern = page.locator(".proposal", has_text="Fern").first
+        assert fern.locator("mark").first.inner_text() == "Ada Hill wrote Fern."
+        assert "The Long Walk" in fern.locator("blockquote").inner_text()
+        visby = page.locator(".proposal.refused")
+        assert "the range of wrote is book" in visby.inner_text() and not visby.locator("input").count()
+        assert seen.overflow() <= 0
+
+        # Four clicks: what is ticked, what that changes, the change, and back.
+        page.get_by_label("Accept: Ada Hill wrote The Long Walk").uncheck()
+        # The name of what only this speaks of goes with it.
+        assert "goes with" in page.locator(".proposal", has_text="The Long Walk label").inner_text()
+        page.get_by_role("button", name="Show what accepting 1 triple changes").click()
+        page.wait_for_selector("#review-changes")
+        assert "1 triple would be added, and none removed" in page.locator(".foreseen").inner_text()
+        assert not asks(kg, ":ada :wrote :fern")
+        path = Path(os.environ.get("MRAG_REVIEW_PICTURE") or tmp_path / "review.png")
+        page.screenshot(path=path.with_stem(f"{path.stem}-{size[0]}"), full_page=True)
+        page.get_by_role("button", name="Accept 1 triple").click()
+        page.wait_for_selector("#review .note:has-text('1 triple accepted')")
+        assert asks(kg, ":ada :wrote :fern") and not asks(kg, "?x rdfs:label 'The Long Walk'")
+        assert (
+            "left out in review"
+            in page.locator(".proposal.refused", has_text="The Long Walk").first.inner_text()
+        )
+        page.get_by_role("button", name="Roll back").click()
+        page.wait_for_selector("#review .note:has-text('1 triple taken out again')")
+        assert not asks(kg, ":ada :wrote :fern") and page.locator(".run-list .state-rolled-back").count() == 1
+        assert seen.overflow() <= 0
+
+
+def test_what_would_be_inferred_is_shown_before(browser: Browser, kg: KnowledgeGraph) -> None:
+    run = propose(
+        kg, "Where?", [read("bob", "bornIn", "ystad")], model="m", names={str(iri("ystad")): "Ystad"}
+    )
+    assert run is not None
+    with serving(kg, SETTINGS) as url, watched(browser, url, WIDE) as seen:
+        page = seen.open(f"/#/review?run={run.iri}")
+        page.get_by_role("button", name="Show what accepting 2 triples changes").click()
+        page.wait_for_selector(".inferred-ones li:has-text('Ystad is a place')")
+        assert "Bob Stone born in Ystad" in page.locator(".foreseen .diff").first.inner_text()
+        assert not asks(kg, ":ystad ?p ?o") and kg.reasoned
+
+
+def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, kg: KnowledgeGraph) -> None:
+    run = propose(
+        kg,
+        "Who knows whom?",
+        [
+            read("ada", "knows", "bob", 0.9),
+            read("bob", "livesIn", "visby", 0.7),
+            read("ada", "wrote", "fern", 0.6),
+        ],
+        model="m",
+    )
+    assert run is not None
+    with serving(kg, SETTINGS) as url, watched(browser, url, WIDE) as seen:
+        page = seen.open("/#/review")
+        page.wait_for_selector(".proposals input")
+        focus = "document.activeElement.id || document.activeElement.textContent"
+
+        def tab_to(wanted: str) -> None:
+            for _ in range(40):
+                if str(page.evaluate(focus)).startswith(wanted):
+                    return
+                page.keyboard.press("Tab")
+            raise AssertionError(f"{wanted} was not reached")
+
+        # By rule: a score, and a property.
+        page.locator("#review-property").focus()
+        tab_to("review-score")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("80")
+        assert page.locator(".proposals input:checked").count() == 1
+        page.locator("#review-score").fill("50")
+        page.locator("#review-property").select_option(label="lives in (1)")
+        assert page.locator(".proposals input:checked").count() == 1
+        page.locator("#review-property").focus()
+        tab_to("Show what accepting 1 triple")
+        page.keyboard.press("Enter")
+        seen.until(f"({focus}) === 'review-changes'")
+        tab_to("Accept 1 triple")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#review .note:has-text('1 triple accepted')")
+        seen.until(f"({focus}) === 'review-run'")
+        assert asks(kg, ":bob :livesIn :visby") and not asks(kg, ":ada :knows :bob")
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["as served", "without the policy"])
+@SIZES
+def test_hostile_quotes_and_labels_stay_text(
+    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], bare: bool
+) -> None:
+    run = propose(
+        kg,
+        HOSTILE,
+        [read("bob", "bornIn", "ystad", quote=HOSTILE)],
+        model=HOSTILE,
+        names={str(iri("ystad")): HOSTILE},
+    )
+    assert run is not None
+    with serving(kg, SETTINGS) as url, watched(browser, url, size, bypass_csp=bare) as seen:
+        page = seen.open("/#/review")
+        page.wait_for_selector(".evidence mark:has-text('onerror')")
+        assert page.locator("#review-run").inner_text() == HOSTILE
+        page.get_by_role("button", name="Show what accepting 2 triples changes").click()
+        page.wait_for_selector(".foreseen li:has-text('onerror')")
+        page.get_by_role("button", name="Reject all").click()
+        page.wait_for_selector("#review .note:has-text('Rejected')")
+        assert page.locator(MADE).count() == 0 and "owned" not in page.title() and seen.overflow() <= 0
+
+
+def test_a_reader_decides_nothing_and_is_told_why(browser: Browser, kg: KnowledgeGraph) -> None:
+    run = propose(kg, "Whom?", [read("ada", "knows", "bob")], model="m")
+    assert run is not None
+    with serving(kg) as url:
+        with watched(browser, url, WIDE) as seen:
+            page = seen.open("/#/review")
+            page.wait_for_selector("#review .note:has-text('mrag serve --update')")
+            assert not page.locator("#review button:visible, #review input:visible").count()
+        for name in ("foresee", "accept", "reject", "rollback", "read"):
+            assert httpx.post(f"{url}/api/review/{name}", json={"id": run.iri}).status_code == 403
+        assert not asks(kg, ":ada :knows :bob")
+
+
+def test_a_part_of_a_picture_is_shown_with_its_box(browser: Browser, tmp_path: Path) -> None:
+    with mrag.connect() as kg:
+        media = wardrobe(kg, tmp_path, 3)
+        image = f"{E}image_00001"
+        ref = EvidenceRef(f"{image}#xywh=30,10,60,70", "a green dress", "region", "00001.png")
+        odd = CompletedTriple(
+            iri("annotation_00001a"), iri("hasAttribute"), iri("attribute_red"), "completed", (ref,), 0.8
+        )
+        assert propose(kg, "What?", [odd], model="m") is not None
+        settings = ServerSettings(model="none", media=media)
+        with serving(kg, settings) as url, watched(browser, url, WIDE) as seen:
+            page = seen.open("/#/review")
+            page.wait_for_selector(".evidence-picture img[src]")
+            frame, box = (page.locator(one).bounding_box() for one in (".evidence-picture", ".evidence-box"))
+            assert frame and box
+            share = ((box["x"] - frame["x"]) / frame["width"], box["height"] / frame["height"])
+            assert share == pytest.approx((30 / 120, 70 / 160), abs=0.03)
+
+
+def test_what_models_wrote_of_images_is_listed(browser: Browser, tmp_path: Path) -> None:
+    with mrag.connect() as kg:
+        media = wardrobe(kg, tmp_path, 3)
+        for n in (1, 2):
+            entry = JournalEntry(
+                f"{E}image_0000{n}",
+                "",
+                f"{HOSTILE} {n}",
+                "seer",
+                "p",
+                "{}",
+                "2026-01-01T00:00:00Z",
+                "mrag",
+                "00",
+            )
+            own, shared = triples_of(entry)
+            kg.insert([*own, *shared])
+        settings = ServerSettings(model="none", media=media)
+        with serving(kg, settings) as url, watched(browser, url, WIDE) as seen:
+            page = seen.open("/#/review")
+            page.locator(".run-list a", has_text="2 descriptions").click()
+            page.wait_for_selector(".proposals blockquote:has-text('onerror') >> nth=1")
+            page.wait_for_selector(".evidence-picture img[src] >> nth=1")
+            assert page.locator(MADE).count() == 0 and "owned" not in page.title()
+
+
+def test_the_api_takes_what_it_should(kg: KnowledgeGraph) -> None:
+    with serving(kg, SETTINGS) as url, httpx.Client(base_url=url, timeout=60) as client:
+        bad: list[tuple[str, dict[str, Any]]] = [
+            ("read", {"question": "Who?", "texts": []}),
+            ("read", {"question": "Who?", "texts": ["x"]}),
+            ("read", {"question": "", "texts": [{"name": "a", "text": "b"}]}),
+            ("accept", {"id": "no such run"}),
+            ("accept", {"id": "last", "only": "x"}),
+            ("rollback", {"id": "last"}),
+            ("foresee", {"id": "x", "more": 1}),
+        ]
+        for name, values in bad:
+            assert client.post(f"/api/review/{name}", json=values).status_code == 400, name
+        hostile = client.post(
+            "/api/review/read",
+            json={"question": "What did Ada Hill write?", "texts": [{"name": "../../x.txt", "text": TEXT}]},
+        ).json()
+        run = client.get("/api/review/run", params={"id": hostile["run"]}).json()
+        assert {ref["source"] for one in run["statements"] for ref in one["evidence"]} == {"_.._x.txt"}
+
+
+def test_what_was_left_out_stays_out(kg: KnowledgeGraph) -> None:
+    from mrag.completion.writeback.review import rollback
+    from mrag.completion.writeback.run_store import key_of
+
+    run = propose(kg, "?", [read("ada", "knows", "bob"), read("bob", "livesIn", "visby")], model="m")
+    assert run is not None
+    [wanted] = [key_of(s.triple) for s in run.statements if s.predicate == iri("knows")]
+    assert len(accept(kg, run, only=[wanted]).entered) == 1
+    rollback(kg, run)
+    assert not asks(kg, ":ada :knows :bob")
+    again = accept(kg, run)
+    assert len(again.entered) == 1 and not asks(kg, ":bob :livesIn :visby")
+    rollback(kg, run)
+    assert len(accept(kg, run, only=[key_of(s.triple) for s in run.statements]).entered) == 2
