@@ -15,6 +15,9 @@ from mrag.evaluation.runs import Run, Scored, by_rank, ordered
 from mrag.index.backends.base import StoredIndex, documents_of
 from mrag.index.bm25 import THESIS, Bm25Index
 from mrag.index.segments.matches import Mode
+from mrag.jobs.base import Runner
+from mrag.jobs.carrying import carried
+from mrag.jobs.threads import InlineRunner
 from mrag.retrieval.rankers import Question, Ranker
 
 Progress = Callable[[int, int], None]
@@ -108,6 +111,23 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
     return System(kind, search, state)
 
 
+@dataclass(frozen=True)
+class Searching:
+    """The search for one query of a run.
+
+    Args:
+        search: Of the system.
+        k: Documents a query.
+    """
+
+    search: Callable[[str, int], Sequence[Scored]]
+    k: int
+
+    def __call__(self, text: str) -> Sequence[Scored]:
+        """Return what a query finds."""
+        return self.search(text, self.k)[: self.k]
+
+
 def run_system(
     system: System,
     queries: Mapping[str, str],
@@ -115,6 +135,7 @@ def run_system(
     *,
     journal: Path | None = None,
     on_progress: Progress | None = None,
+    runner: Runner | None = None,
 ) -> Run:
     """Rank documents for every query.
 
@@ -124,8 +145,11 @@ def run_system(
         k: Documents a query, 1 or more.
         journal: Where what is done is kept query by query; a run that was interrupted goes on there.
         on_progress: Called with the queries done and all of them.
+        runner: What searches, the same in the end with each; this process if left out. A search that other
+            processes are to do is one that pickles, such as an object that opens its index when it is called.
 
     Raises:
+        StoreError: If a query has lost its worker too often.
         ConfigError: If k cannot be used or the journal cannot be written.
 
     Example:
@@ -142,8 +166,10 @@ def run_system(
     try:
         for record in kept.records if kept is not None else ():
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
-        for query in sorted(queries.keys() - hits.keys()):
-            found = system.search(queries[query], k)[:k]
+        asked = sorted(queries.keys() - hits.keys())
+        texts = (queries[query] for query in asked)
+        for number, found in carried(runner or InlineRunner(), Searching(system.search, k), texts):
+            query = asked[number]
             hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
             if kept is not None:
                 kept.add({"query": query, "hits": hits[query]})

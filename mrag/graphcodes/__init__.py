@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from mrag.graphcodes.prompt import chain
     from mrag.graphcodes.ranker import GraphCodeRanker
     from mrag.graphcodes.registry import RelationRegistry
+    from mrag.graphcodes.texts import extract_codes
 
 __all__ = [
     "CodeComparison", "CodeMatch", "CodeMeaning", "CodeNormaliser", "CodeScores", "CodeVerbaliser",
     "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic", "Linker",
     "ModelExtractor", "NeighbourhoodSettings", "Node", "Ontology", "PictureExtractor",
     "RelationRegistry", "ScoreFusedRanker", "TextExtractor", "Weighted", "chain", "difference",
-    "explain", "from_folder", "from_json", "from_scene_triples", "intersection", "matrix_svg",
-    "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural", "to_json", "union",
+    "explain", "extract_codes", "from_folder", "from_json", "from_scene_triples", "intersection",
+    "matrix_svg", "neighbourhood", "neighbourhoods", "paper", "query_relative", "structural",
+    "to_json", "union",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
@@ -64,5 +66,6 @@ __getattr__, __dir__ = lazy(
         "prompt": "chain",
         "ranker": "GraphCodeRanker",
         "registry": "RelationRegistry",
+        "texts": "extract_codes",
     },
 )

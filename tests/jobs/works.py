@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mrag.errors import ModelError
+from mrag.evaluation.running import index_system
+from mrag.evaluation.runs import Scored
+from mrag.index.document_index import DocumentIndex
 
 
 def square(number: int) -> int:
@@ -42,3 +45,21 @@ class Deadly:
                 Path(self.told).touch()
             os._exit(1)
         return square(number)
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Searches an index in a folder, and ends its process for one text: the first time only."""
+
+    folder: str
+    deadly: str = ""
+
+    def __call__(self, text: str, k: int) -> list[Scored]:
+        told = Path(self.folder).with_suffix(".told")
+        if text == self.deadly and not told.exists():
+            told.touch()
+            os._exit(1)
+        with Path(self.folder).with_suffix(".log").open("a") as log:
+            log.write(f"{text}\n")
+        index = DocumentIndex.open(Path(self.folder), embedder=None)
+        return [Scored(hit.doc, hit.score) for hit in index_system(index, "bm25").search(text, k)]

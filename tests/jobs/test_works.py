@@ -1,0 +1,99 @@
+"""Evaluation runs and the extraction of graph codes come to the same where workers are killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from mrag.errors import ConfigError
+from mrag.evaluation.running import System, run_system
+from mrag.graphcodes import texts as extraction
+from mrag.graphcodes.extract.text import TextExtractor
+from mrag.graphcodes.texts import extract_codes
+from mrag.index.document_index import DocumentIndex
+from mrag.jobs import ProcessRunner, ThreadRunner
+from tests.jobs.works import Searches
+
+THINGS = ("man", "woman", "dog", "girl", "horse", "boy", "cat")
+COLOURS = ("red", "blue", "green", "old", "small")
+TEXTS = {
+    f"t{at}": f"A {THINGS[at % 7]} in a {COLOURS[at % 5]} coat rides the {THINGS[at * 3 % 7]} on {at % 11}."
+    for at in range(40)
+}
+QUERIES = {f"q{at}": f"{THINGS[at % 7]} {COLOURS[at % 5]}" for at in range(12)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    index = DocumentIndex.create(tmp_path / "index", embedder=None)
+    index.sync(list(TEXTS.items()), extra={})
+    return tmp_path / "index"
+
+
+def test_a_run_is_the_same_by_processes_of_which_one_is_killed(folder: Path, tmp_path: Path) -> None:
+    wanted = run_system(System("s", Searches(str(folder)), "1"), QUERIES, 5)
+    log = folder.with_suffix(".log")
+    log.unlink()
+    system = System("s", Searches(str(folder), deadly=QUERIES["q3"]), "1")
+    journal = tmp_path / "run.jsonl"
+    assert run_system(system, QUERIES, 5, journal=journal, runner=ProcessRunner(2)) == wanted
+    assert folder.with_suffix(".told").exists()
+    assert sorted(log.read_text().splitlines()) == sorted(QUERIES.values())
+    # All is in the journal, so nothing is searched for again.
+    assert run_system(system, QUERIES, 5, journal=journal, runner=ProcessRunner(2)) == wanted
+    assert len(log.read_text().splitlines()) == len(QUERIES)
+
+
+def test_a_run_by_threads_takes_any_search_and_processes_one_that_pickles(folder: Path) -> None:
+    search = Searches(str(folder))
+    system = System("s", lambda text, k: search(text, k))
+    assert run_system(system, QUERIES, 3, runner=ThreadRunner(3)) == run_system(system, QUERIES, 3)
+    with pytest.raises(ConfigError, match="cannot be sent"):
+        run_system(system, QUERIES, 3, runner=ProcessRunner(1))
+
+
+def test_codes_are_the_same_by_processes_of_which_one_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "_BATCH", 8)
+    wanted = dict(zip(TEXTS, TextExtractor().extract_many(TEXTS.values()), strict=True))
+    assert len({tuple(edge.key for edge in code.edges) for code in wanted.values()}) > 10
+    journal, two = tmp_path / "codes.jsonl", ProcessRunner(2)
+    killed: list[int] = []
+
+    def kill(number: int, total: int | None) -> None:
+        if number == 1:
+            killed.extend(two.pids)
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    assert extract_codes(TEXTS, runner=two, journal=journal, on_progress=kill) == wanted
+    assert killed
+    written = journal.read_text()
+    tasks = re.findall(r'"task": "(\w+)"', written)
+    assert len(tasks) == len({*tasks}) == 5
+    assert extract_codes(TEXTS, journal=journal) == wanted
+    assert journal.read_text() == written
+
+
+def test_extraction_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_BATCH", 8)
+    stop, done = threading.Event(), []
+
+    def note(number: int, total: int | None) -> None:
+        done.append(number)
+        if number == 2:
+            stop.set()
+
+    journal = tmp_path / "codes.jsonl"
+    some = extract_codes(TEXTS, journal=journal, on_progress=note, stop=stop)
+    assert list(some) == list(TEXTS)[:16]
+    done.clear()
+    whole = extract_codes(TEXTS, journal=journal, on_progress=lambda number, total: done.append(number))
+    assert list(whole) == list(TEXTS) and {key: whole[key] for key in some} == some
+    assert done == [2, 3, 4, 5]
