@@ -283,7 +283,6 @@ def concepts(
     \b
     Examples:
       mrag learn concepts
-      mrag learn concepts --format rdfxml > concepts.owl
       mrag learn concepts --format functional > concepts.ofn
     """
     check_choice("format", format, LIST_FORMATS)
