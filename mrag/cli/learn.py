@@ -247,7 +247,6 @@ def concepts(
     \b
     Examples:
       mrag learn concepts
-      mrag learn concepts --format rdfxml > concepts.owl
       mrag learn concepts --format functional > concepts.ofn
     """
     options.check_choice("format", format, learning.LIST_FORMATS)
