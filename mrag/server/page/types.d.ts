@@ -412,6 +412,70 @@ export interface ImagePage extends GraphImage {
   after: string | null;
 }
 
+// -- review ----------------------------------------------------------------------------------------------
+
+/** A run of completion, as the list has it. */
+export interface RunHead {
+  iri: string;
+  id: string;
+  question: string;
+  state: string;
+  model: string | null;
+  started: string;
+  decided: string | null;
+}
+
+export interface Runs {
+  runs: RunHead[];
+  number: number;
+  enrichments: { iri: string; model: string; descriptions: number; last: string }[];
+  writable: boolean;
+}
+
+/** What a proposed triple rests on: words in their passage, or a part of an image. */
+export interface Quoted {
+  quote: string;
+  source: string;
+  kind: string;
+  before: string;
+  after: string;
+  image: string | null;
+  box: [number, number, number, number] | null;
+  size: [number, number] | null;
+}
+
+export interface Proposal extends Statement {
+  key: string;
+  confidence: number;
+  verdict: string;
+  objections: string[];
+  evidence: Quoted[];
+}
+
+/** A run with its triples; `entered` and `removed` are there when it was just decided. */
+export interface ReviewedRun extends RunHead {
+  statements: Proposal[];
+  number: number;
+  writable: boolean;
+  entered?: number;
+  removed?: number;
+}
+
+type Objected = Statement & { objections?: string[] };
+
+/** What accepting some triples would change. */
+export interface Foreseen {
+  adds: Objected[];
+  refused: Objected[];
+  infers: Objected[];
+  inferred: number | null;
+}
+
+export interface Enrichment {
+  iri: string;
+  texts: { iri: string; label: string; text: string; image: string | null }[];
+}
+
 // -- the page itself -------------------------------------------------------------------------------------
 
 /** What the address gives a section; only what it gives is there. */
