@@ -16,8 +16,6 @@ from tests.clients.conftest import HERE, lacking
 from tests.clients.test_page_types import PAGE
 
 LANGUAGES = sorted(path.stem for path in (PAGE / "languages").glob("*.js"))
-ENGLISH_YET = re.compile(r"images(?:\.js$|/)")
-"""Views whose texts are not translated: they show English as a whole."""
 
 
 class Document(HTMLParser):
@@ -57,11 +55,8 @@ def ran(packages: Path, *arguments: str) -> Any:
 def said(packages: Path, page: Path = PAGE) -> tuple[list[str], list[str]]:
     """Return the texts that the page's modules have translated, and those that stand there as they are."""
     found = ran(packages, str(HERE / "page_strings.mjs"), str(page))
-    texts, bare = (
-        [one for one in found[kind] if not ENGLISH_YET.match(one["file"])] for kind in ("texts", "bare")
-    )
-    where = [f"{one['file']}:{one['line']}: {one['text']}" for one in bare]
-    return [one["text"] for one in texts], where
+    where = [f"{one['file']}:{one['line']}: {one['text']}" for one in found["bare"]]
+    return [one["text"] for one in found["texts"]], where
 
 
 @pytest.fixture(scope="module")

@@ -121,9 +121,3 @@ export function problemBox(error) {
 export function entityLink(iri, label, attributes) {
   return h("a", { href: `#/explore?iri=${encodeURIComponent(iri)}`, title: iri, ...attributes }, label);
 }
-
-// For views that are English yet, as a whole.
-/** @param {number} count @param {string} one @param {string} many */
-export function plural(count, one, many) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-}

@@ -1,17 +1,20 @@
 // Images: the pictures of the graph to look through, to narrow, to search by words, by a picture or by a part.
 
 import { getJson, postJson } from "./api.js";
-import { byId, h, plural, problemBox, within } from "./dom.js";
+import { byId, h, problemBox, within } from "./dom.js";
 import { facets, filters } from "./images/facets.js";
 import { onePage } from "./images/one.js";
 import { thumb } from "./images/thumb.js";
 import { grid } from "./images/virtual.js";
+import { plural, rich, t } from "./language.js";
 import { learnable } from "./learn.js";
 
-/** @import {Gallery, Go, GraphImage, ImagePage, Values} from "./types.js" */
+/** @import {Child, Gallery, Go, GraphImage, ImagePage, Values} from "./types.js" */
 
 const MOST_BYTES = 11_000_000;
 const MARKED = 60;
+const IMPORT = "mrag import FILE --boxes";
+const MEDIA = "mrag serve --media FOLDER";
 let turn = 0;
 /** @type {Go} */
 let leaveTo;
@@ -28,14 +31,14 @@ let places;
 /** @param {Go} go */
 export function start(go) {
   leaveTo = go;
-  const words = h("input", { id: "images-words", type: "text", maxlength: "2000", autocomplete: "off", enterkeyhint: "search", placeholder: "What the images show" });
+  const words = h("input", { id: "images-words", type: "text", maxlength: "2000", autocomplete: "off", enterkeyhint: "search", placeholder: t("What the images show") });
   /** @type {HTMLInputElement} */
   const file = h("input", { id: "images-file", type: "file", accept: "image/jpeg,image/png,image/webp,image/gif", onchange: () => choose(file.files?.[0]) });
   const chosen = h("div", { class: "chosen-picture", role: "status" });
   const form = h("form", { role: "search", id: "images-form" },
-    h("label", { for: "images-words", class: "unseen" }, "Words"),
-    h("div", { class: "line" }, words, h("button", { class: "main" }, "Search")),
-    h("p", { class: "hint by-picture" }, h("label", { for: "images-file" }, "By a picture of yours "), file), chosen);
+    h("label", { for: "images-words", class: "unseen" }, t("Words")),
+    h("div", { class: "line" }, words, h("button", { class: "main" }, t("Search"))),
+    h("p", { class: "hint by-picture" }, h("label", { for: "images-file" }, t("By a picture of yours"), " "), file), chosen);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     search();
@@ -46,12 +49,12 @@ export function start(go) {
     choose(event.dataTransfer?.files[0]);
   });
   const values = h("div", {});
-  const narrow = h("details", { class: "card facets", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, h("h2", {}, "Narrow down")), values);
+  const narrow = h("details", { class: "card facets", open: matchMedia("(min-width: 900px)").matches }, h("summary", {}, h("h2", {}, t("Narrow down"))), values);
   const side = h("div", { class: "side" }, narrow, h("div", { class: "column" }, h("div", { id: "images-state", class: "hint", role: "status" }), h("div", { id: "images-found" })));
   const problem = h("div", { role: "alert" });
   const single = h("div", { id: "images-one" });
   places = { words, file, chosen, form, problem, side, narrow, facets: values, single };
-  byId("images").append(h("h1", { id: "images-title" }, "Images"), form, problem, side, single);
+  byId("images").append(h("h1", { id: "images-title" }, t("Images")), form, problem, side, single);
 }
 
 function search() {
@@ -64,7 +67,7 @@ async function choose(file) {
   if (!file) return;
   places.chosen.replaceChildren();
   if (file.size > MOST_BYTES) {
-    places.chosen.append(h("p", { class: "note problem" }, `${file.name} is larger than ${MOST_BYTES / 1_000_000} MB. Take a smaller version of it.`));
+    places.chosen.append(h("p", { class: "note problem" }, t("{name} is larger than {size} MB. Take a smaller version of it.", { name: file.name, size: MOST_BYTES / 1_000_000 })));
     places.file.value = "";
     return;
   }
@@ -85,9 +88,9 @@ function unchoose() {
 }
 
 function showChosen() {
-  const remove = () => h("button", { type: "button", class: "why", onclick: unchoose }, "Remove the picture");
-  if (picture) places.chosen.replaceChildren(h("p", { class: "line" }, h("img", { src: picture.shown, alt: "", height: "56" }), h("span", {}, `Searching by ${picture.name}`), remove()));
-  else if (here.with) places.chosen.replaceChildren(h("p", { class: "note" }, "The picture that was searched by is not kept in the address. Choose it again. "));
+  const remove = () => h("button", { type: "button", class: "why", onclick: unchoose }, t("Remove the picture"));
+  if (picture) places.chosen.replaceChildren(h("p", { class: "line" }, h("img", { src: picture.shown, alt: "", height: "56" }), h("span", {}, t("Searching by {name}", { name: picture.name })), remove()));
+  else if (here.with) places.chosen.replaceChildren(h("p", { class: "note" }, t("The picture that was searched by is not kept in the address. Choose it again.")));
   else places.chosen.replaceChildren();
 }
 
@@ -119,7 +122,7 @@ export async function enter(values) {
       window.scrollTo(0, 0);
       return;
     }
-    if (!byId("images-found").children.length) byId("images-state").textContent = "Reading the images of the graph …";
+    if (!byId("images-found").children.length) byId("images-state").textContent = t("Reading the images of the graph …");
     /** @type {Gallery} */
     const known = await getJson("/api/images", filters(values));
     if (mine !== turn) return;
@@ -170,8 +173,8 @@ function empty() {
   places.form.hidden = true;
   places.problem.replaceChildren(
     h("div", { class: "note" },
-      h("p", {}, h("strong", {}, "This graph names no images.")),
-      h("p", {}, "An image is what has a file name (", h("code", {}, "http://example.org/hasFileName"), "). Annotation files become such a graph with ", h("code", {}, "mrag import FILE --boxes"), ", and the pictures are shown from the folder of ", h("code", {}, "mrag serve --media FOLDER"), ".")),
+      h("p", {}, h("strong", {}, t("This graph names no images."))),
+      h("p", {}, rich("An image is what has a file name ({property}). Annotation files become such a graph with {imported}, and the pictures are shown from the folder of {served}.", { property: h("code", {}, "http://example.org/hasFileName"), imported: h("code", {}, IMPORT), served: h("code", {}, MEDIA) }))),
   );
 }
 
@@ -193,15 +196,21 @@ function narrowed(known, values, same) {
   if (known.pictures && !places.form.querySelector(".why-not")) byPicture.append(h("span", { class: "why-not" }, ` ${known.pictures}`));
 }
 
+/** @param {Child[]} words what the images are that are shown */
+function state(...words) {
+  byId("images-state").replaceChildren(h("span", {}, words));
+}
+
 /** @param {Gallery} known @param {Values} values @param {number} mine */
 async function all(known, values, mine) {
   const counted = plural(known.total, "image", "images");
-  const note = known.media ? "" : " The pictures are shown if the server is started with --media FOLDER.";
+  const note = known.media ? [] : [" ", rich("The pictures are shown if the server is started with {option}.", { option: h("code", {}, "--media FOLDER") })];
   const first = known.reading && known.before.length === 1 && known.total < known.images;
-  if (first) byId("images-state").textContent = `${plural(known.images, "image", "images")}, of which the first ${known.total.toLocaleString("en")} are shown. The others, and what they can be narrowed to, are being read …${note}`;
-  else byId("images-state").textContent = known.total === known.images ? `${counted}.${note}` : `${counted} of ${known.images.toLocaleString("en")}.${note}`;
+  const shown = { images: plural(known.images, "image", "images"), number: known.total };
+  if (first) state(t("{images}, of which the first {number} are shown. The others, and what they can be narrowed to, are being read …", shown), note);
+  else state(known.total === known.images ? `${counted}.` : t("{images} of {all}.", { images: counted, all: known.images }), note);
   const load = (/** @type {string} */ after) => getJson("/api/images/page", { ...filters(values), after });
-  if (!known.total) return byId("images-found").replaceChildren(h("p", { class: "note" }, "No image has all of these. Remove a filter."));
+  if (!known.total) return byId("images-found").replaceChildren(h("p", { class: "note" }, t("No image has all of these. Remove a filter.")));
   if (known.total <= MARKED) {
     const images = await load("");
     if (mine === turn) byId("images-found").replaceChildren(marked(images));
@@ -214,13 +223,13 @@ async function all(known, values, mine) {
 
 /** @param {Values} values @param {number} mine */
 async function found(values, mine) {
-  byId("images-state").textContent = "Searching …";
+  state(t("Searching …"));
   const [x, y, w, height] = (values.region || "").split(",").map(Number);
   const asked = values.region ? { region: { iri: values.iri, x, y, w, h: height } } : { ...(values.q ? { q: values.q } : {}), ...(values.with && picture ? { picture: picture.data } : {}) };
   /** @type {{hits: GraphImage[], what: string}} */
   const { hits, what } = await postJson("/api/images/search", { ...asked, ...filters(values), k: MARKED });
   if (mine !== turn) return;
-  byId("images-state").replaceChildren(hits.length ? `${plural(hits.length, "image", "images")} found for ${what}, the best first. ` : `Nothing was found for ${what}. `, h("a", { href: address({}) }, "All images"));
+  state(hits.length ? t("{images} found for {what}, the best first.", { images: plural(hits.length, "image", "images"), what }) : t("Nothing was found for {what}.", { what }), " ", h("a", { href: address({}) }, t("All images")));
   byId("images-found").replaceChildren(hits.length ? marked(hits) : "");
 }
 

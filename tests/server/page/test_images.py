@@ -192,6 +192,21 @@ def test_hostile_names_of_images_and_labels_stay_text(
             assert page.locator(MADE).count() == 0 and page.title() != "owned" and seen.overflow() <= 0
 
 
+@SIZES
+def test_images_are_found_in_german(browser: Browser, shop: str, size: tuple[int, int]) -> None:
+    with watched(browser, shop, size, locale="de-DE") as seen:
+        page = seen.open("/#/images")
+        page.wait_for_selector("#images-state:has-text('1.250 Bilder.')")
+        narrow(page, size)
+        assert page.locator(".facets legend").first.inner_text() == "Kategorie"
+        page.get_by_label("Wörter", exact=True).fill("red coat")
+        page.get_by_role("button", name="Suchen", exact=True).click()
+        page.wait_for_selector("#images-state:has-text('Bilder gefunden für')")
+        seen.open(f"/#/images?iri={IMAGE}")
+        page.wait_for_selector(".stage img[src]")
+        assert "Ähnliches finden" in page.locator("#images").inner_text() and seen.overflow() <= 0
+
+
 def test_where_there_are_no_images_it_is_said_what_to_do(browser: Browser, base: str) -> None:
     with watched(browser, base, NARROW) as seen:
         page = seen.open("/#/images")

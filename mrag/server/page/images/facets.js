@@ -1,11 +1,12 @@
 // What the images can be narrowed to: categories, attributes and kept classes, each with its count.
 
-import { h, plural } from "../dom.js";
+import { h } from "../dom.js";
+import { number, plural, t } from "../language.js";
 
 /** @import {Facet, Values} from "../types.js" */
 
 const SHOWN = 12;
-const NAMES = new Map([["category", "Category"], ["attribute", "Attribute"], ["class", "Kept class"]]);
+const NAMES = new Map([["category", t("Category")], ["attribute", t("Attribute")], ["class", t("Kept class")]]);
 /** @type {Set<string>} facets that a person has opened whole */
 const whole = new Set();
 
@@ -28,7 +29,7 @@ export function filters(values) {
 export function facets(found, values, change) {
   const groups = [...NAMES].map(([name, title]) => group(name, title, found[name], wanted(values, name), change));
   const any = Object.keys(filters(values)).length > 0;
-  const clear = any ? h("button", { type: "button", onclick: () => change({ category: "", attribute: "", class: "" }) }, "Remove all filters") : null;
+  const clear = any ? h("button", { type: "button", onclick: () => change({ category: "", attribute: "", class: "" }) }, t("Remove all filters")) : null;
   return [...groups.filter((one) => one !== null), clear];
 }
 
@@ -36,7 +37,7 @@ export function facets(found, values, change) {
 function group(name, title, values, chosen, change) {
   if (!values.length) return null;
   const list = h("ul", {});
-  const sought = h("input", { type: "search", "aria-label": `Search in ${title}`, placeholder: `Search ${plural(values.length, "value", "values")}`, autocomplete: "off", oninput: () => draw() });
+  const sought = h("input", { type: "search", "aria-label": t("Search in {title}", { title }), placeholder: t("Search {values}", { values: plural(values.length, "value", "values") }), autocomplete: "off", oninput: () => draw() });
   const more = h("button", { type: "button", class: "why", onclick: () => {
     whole.add(name);
     draw();
@@ -51,13 +52,13 @@ function group(name, title, values, chosen, change) {
     const shown = whole.has(name) || words ? ordered : ordered.slice(0, Math.max(SHOWN, chosen.length));
     list.replaceChildren(...shown.map((one) => row(one, on(one))));
     more.hidden = shown.length === ordered.length;
-    more.textContent = `Show all ${ordered.length}`;
+    more.textContent = t("Show all {number}", { number: ordered.length });
   }
 
   /** @param {Facet} one @param {boolean} on */
   function row(one, on) {
     const box = h("input", { type: "checkbox", checked: on, "data-facet": `${name} ${one.iri}`, onchange: () => change({ [name]: (on ? chosen.filter((iri) => iri !== one.iri) : [...chosen, one.iri]).join(" ") }) });
-    return h("li", {}, h("label", { title: one.iri }, box, h("span", { class: "facet-name" }, one.label), h("span", { class: "count" }, h("span", { class: "unseen" }, ", "), one.count.toLocaleString("en"))));
+    return h("li", {}, h("label", { title: one.iri }, box, h("span", { class: "facet-name" }, one.label), h("span", { class: "count" }, h("span", { class: "unseen" }, ", "), number(one.count))));
   }
 
   draw();

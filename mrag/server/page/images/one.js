@@ -1,13 +1,16 @@
 // One image: its picture with boxes drawn over it, what is annotated in it, and a box of one's own to search by.
 
-import { badge, entityLink, h, plural, svg } from "../dom.js";
+import { badge, entityLink, h, svg } from "../dom.js";
+import { plural, rich, t } from "../language.js";
 import { triplesTable } from "../triples.js";
 import { thumb } from "./thumb.js";
 
 /** @import {ImagePage, ImagePart, Side} from "../types.js" */
 /** @typedef {ReturnType<typeof drawing>} Box */
 
-const SIDES = [["x", "Left"], ["y", "Top"], ["w", "Width"], ["h", "Height"]];
+const MEDIA = "mrag serve --media FOLDER";
+const UNDER = "part under";
+const SIDES = [["x", t("Left")], ["y", t("Top")], ["w", t("Width")], ["h", t("Height")]];
 
 /**
  * Returns the page of an image.
@@ -20,7 +23,7 @@ export function onePage(about, to) {
   const step = (/** @type {string | null} */ iri, /** @type {string} */ words) => (iri ? h("a", { class: "chip", href: to.address({ iri }) }, words) : null);
   const title = h("h2", { tabindex: "-1" }, about.label);
   return [
-    h("p", { class: "line steps" }, h("a", { class: "chip", href: to.address({}) }, "All images"), step(about.before, "← Previous"), step(about.after, "Next →")),
+    h("p", { class: "line steps" }, h("a", { class: "chip", href: to.address({}) }, t("All images")), step(about.before, t("← Previous")), step(about.after, t("Next →"))),
     h("div", { class: "two" },
       h("div", { class: "column" }, h("section", { class: "card" }, title, h("p", { class: "iri" }, entityLink(about.iri, h("code", {}, about.iri))), stage, region(about, box, to.find))),
       h("div", { class: "column" }, annotated(numbered, show, to.find), said(about.out))),
@@ -31,7 +34,7 @@ export function onePage(about, to) {
 function staged(about, parts) {
   const picture = thumb(about, 1200);
   if (!about.size) {
-    const missing = h("p", { class: "note" }, `The file ${about.file} is not in the folder that the server was given (mrag serve --media FOLDER).`);
+    const missing = h("p", { class: "note" }, rich("The file {file} is not in the folder that the server was given ({command}).", { file: about.file, command: h("code", {}, MEDIA) }));
     return { element: missing, show: () => {}, box: null };
   }
   const [width, height] = about.size;
@@ -40,7 +43,7 @@ function staged(about, parts) {
   /** @type {Map<string, SVGElement>} */
   const places = new Map();
   for (const part of parts) {
-    const shapes = part.boxes.map(([x, y, w, h]) => ["part under", "part"].map((kind) => svg("rect", { class: kind, x, y, width: w, height: h })));
+    const shapes = part.boxes.map(([x, y, w, h]) => [UNDER, "part"].map((kind) => svg("rect", { class: kind, x, y, width: w, height: h })));
     const marks = part.boxes.map(([x, y]) => {
       const size = Math.max(width, height) / 30;
       return svg("text", { class: "part-number", x: x + size / 4, y: y + size, "font-size": size }, String(part.number));
@@ -62,7 +65,7 @@ function staged(about, parts) {
   stage.style.maxWidth = `min(100%, ${Math.round((560 * width) / height)}px)`;
   const box = drawing(over, drawn, width, height);
   const show = (/** @type {string} */ iri, /** @type {boolean} */ yes) => places.get(iri)?.classList.toggle("pointed", yes);
-  return { element: h("div", {}, stage, both ? h("p", { class: "line" }, shown("boxes", "Boxes"), shown("masks", "Masks")) : null), show, box };
+  return { element: h("div", {}, stage, both ? h("p", { class: "line" }, shown("boxes", t("Boxes")), shown("masks", t("Masks"))) : null), show, box };
 }
 
 // A box is drawn by a finger or a mouse, or typed; both show the same.
@@ -108,10 +111,10 @@ function region(about, box, find) {
     const on = draw.getAttribute("aria-pressed") !== "true";
     draw.setAttribute("aria-pressed", String(on));
     box.on(on);
-  } }, "Draw a box");
+  } }, t("Draw a box"));
   const form = h("form", { class: "box-form" },
-    h("p", { class: "hint" }, "Draw a box on the picture, or type its sides in pixels: images with the like of what is annotated in it are found."),
-    h("div", { class: "sides" }, SIDES.map(([side, name], at) => h("label", { for: `box-${side}` }, name, " ", fields[at]))), h("div", { class: "line" }, draw, h("button", { class: "main" }, "Find the like")));
+    h("p", { class: "hint" }, t("Draw a box on the picture, or type its sides in pixels: images with the like of what is annotated in it are found.")),
+    h("div", { class: "sides" }, SIDES.map(([side, name], at) => h("label", { for: `box-${side}` }, name, " ", fields[at]))), h("div", { class: "line" }, draw, h("button", { class: "main" }, t("Find the like"))));
   box.tell((sides) => sides.forEach((value, at) => (fields[at].value = String(value))));
   form.addEventListener("input", () => box.put(fields.map((field) => Number(field.value) || 0)));
   form.addEventListener("submit", (event) => {
@@ -123,23 +126,23 @@ function region(about, box, find) {
 
 /** @param {ImagePart[]} parts @param {(iri: string, yes: boolean) => void} show @param {(box: number[]) => void} find */
 function annotated(parts, show, find) {
-  if (!parts.length) return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("p", { class: "hint" }, "Nothing: the graph has no annotations of this image."));
+  if (!parts.length) return h("section", { class: "card" }, h("h3", {}, t("Annotated in it")), h("p", { class: "hint" }, t("Nothing: the graph has no annotations of this image.")));
   const row = (/** @type {ImagePart} */ part) => {
     const details = h("details", { ontoggle: () => {
-      if (details.open && details.children.length === 1) details.append(triplesTable(part.out.triples, { caption: `Triples of ${part.label}`, columns: ["p", "o"] }));
+      if (details.open && details.children.length === 1) details.append(triplesTable(part.out.triples, { caption: t("Triples of {label}", { label: part.label }), columns: ["p", "o"] }));
     } }, h("summary", {}, plural(part.out.triples.length, "triple", "triples")));
     const item = h("li", { "data-part": part.iri },
       h("div", { class: "part-line" }, h("span", { class: "part-mark", "aria-hidden": "true" }, String(part.number)), h("span", {}, entityLink(part.iri, part.label), part.attributes.length ? h("span", { class: "hint" }, ` ${part.attributes.join(", ")}`) : null),
-        part.boxes.length ? h("button", { type: "button", class: "why", "aria-label": `Find images with the like of ${part.label}, number ${part.number}`, onclick: () => find(part.boxes[0]) }, "Find the like") : h("span", { class: "hint" }, "no box")),
+        part.boxes.length ? h("button", { type: "button", class: "why", "aria-label": t("Find images with the like of {label}, number {number}", { label: part.label, number: part.number }), onclick: () => find(part.boxes[0]) }, t("Find the like")) : h("span", { class: "hint" }, t("no box"))),
       details);
     for (const [event, yes] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) item.addEventListener(String(event), () => show(part.iri, Boolean(yes)));
     return item;
   };
-  return h("section", { class: "card" }, h("h3", {}, "Annotated in it"), h("ol", { class: "parts" }, parts.map(row)));
+  return h("section", { class: "card" }, h("h3", {}, t("Annotated in it")), h("ol", { class: "parts" }, parts.map(row)));
 }
 
 /** @param {Side} out */
 function said(out) {
   const inferred = out.triples.filter((row) => row.status === "inferred").length;
-  return h("section", { class: "card" }, h("h3", {}, "What the graph says of the image"), h("p", { class: "hint" }, `${plural(out.triples.length, "triple", "triples")}, ${inferred} of them `, badge("inferred")), triplesTable(out.triples, { caption: "Triples of the image", columns: ["p", "o"] }));
+  return h("section", { class: "card" }, h("h3", {}, t("What the graph says of the image")), h("p", { class: "hint" }, rich("{triples}, {number} of them {mark}", { triples: plural(out.triples.length, "triple", "triples"), number: inferred, mark: badge("inferred") })), triplesTable(out.triples, { caption: t("Triples of the image"), columns: ["p", "o"] }));
 }

@@ -1,6 +1,7 @@
 // A grid of which only what is in sight is in the document, however many images there are.
 
-import { h, plural } from "../dom.js";
+import { h } from "../dom.js";
+import { plural } from "../language.js";
 import { thumb } from "./thumb.js";
 
 const PAGES = 12;
@@ -8,6 +9,8 @@ const LEAST = 150;
 const NAME = 34;
 const GAP = 10;
 const STILL = 90;
+const HOME = "Home";
+const END = "End";
 
 /** @import {GraphImage} from "../types.js" */
 
@@ -146,7 +149,7 @@ class Grid {
   /** @param {KeyboardEvent} event */
   key(event) {
     const rows = Math.max(1, Math.floor(this.element.clientHeight / this.row));
-    const steps = new Map([["ArrowRight", 1], ["ArrowLeft", -1], ["ArrowDown", this.columns], ["ArrowUp", -this.columns], ["PageDown", rows * this.columns], ["PageUp", -rows * this.columns], ["Home", -Infinity], ["End", Infinity]]);
+    const steps = new Map([["ArrowRight", 1], ["ArrowLeft", -1], ["ArrowDown", this.columns], ["ArrowUp", -this.columns], ["PageDown", rows * this.columns], ["PageUp", -rows * this.columns], [HOME, -Infinity], [END, Infinity]]);
     const step = steps.get(event.key);
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
