@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from rdflib import URIRef
 from rdflib.term import Node
 
 from mrag.completion.lookup import Known, TripleLookup
@@ -22,6 +23,7 @@ from mrag.completion.plan.patterns import (
     is_text,
     with_terms,
 )
+from mrag.completion.writeback.schema import SchemaFacts
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term
@@ -114,7 +116,7 @@ def complete(
     for left in range(2 * len(grounded.planned.triples), -1, -1):
         completion = complete_from_graph(kg, grounded, facts=list(facts.values()), settings=settings)
         todo = completion.asked if always else completion.missing
-        todo = [triple for triple in todo if triple not in done]
+        todo = _fitting(kg, [triple for triple in todo if triple not in done])
         if evidence is None or not todo or not left:
             break
         for triple in todo:
@@ -123,6 +125,27 @@ def complete(
                 facts.setdefault(found.terms, found)
                 grounded = _given(grounded, triple, found)
     return completion
+
+
+def _fitting(kg: KnowledgeGraph, triples: Sequence[IncompleteTriple]) -> list[IncompleteTriple]:
+    """Return the triples whose known ends can have their predicate, by its domain and range.
+
+    What evidence says of an end that cannot is said of another relation, whatever the words are.
+    """
+    ends = [triple.slots for triple in triples]
+    facts = SchemaFacts(kg)
+    facts.read_properties(sorted({str(p) for _, p, _ in ends if isinstance(p, URIRef)}))
+    facts.read_types(sorted({str(e) for s, _, o in ends for e in (s, o) if isinstance(e, URIRef)}))
+    facts.read_classes()
+
+    def fits(end: Slot, wanted: set[str]) -> bool:
+        return not (isinstance(end, URIRef) and facts.foreign(str(end), wanted))
+
+    return [
+        triple
+        for triple, (s, p, o) in zip(triples, ends, strict=True)
+        if fits(s, facts.domains[str(p)]) and fits(o, facts.ranges[str(p)])
+    ]
 
 
 def _given(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:

@@ -9,6 +9,8 @@ from rdflib import RDFS, Graph, Literal, URIRef
 
 import mrag
 from mrag.completion.chain import Completer, open_planner
+from mrag.completion.evidence.collect import Evidence
+from mrag.completion.evidence.passages import Passage, Passages
 from mrag.completion.plan.path_planner import Example, PathPlanner, calibrate
 from mrag.completion.plan.paths import PathTable, Step
 from mrag.generation.found import Completed
@@ -152,3 +154,21 @@ def test_a_value_of_no_known_class_may_be_of_the_kind(kg: KnowledgeGraph) -> Non
         )
         planner = PathPlanner(other, model=None)
         assert ask(other, planner, "Which town was Eve Moor born in?").answers == ("Ystad",)
+
+
+def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
+    facts = """
+    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :Van rdfs:label "van" . :Driver rdfs:label "driver" . :Depot rdfs:label "depot" .
+    :home rdfs:label "home depot" ; rdfs:domain :Van ; rdfs:range :Depot .
+    :swift a :Van ; rdfs:label "Swift" ; :home :north . :arrow a :Van ; rdfs:label "Arrow" .
+    :ann a :Driver ; rdfs:label "Ann Hill" . :north a :Depot ; rdfs:label "Northgate" .
+    """
+    texts = ("Ann Hill lives in Northgate.", "The home depot of Arrow is Northgate.")
+    passages = [Passage(f"urn:x:p{n}", text, "news.txt") for n, text in enumerate(texts)]
+    with mrag.connect() as graph:
+        graph.insert(Triple(*t) for t in Graph().parse(data=facts, format="turtle"))  # type: ignore[arg-type]
+        completer = Completer(graph, Evidence(Passages(passages)))
+        lives = completer.ask("Where does Ann Hill live?")
+        assert lives.run is None and not lives.read and not (lives.given.completed or Completed()).answers
+        assert "Northgate" in completer.ask("What is the home depot of Arrow?").text

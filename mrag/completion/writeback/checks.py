@@ -16,7 +16,7 @@ from rdflib import BNode, Literal, URIRef
 from mrag.completion.writeback.consistency import contradictions
 from mrag.completion.writeback.kept_checks import CheckSettings
 from mrag.completion.writeback.runs import Statement, Verdict
-from mrag.completion.writeback.schema import SCHEMA, SchemaFacts
+from mrag.completion.writeback.schema import ANYTHING, SCHEMA, SchemaFacts
 from mrag.errors import TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
@@ -24,7 +24,6 @@ from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, Term, curie, to_ox
 
 _TYPE: Final = RDF + "type"
 _LABEL: Final = RDFS + "label"
-_ANYTHING: Final = frozenset((OWL + "Thing", RDFS + "Resource", OWL + "NamedIndividual"))
 _TEXT: Final = frozenset((XSD + "string", RDFS + "Literal", RDF + "PlainLiteral", RDF + "langString"))
 _WIDER: Final = {
     XSD + "integer": (XSD + "decimal",),
@@ -171,19 +170,13 @@ class _Checks:
 
     def _fits(self, entity: str, wanted: set[str], what: str) -> Iterable[str]:
         """Yield an objection where the classes of an entity do not go with those that are required."""
-        classes = {c for c in wanted if not c.startswith(SKOLEM)} - _ANYTHING
-        if not classes:
-            return
-        apart = list(self._apart(entity, classes, what))
+        apart = list(self._apart(entity, {c for c in wanted if not c.startswith(SKOLEM)} - ANYTHING, what))
         yield from apart
-        have = self.schema.above(self.schema.types[entity]) - _ANYTHING
-        if apart or not have or not self.settings.closed_types:
+        if apart or not self.settings.closed_types:
             return
-        for wanted_class in sorted(classes - have):
-            # An entity that is known by a wider class only may well be of the narrower one.
-            if not have & self.schema.above({wanted_class}):
-                kinds = self._names(self.schema.narrowest(entity))
-                yield f"{self._name(entity)} is {kinds}, and {what} is {self._name(wanted_class)}"
+        for wanted_class in self.schema.foreign(entity, wanted):
+            kinds = self._names(self.schema.narrowest(entity))
+            yield f"{self._name(entity)} is {kinds}, and {what} is {self._name(wanted_class)}"
 
     def _apart(self, entity: str, classes: set[str], what: str) -> Iterable[str]:
         wanted = self.schema.above(classes)

@@ -18,6 +18,9 @@ SCHEMA: Final = (RDF, RDFS, OWL, MRAG, "http://www.w3.org/ns/shacl#", "http://ww
 """Vocabularies whose properties speak of the schema, of shapes or of provenance, not of the world."""
 
 _TYPE: Final = RDF + "type"
+ANYTHING: Final = frozenset((OWL + "Thing", RDFS + "Resource", OWL + "NamedIndividual"))
+"""Classes that say nothing of what is in them."""
+
 _INHERITED: Final = frozenset(
     OWL + kind
     for kind in ("FunctionalProperty", "InverseFunctionalProperty", "ObjectProperty", "DatatypeProperty")
@@ -115,6 +118,16 @@ class SchemaFacts:
         types = {c for c in self.types[entity] if not c.startswith(SKOLEM)}
         wider = {high for low in types for high in self.higher.get(low, ()) if high != low}
         return types - wider - {OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"} or types
+
+    def foreign(self, entity: str, wanted: Iterable[str]) -> list[str]:
+        """Return which of some classes an entity that has others is none of, in order.
+
+        An entity of no known class may be of any, and one that is known by a wider class only may well be of
+        the narrower one.
+        """
+        have = self.above(self.types[entity]) - ANYTHING
+        classes = {c for c in wanted if not c.startswith(SKOLEM)} - ANYTHING - have
+        return [c for c in sorted(classes) if have and not have & self.above({c})]
 
     def used(self, predicate: str, literal: bool | None) -> bool:
         """Return whether the graph has a triple of a property whose value is a literal, or an entity."""
