@@ -168,7 +168,7 @@ class Source:
                 next(parser, None)
             except (SyntaxError, ValueError, OSError, EOFError, MemoryError):
                 return {}
-            return {p: n for p, n in parser.prefixes.items() if p}
+            return dict(parser.prefixes)
 
     def may_hold_blank_nodes(self) -> bool:
         """Return whether the file could hold a blank node; a false alarm only costs speed."""

@@ -191,3 +191,23 @@ def test_prefixes_and_labels_of_a_graph() -> None:
             "http://zoo.example/a": "Ä b",
             "http://zoo.example/b": None,
         }
+
+
+def test_the_empty_prefix_counts_where_files_agree_on_it(tmp_path: Path) -> None:
+    for name, base in (
+        ("a", "http://one.example/"),
+        ("b", "http://one.example/"),
+        ("c", "http://two.example/"),
+    ):
+        (tmp_path / f"{name}.ttl").write_text(f"@prefix : <{base}> . :{name} a :Thing .")
+    a, b, c = (tmp_path / f"{name}.ttl" for name in "abc")
+    for files, known in (([a, b], True), ([a, c], False)):
+        with mrag.connect() as together, mrag.connect() as apart:
+            together.load(files)
+            for file in files:
+                apart.load([file])
+            for kg in (together, apart):
+                assert (kg.prefixes.get("") == "http://one.example/") is known
+                assert known or "" not in kg.prefixes
+                apart.load([b])  # one more that agrees with the first does not settle it
+                assert known or "" not in apart.prefixes

@@ -34,6 +34,9 @@ _DELTA_BYTES = 64 << 20
 _SMALL_BYTES = 1 << 18
 """Files up to this size are read again for the entities that they touch."""
 
+_AMBIGUOUS = ""
+"""What the empty prefix stands for where files disagree on it."""
+
 
 def described(
     paths: Iterable[str | Path], format: str | None, left_out: list[LeftOutFile] | None, *, imports: bool
@@ -142,7 +145,9 @@ def learn_prefixes(kg: GraphLayers) -> None:
     """Take over the prefixes that loaded files declared, or that the store keeps."""
     kept = json.loads(kg.record.prefixes) if kg.record.prefixes else {}
     kept.update(kg.store.prefixes())
-    kg.prefixes.update({p: n for p, n in kept.items() if p not in kg.prefixes})
+    kg.prefixes.update({p: n for p, n in kept.items() if n and p not in kg.prefixes})
+    if kept.get("") == _AMBIGUOUS:
+        kg.prefixes.pop("", None)
 
 
 @dataclass(frozen=True)
@@ -301,7 +306,11 @@ def _touched(found: Sequence[Source]) -> TouchedEntities | None:
 
 def _prefixes_of(found: Sequence[Source], before: str) -> str:
     known = json.loads(before) if before else {}
-    known.update(declared(found))
+    new = declared(found)
+    ambiguous = "" in known and "" in new and known[""] != new[""]
+    known.update(new)
+    if ambiguous:
+        known[""] = _AMBIGUOUS
     return json.dumps(known, sort_keys=True)
 
 

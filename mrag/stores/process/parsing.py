@@ -241,8 +241,15 @@ def is_named(quad: ox.Quad) -> bool:
 
 
 def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
-    """Return the prefixes that files declare; those of later files win."""
-    return {prefix: name for source in sources for prefix, name in source.prefixes().items()}
+    """Return the prefixes that files declare; those of later files win.
+
+    The empty prefix stands for nothing, an empty name, where files disagree on it.
+    """
+    declared = [source.prefixes() for source in sources]
+    found = {prefix: name for one in declared for prefix, name in one.items()}
+    if len({one[""] for one in declared if "" in one}) > 1:
+        found[""] = ""
+    return found
 
 
 class Joined(io.RawIOBase):
