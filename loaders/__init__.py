@@ -16,14 +16,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Fashionpedia", "RecordReport", "Records", "SceneGraphs", "Snippets", "Source", "Table", "sources"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "_records": "RecordReport Records",
-        "fashionpedia": "Fashionpedia",
-        "rdf": "Source sources",
-        "scene_graph": "SceneGraphs",
-        "snippets": "Snippets",
-        "tables.table": "Table",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

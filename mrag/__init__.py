@@ -42,25 +42,7 @@ __all__ = [
     "reason", "search", "stream", "verify",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "context.expansion": "expand",
-        "context.settings": "ContextSettings",
-        "errors": "MragError",
-        "graph.connection": "connect demo",
-        "graph.kg": "KnowledgeGraph",
-        "index.similarity": "SimilarityIndexes",
-        "rdf.terms": "Triple",
-        "reasoning.run": "reason",
-        "retrieval.answering": "aask ask search stream verify",
-        "retrieval.explanation": "explain",
-        "retrieval.rankers": "FusedRanker Hit Hits Question Ranker SimilarityRanker",
-        "retrieval.registry": "known_rankers ranker",
-        "retrieval.retriever": "TripleStoreRetriever format_docs",
-        "stores.base": "Limits",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 

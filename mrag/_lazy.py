@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package.
+def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package: it has the names it imports under `if TYPE_CHECKING`.
+
+    The source of the package is read when such a name is first used.
 
     Args:
         package: Its name.
-        homes: The public names of each module, separated by spaces; modules are relative to the package.
 
     Example:
-        >>> get, names = lazy("mrag", {"errors": "MragError StoreError"})
-        >>> get("MragError").__module__, names()
-        ('mrag.errors', ['MragError', 'StoreError'])
+        >>> import mrag
+        >>> mrag.__getattr__("MragError").__module__, "KnowledgeGraph" in dir(mrag)
+        ('mrag.errors', True)
     """
-    modules = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+
+    @cache
+    def modules() -> dict[str, str]:
+        import ast
+        import linecache
+
+        # Read as tracebacks read it: also from an archive.
+        module = sys.modules[package]
+        source = "".join(linecache.getlines(str(module.__file__), vars(module)))
+        return {
+            alias.name: str(node.module)
+            for block in ast.parse(source).body
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+            for node in block.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
 
     def get(name: str) -> Any:
-        if name not in modules:
+        if name not in modules():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(modules[name]), name)
+        return getattr(import_module(modules()[name]), name)
 
-    return get, lambda: sorted(modules)
+    return get, lambda: sorted(modules())

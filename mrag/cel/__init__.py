@@ -103,48 +103,4 @@ __all__ = [
     "verbalise", "why_not", "why_satisfied",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "classifier": "ConceptClassifier",
-        "concepts.export": "to_ontology",
-        "concepts.filter": "ClassFilter",
-        "concepts.record": "KeptConcept",
-        "concepts.registry": "find_concept keep_concept list_concepts member_differences remove_concept",
-        "drill.learner": "Drill DrillSettings",
-        "drill.policy": "Policy",
-        "drill.problems": "ProblemGenerator ProblemGeneratorSettings",
-        "drill.training": "PolicyTrainingSettings train_policy",
-        "evaluation.benchmark": "BenchmarkResult BenchmarkSetup run_benchmark",
-        "evaluation.files": "ProblemSet find_problems open_knowledge_base",
-        "explain.satisfied": "Reason why_satisfied",
-        "explain.why_not": "WhyNot why_not",
-        "feedback": "Feedback FeedbackSettings MarkedConcept learn_from_marks",
-        "learners.base": "FitProgress FitReport FitState Learner LearnerSettings Stopped",
-        "configurations": "LearningConfiguration read_configuration",
-        "examples": "class_problem described_class sampled_negatives",
-        "learners.celoe": "Celoe CeloeSettings Ocel OcelSettings",
-        "learners.evolearner": "EvoLearner EvoSettings",
-        "learners.m_of_n": "MOfN MOfNSettings",
-        "learners.registry": "LEARNERS learner",
-        "learners.search": "BeamSearch SearchSettings",
-        "learners.tdl": "TreeLearner TreeSettings",
-        "problem": "ExampleCounts Hypothesis LearningProblem quality",
-        "problem_files": "read_problems",
-        "rerank": "ClassExpressionReranker RerankSettings Reranking rerank_by_concept",
-        "semantics.counting": "confusion instances instances_among refinements",
-        "semantics.sparql": "individuals_among instances_query",
-        "summary": "SummarySettings order_by_summary summarise",
-        "syntax.expressions": (
-            "And AtLeast AtMost Bottom DataOnly DataRange DataSome Exactly Expression Named Not OneOf Only "
-            "Or Property Some Top Value length"
-        ),
-        "syntax.normal_form": "normal",
-        "syntax.owlready": "from_owlready to_owlready",
-        "syntax.parsing": "from_dl from_manchester",
-        "syntax.polish": "PolishedSentence polish_sentence",
-        "syntax.printing": "to_dl to_manchester",
-        "syntax.rdf": "to_turtle",
-        "syntax.verbalise": "sentence verbalise",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -83,39 +83,4 @@ __all__ = [
     "store_documents", "store_folder",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answering": "CompletedAnswer answer",
-        "chain": (
-            "CompletedQuestion Completer CompleterSettings completion_chain open_planner reading_completer"
-        ),
-        "evidence.collect": "Evidence EvidenceSettings",
-        "evidence.images": "describe_folder image_passages",
-        "evidence.model_reader": "ModelReader",
-        "evidence.passages": (
-            "CombinedPassages Passage PassageSource Passages RetrievedPassages from_langchain passages_of "
-            "store_documents store_folder"
-        ),
-        "evidence.reading": "Extraction Reader SoughtTriple",
-        "evidence.rule_reader": "RuleReader",
-        "graph": "CompletionSettings complete complete_from_graph",
-        "metrics": "CompletionScores contained exact_match hits_at_1 score set_f1",
-        "plan.calibration": "Weights",
-        "plan.grounding": "Grounder GroundingSettings ground",
-        "plan.model_planner": "ModelPlanner",
-        "plan.path_planner": "Example PathPlanner calibrate",
-        "plan.paths": "PathSettings Step",
-        "plan.patterns": (
-            "CompletedTriple Completion EvidenceRef EvidenceSource GroundedPlan IncompleteTriple "
-            "Planner TermCandidate TriplePlan Unknown"
-        ),
-        "solving": "Calibration KnownAnswers calibrate_on_answers",
-        "writeback.checks": "check",
-        "writeback.kept_checks": "CheckSettings",
-        "writeback.refresh": "catch_up",
-        "writeback.review": "WriteReport accept propose reject resume rollback",
-        "writeback.run_store": "find_run list_runs",
-        "writeback.runs": "CompletionRun Statement",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -14,12 +14,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "ContextSettings", "Display", "Line", "expand"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "display": "Display",
-        "expansion": "expand",
-        "render": "Context Line",
-        "settings": "ContextSettings",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

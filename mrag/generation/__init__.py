@@ -28,16 +28,4 @@ __all__ = [
     "stream_answer", "verify",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answering": "aanswer answer astream_answer cite stream_answer",
-        "models.calls": "model_name",
-        "models.llama_cpp": "LocalServer",
-        "models.ollama": "ModelStatus",
-        "models.resolve": "resolve status",
-        "prompts": "NO_MODEL_NOTICE messages prompt",
-        "result": "Answer Citation Sentence",
-        "verification": "VerifyReport verify",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

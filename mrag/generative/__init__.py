@@ -30,22 +30,4 @@ __all__ = [
     "prompt", "read_questions", "sample_clues", "train", "write_folder", "write_gguf",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "decoding.beam": "DecodingSettings decode",
-        "index.clue_index": "ClueIndex",
-        "index.documents": "build_clues is_stale open_clues",
-        "models.resolve": "LanguageModel language_model",
-        "models.tokens": "ByteTokeniser document_tokens",
-        "models.transformers": "SeeingTransformersModel",
-        "ranker": "GenerativeRanker",
-        "training.backbone": "open_backbone",
-        "training.data": "TrainingQuestion make_pairs prompt read_questions",
-        "training.export": "write_folder write_gguf",
-        "training.lora": "LoraLearner LoraSettings",
-        "training.prefix": "ObjectPrefix PrefixLearner PrefixSettings",
-        "training.run": "TrainingReport TrainingSettings train",
-        "training.sampling": "ClueSampling sample_clues",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

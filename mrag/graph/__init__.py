@@ -21,16 +21,4 @@ __all__ = [
     "View", "connect", "demo", "make_view", "make_views", "open_store", "status_of", "update",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "connection": "connect demo open_store",
-        "kg": "KnowledgeGraph",
-        "layers": "GraphLayers Layer",
-        "narrowing": "NarrowedGraph",
-        "record": "Record Status status_of",
-        "landing": "UpdateReport",
-        "updates": "update",
-        "views": "VIEWS View make_view make_views",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

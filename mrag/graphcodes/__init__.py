@@ -41,31 +41,4 @@ __all__ = [
     "to_json", "union",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "algebra": "difference intersection union",
-        "code": "Edge GraphCode Node",
-        "comparison": "CodeComparison",
-        "explanation.drawing": "matrix_svg",
-        "explanation.matches": "explain",
-        "explanation.verbalise": "CodeVerbaliser",
-        "extract.model": "ModelExtractor",
-        "extract.neighbourhood": "NeighbourhoodSettings neighbourhood neighbourhoods",
-        "extract.normaliser": "CodeNormaliser",
-        "extract.pictures": "PictureExtractor",
-        "extract.scene": "from_scene_triples",
-        "extract.text": "TextExtractor",
-        "fusion": "ScoreFusedRanker",
-        "index.code_index": "CodeMatch GraphCodeIndex",
-        "interchange": "from_folder from_json to_json",
-        "linking": "Linker",
-        "meaning": "CodeMeaning",
-        "metrics": "CodeScores Lexicographic Weighted paper query_relative structural",
-        "ontology": "Ontology",
-        "prompt": "chain",
-        "ranker": "GraphCodeRanker",
-        "registry": "RelationRegistry",
-        "texts": "extract_codes",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

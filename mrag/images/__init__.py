@@ -22,16 +22,4 @@ __all__ = [
     "image_embedder", "image_ranker", "of_class", "of_query",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answer": "AnswerSettings ask_pictures",
-        "embedding.conse": "ConseEmbedder",
-        "embedding.embedders": "image_embedder",
-        "enrichment.enrich": "describe",
-        "enrichment.settings": "EnrichProgress EnrichReport EnrichSettings",
-        "files.folder": "PictureLimits",
-        "graph": "ImageVocabulary of_class of_query",
-        "rankers": "ImageLooksRanker ImageTextRanker image_ranker",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -29,22 +29,4 @@ __all__ = [
     "weighted_scores",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "backends.base": "Abilities IndexBackend StoredIndex",
-        "backends.copying": "copy_to",
-        "backends.vector_store": "VectorStoreBackend",
-        "bm25": "Bm25Index Bm25Params",
-        "dense": "DenseParams",
-        "document_index": "DocumentIndex",
-        "documents": "Definition",
-        "embedding.embedders": "Embedder LangChainEmbedder embedder",
-        "fusion": "reciprocal_rank_fusion weighted_scores",
-        "image_index": "ImageIndex",
-        "segments.changes": "SyncReport",
-        "segments.matches": "Mode",
-        "opened": "SimilarityIndex",
-        "similarity": "SimilarityIndexes",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

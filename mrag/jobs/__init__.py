@@ -15,25 +15,8 @@ if TYPE_CHECKING:
     from mrag.jobs.threads import InlineRunner, ThreadRunner
 
 __all__ = [
-    "InlineRunner",
-    "ProcessRunner",
-    "RayRunner",
-    "Runner",
-    "TaskOutcome",
-    "ThreadRunner",
-    "carried",
-    "resumed",
-    "runner",
+    "InlineRunner", "ProcessRunner", "RayRunner", "Runner", "TaskOutcome", "ThreadRunner", "carried",
+    "resumed", "runner",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "base": "TaskOutcome Runner",
-        "carrying": "carried resumed",
-        "cluster": "RayRunner",
-        "naming": "runner",
-        "processes": "ProcessRunner",
-        "threads": "InlineRunner ThreadRunner",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -45,20 +45,4 @@ __all__ = [
     "run_question", "save_question", "to_sparql", "to_words",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answering": "Attempt compute",
-        "compiler": "to_sparql",
-        "interchange": "plan_from_json plan_to_json",
-        "interpreter": "evaluate",
-        "plan": (
-            "Aggregate Arithmetic Block Column Comparison Contains DatePart Days Number Order Pattern Plan "
-            "Scalar Unknown"
-        ),
-        "proof": "RowProof prove",
-        "run": "PlanResult",
-        "saved": "SavedQuestion list_questions remove_question run_question save_question",
-        "wording": "to_words",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

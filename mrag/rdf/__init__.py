@@ -16,11 +16,4 @@ __all__ = [
     "to_ntriples", "to_sparql",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "guard": "ReadQuery read_gate",
-        "printing": "to_sparql",
-        "terms": "MRAG OWL Quad RDF RDFS Term Triple XSD curie iri to_ntriples",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

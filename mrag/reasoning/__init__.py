@@ -13,11 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Closure", "Proof", "proof_of", "prove", "reason", "render"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "proofs": "Proof prove render",
-        "rounds": "Closure",
-        "run": "proof_of reason",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -24,16 +24,4 @@ __all__ = [
     "search", "stream", "to_content_blocks", "verify",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answering": "aask ask retrieve search stream verify",
-        "conversation": "Conversation",
-        "cross_encoding": "OnnxCrossEncoder",
-        "explanation": "TripleProofs explain",
-        "rankers": "FusedRanker Hit Hits Question Ranker SimilarityRanker",
-        "registry": "RankerInfo RankerRequest known_rankers ranker",
-        "reranking": "CrossEncoderRanker ListwiseRanker MmrRanker",
-        "retriever": "Retrieval TripleStoreRetriever format_docs to_content_blocks",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

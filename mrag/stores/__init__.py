@@ -31,16 +31,4 @@ __all__ = [
     "VirtuosoStore",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "base": "BaseStore Capabilities Dataset Limits LoadReport SelectResult StoreLayers TripleStore",
-        "dialect": "Dialect Paths",
-        "fuseki": "FusekiStore",
-        "graphdb": "GraphDBStore",
-        "oxigraph": "OxigraphStore",
-        "sparql": "SparqlStore",
-        "virtuoso": "VirtuosoStore",
-        "wire.access": "Access",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -20,14 +20,4 @@ __all__ = [
     "split_identifier", "stem",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "analysis": "Analyser",
-        "folding": "normalised",
-        "names": "iri_words is_place local_words name_parts split_identifier",
-        "plurals": "singular",
-        "stopwords": "FUNCTION_WORDS STOP_WORDS content_words",
-        "tokens": "TextToken content fold keys language_of stem",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

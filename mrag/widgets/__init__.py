@@ -9,14 +9,18 @@ Example:
     True
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from mrag._lazy import lazy
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "answers": "AnswerView show",
-        "entities": "EntityView explore",
-        "marks": "MarksView learn_widget",
-        "view": "NotebookView",
-    },
-)
+if TYPE_CHECKING:
+    from mrag.widgets.answers import AnswerView, show
+    from mrag.widgets.entities import EntityView, explore
+    from mrag.widgets.marks import MarksView, learn_widget
+    from mrag.widgets.view import NotebookView
+
+__all__ = ["AnswerView", "EntityView", "MarksView", "NotebookView", "explore", "learn_widget", "show"]
+
+__getattr__, __dir__ = lazy(__name__)

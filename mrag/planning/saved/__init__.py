@@ -19,10 +19,4 @@ __all__ = [
     "SavedQuestion", "find_question", "list_questions", "remove_question", "run_question", "save_question",
 ]  # fmt: skip
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "record": "SavedQuestion list_questions",
-        "registry": "find_question remove_question run_question save_question",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)
