@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         satisfying,
     )
     from mrag.evaluation.metrics import Measure, first_ranks, judged, per_query
-    from mrag.evaluation.plot import intervals_svg, points_svg, tsne
+    from mrag.evaluation.plot import curves_svg, intervals_svg, points_svg, tsne
     from mrag.evaluation.questions import BenchmarkQuestion, single_questions, template_questions
     from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
     from mrag.evaluation.report import BaselineComparison, Evaluation, SystemScores, evaluate
@@ -91,6 +91,7 @@ __all__ = [
     "by_graph",
     "calibrate_answers",
     "compare",
+    "curves_svg",
     "evaluate",
     "evaluate_questions",
     "facts",
@@ -138,7 +139,7 @@ __getattr__, __dir__ = lazy(
         "collections": "Collection read_collection",
         "conditions": "Condition Demand EntityFacts EntityShape facts instances satisfying",
         "metrics": "Measure first_ranks judged per_query",
-        "plot": "intervals_svg points_svg tsne",
+        "plot": "curves_svg intervals_svg points_svg tsne",
         "questions": "BenchmarkQuestion single_questions template_questions",
         "relevance": "ConditionVocabulary by_graph similar_questions target_only",
         "report": "BaselineComparison Evaluation SystemScores evaluate",

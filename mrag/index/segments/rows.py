@@ -21,6 +21,7 @@ Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 """Row numbers and their scores, best first."""
 
 _BLOCK: Final = 64
+_LEAST_BLOCK: Final = 8
 
 
 class StringTable(Sequence[str]):
@@ -226,7 +227,7 @@ def distinct(ids: Sequence[str]) -> Sequence[str]:
     return ids
 
 
-def best(values: npt.NDArray[np.floating], k: int) -> float:
+def best(values: npt.NDArray[np.floating] | npt.NDArray[np.uint16], k: int) -> float:
     """Return a value that at least k of the values reach, close to the k-th best.
 
     The k-th best of block maxima is such a bound, and is found in one pass over memory, where
@@ -243,10 +244,11 @@ def best(values: npt.NDArray[np.floating], k: int) -> float:
         >>> best(np.array([3.0, 1.0, 2.0]), 2)
         2.0
     """
-    blocks = len(values) // _BLOCK
-    if blocks > 2 * k:
+    size = min(_BLOCK, len(values) // (2 * k + 1))
+    if size >= _LEAST_BLOCK:
         # Which values make up a block is all the same; maxima of columns are found several at once.
-        values = values[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
+        blocks = len(values) // size
+        values = values[: blocks * size].reshape(size, blocks).max(axis=0)
     if k >= len(values):
         return float(values.min())
     return float(np.partition(values, len(values) - k)[len(values) - k])
