@@ -17,7 +17,7 @@ from mrag.redaction import redact, redact_url
 from mrag.stores.wire.access import Access, is_address
 from mrag.stores.wire.http import Http
 
-__all__ = ["ELASTICSEARCH", "OPENSEARCH", "Dialect", "SearchServer"]
+__all__ = ["ELASTICSEARCH", "OPENSEARCH", "SearchDialect", "SearchServer"]
 
 _JUDGED: Final = (200, 201, 400, 401, 403, 404, 405, 406, 409, 413)
 """Status codes that are looked at here; all others are errors of the way."""
@@ -30,7 +30,7 @@ _MATCHED: Final = 400
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SearchDialect:
     """In what the two differ.
 
     Args:
@@ -56,7 +56,7 @@ class Dialect:
 
 _GRAPH: Final = {"m": 16, "ef_construction": 128}
 
-OPENSEARCH: Final = Dialect(
+OPENSEARCH: Final = SearchDialect(
     name="OpenSearch",
     variables="MRAG_OPENSEARCH",
     settings={"knn": True},
@@ -76,7 +76,7 @@ OPENSEARCH: Final = Dialect(
     plain_from=3,
 )  # fmt: skip
 
-ELASTICSEARCH: Final = Dialect(
+ELASTICSEARCH: Final = SearchDialect(
     name="Elasticsearch",
     variables="MRAG_ELASTICSEARCH",
     settings={},
@@ -109,7 +109,7 @@ class SearchServer:
         ConfigError: If that is no address.
     """
 
-    def __init__(self, dialect: Dialect, url: str) -> None:
+    def __init__(self, dialect: SearchDialect, url: str) -> None:
         self.dialect = dialect
         self._url = url.rstrip("/")
         if not is_address(self._url):
