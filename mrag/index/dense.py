@@ -24,7 +24,7 @@ Codes = npt.NDArray[np.uint64]
 _LEAST_BITS: Final = 512
 _CHUNK: Final = 4096
 _ROUNDS: Final = 2
-_WIDER: Final = 16
+_WIDER: Final = 8
 _WIDEST: Final = 64
 """Half of the bits let through this many times the rows that all of them do, or one row of so many."""
 
@@ -202,16 +202,22 @@ class DenseIndex:
         elif self.rows.total < self.params.prefilter_from:
             found = self._near(query, k, everything)
         else:
-            found = self._similar_bits(query, wanted, everything)
+            found = self._close(query, self._similar_bits(query, wanted, everything), k)
         return self.rows.order(found, self._cosines(query, found), k)
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         scores = np.concatenate([vectors @ query for vectors in self.vectors])
         if allowed is not None:
             scores[~allowed] = -np.inf
-        # Twice the worst rounding of a binary32 dot product: no true member of the best k is lost
-        # to the order in which BLAS adds.
-        return contenders(scores, k, margin=2 * len(query) * 2.0**-24)
+        return contenders(scores, k, margin=_rounding(query))
+
+    def _close(self, query: Vectors, rows: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
+        """Return those of ascending rows that may be among the best k."""
+        scores = np.empty(len(rows), np.float32)
+        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
+            here = slice(*np.searchsorted(rows, (start, end)))
+            scores[here] = vectors[rows[here] - start] @ query
+        return rows[contenders(scores, k, margin=_rounding(query))]
 
     def _similar_bits(self, query: Vectors, wanted: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         code = sign_codes(query[np.newaxis])[:, 0]
@@ -241,6 +247,11 @@ class DenseIndex:
                 some = slice(at, min(at + _CHUNK, int(last)))
                 scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
         return scores
+
+
+def _rounding(query: Vectors) -> float:
+    """Return twice the worst rounding of a binary32 product: BLAS adds in any order, and may lose none."""
+    return 2 * len(query) * 2.0**-24
 
 
 def _least(distances: npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:

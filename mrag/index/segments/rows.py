@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -134,12 +134,8 @@ class Rows:
 
     def id_of(self, row: int) -> str:
         """Return the document ID of a row."""
-        if len(self.ids) == 1:
-            return self.ids[0][row]
-        for table, (start, end) in zip(self.ids, self.spans(), strict=True):
-            if row < end:
-                return table[row - start]
-        raise IndexError(f"Row {row} of {self.total}.")
+        at = bisect_right(self.bases, row, hi=len(self.ids)) - 1
+        return self.ids[at][row - self.bases[at]]
 
     def row_of(self, doc_id: str) -> int | None:
         """Return the live row of a document, or None."""
@@ -195,12 +191,15 @@ class Rows:
                     inside = tied[np.searchsorted(rows[tied], start) : np.searchsorted(rows[tied], end)]
                     keep[inside[:k]] = True
             rows, scores = rows[keep], scores[keep]
-        if len(self.ids) == 1:
-            place = np.argsort(-scores, kind="stable")[:k]
-        else:
-            names = [self.id_of(int(row)) for row in rows]
-            listed = scores.tolist()
-            place = np.array(sorted(range(len(names)), key=lambda i: (-listed[i], names[i]))[:k], np.intp)
+        place = np.argsort(-scores, kind="stable")
+        if len(self.ids) > 1:
+            # Ties stand in order of their rows, which between segments is not that of their IDs.
+            falls = np.flatnonzero(np.diff(scores[place])) + 1
+            for start, end in pairwise([0, *falls.tolist(), len(place)]):
+                if end - start > 1:
+                    tied = sorted(place[start:end].tolist(), key=lambda at: self.id_of(int(rows[at])))
+                    place[start:end] = tied
+        place = place[:k]
         return rows[place], scores[place]
 
 
