@@ -20,7 +20,7 @@ from mrag.evaluation.plot import curves_svg
 INDEX = {
     "seconds of processor to build": ("build", lambda told: told["build_processor_s"]),
     "MiB of memory to build": ("build", lambda told: told["mib"]),
-    "ms of a hybrid query (median)": ("ask", lambda told: told["hybrid"]["p50_ms"]),
+    "ms of the clock for a hybrid query (median)": ("ask", lambda told: told["hybrid"]["p50_ms"]),
     "ms to open": ("ask", lambda told: 1000 * told["open_s"]),
 }
 GROWTH = {
