@@ -167,10 +167,11 @@ class Collection:
         if len(query) != 1:
             raise wrong("[bool] malformed query, expected [END_OBJECT] but found [FIELD_NAME]")
         [(kind, body)] = query.items()
-        if kind not in ("bool", "term", "terms", "range", "knn"):
+        kinds = {"bool": self._bool, "term": self._term, "terms": self._terms, "range": self._range}
+        kinds["knn"] = self._knn
+        if kind not in kinds:
             raise wrong(f"unknown query [{kind}]")
-        made: Callable[[dict[str, Any]], float | None] = getattr(self, f"_{kind}")(body)
-        return made
+        return kinds[kind](body)
 
     def _bool(self, body: dict[str, Any]) -> Callable[[dict[str, Any]], float | None]:
         only(body, "should", "filter", "minimum_should_match")
@@ -320,11 +321,21 @@ class SearchServer:
         if verb == "_bulk":
             return self._bulk(self._of(parts[0]), raw, query)
         body = json.loads(raw) if raw else None
-        made = getattr(self, f"_{method.lower()}{verb}", None)
-        if made is None:
+        answers = {
+            "GET _alias": self._get_alias,
+            "PUT": self._put,
+            "DELETE": self._delete,
+            "GET _doc": self._get_doc,
+            "PUT _doc": self._put_doc,
+            "DELETE _doc": self._delete_doc,
+            "POST _refresh": self._post_refresh,
+            "POST _forcemerge": self._post_forcemerge,
+            "POST _search": self._post_search,
+            "POST _delete_by_query": self._post_delete_by_query,
+        }
+        if (asked := f"{method} {verb}".strip()) not in answers:
             raise Refusal(405, "method_not_allowed", f"Incorrect HTTP method for uri [{path}]")
-        found: tuple[int, Any] = made(parts, query, body)
-        return found
+        return answers[asked](parts, query, body)
 
     @property
     def opensearch(self) -> bool:

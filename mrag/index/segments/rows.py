@@ -197,8 +197,8 @@ class Rows:
             falls = np.flatnonzero(np.diff(scores[place])) + 1
             for start, end in pairwise([0, *falls.tolist(), len(place)]):
                 if end - start > 1:
-                    tied = sorted(place[start:end].tolist(), key=lambda at: self.id_of(int(rows[at])))
-                    place[start:end] = tied
+                    by_name = sorted(place[start:end].tolist(), key=lambda at: self.id_of(int(rows[at])))
+                    place[start:end] = by_name
         place = place[:k]
         return rows[place], scores[place]
 
