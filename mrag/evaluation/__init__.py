@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         satisfying,
     )
     from mrag.evaluation.metrics import Measure, first_ranks, judged, per_query
-    from mrag.evaluation.plot import intervals_svg, points_svg, tsne
+    from mrag.evaluation.plot import curves_svg, intervals_svg, points_svg, tsne
     from mrag.evaluation.questions import BenchmarkQuestion, single_questions, template_questions
     from mrag.evaluation.relevance import ConditionVocabulary, by_graph, similar_questions, target_only
     from mrag.evaluation.report import BaselineComparison, Evaluation, SystemScores, evaluate
@@ -62,7 +62,7 @@ __all__ = [
     "ConditionVocabulary", "Demand", "EntityFacts", "EntityShape", "Evaluation", "FirstRanks",
     "GeneratedQuestions", "GoldQuestion", "GoldTable", "Interval", "Measure", "PairedTest", "Prediction",
     "Qrels", "QuestionSettings", "Resampling", "Run", "Scored", "System", "SystemScores", "build_benchmark",
-    "by_graph", "calibrate_answers", "compare", "evaluate", "evaluate_questions", "facts", "first_ranks",
+    "by_graph", "calibrate_answers", "compare", "curves_svg", "evaluate", "evaluate_questions", "facts", "first_ranks",
     "generate_questions", "holm", "index_system", "instances", "interval", "intervals_svg", "judged",
     "per_query", "points_svg", "ranker_system", "read_collection", "read_qrels", "read_questions",
     "read_ranks", "read_run", "run_system", "sample_questions", "satisfying", "similar_questions",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, contenders, distinct
+from mrag.index.segments.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
 from mrag.storage.arrays import Lazy
 
 __all__ = ["DenseIndex", "DenseParams", "sign_codes"]
@@ -24,6 +24,9 @@ Codes = npt.NDArray[np.uint64]
 _LEAST_BITS: Final = 512
 _CHUNK: Final = 4096
 _ROUNDS: Final = 2
+_WIDER: Final = 8
+_WIDEST: Final = 64
+"""Half of the bits let through this many times the rows that all of them do, or one row of so many."""
 
 
 @dataclass(frozen=True)
@@ -199,29 +202,41 @@ class DenseIndex:
         elif self.rows.total < self.params.prefilter_from:
             found = self._near(query, k, everything)
         else:
-            found = self._similar_bits(query, wanted, everything)
+            found = self._close(query, self._similar_bits(query, wanted, everything), k)
         return self.rows.order(found, self._cosines(query, found), k)
 
     def _near(self, query: Vectors, k: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         scores = np.concatenate([vectors @ query for vectors in self.vectors])
         if allowed is not None:
             scores[~allowed] = -np.inf
-        # Twice the worst rounding of a binary32 dot product: no true member of the best k is lost
-        # to the order in which BLAS adds.
-        return contenders(scores, k, margin=2 * len(query) * 2.0**-24)
+        return contenders(scores, k, margin=_rounding(query))
+
+    def _close(self, query: Vectors, rows: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
+        """Return those of ascending rows that may be among the best k."""
+        scores = np.empty(len(rows), np.float32)
+        for vectors, (start, end) in zip(self.vectors, self.rows.spans(), strict=True):
+            here = slice(*np.searchsorted(rows, (start, end)))
+            scores[here] = vectors[rows[here] - start] @ query
+        return rows[contenders(scores, k, margin=_rounding(query))]
 
     def _similar_bits(self, query: Vectors, wanted: int, allowed: Mask | None) -> npt.NDArray[np.int64]:
         code = sign_codes(query[np.newaxis])[:, 0]
+        # Half of the bits choose the rows of which all are compared: reading them is what takes the time.
+        first = max(1, len(code) // 2)
         distances = np.zeros(self.rows.total, np.uint16)
         for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
-            here = distances[start:end]
-            for word, bits in zip(codes, code, strict=True):
-                here += np.bitwise_count(word ^ bits)
+            for word, bits in zip(codes[:first], code[:first], strict=True):
+                distances[start:end] += np.bitwise_count(word ^ bits)
         if allowed is not None:
             distances[~allowed] = np.iinfo(np.uint16).max
-        # All ties at the border go through, so that the choice cannot depend on the order of rows.
-        border = np.searchsorted(np.cumsum(np.bincount(distances)), wanted)
-        return np.flatnonzero(distances <= border).astype(np.int64, copy=False)
+        rows = _least(distances, max(wanted * _WIDER, self.rows.total // _WIDEST))
+        rows = rows if allowed is None else rows[allowed[rows]]
+        distances = distances[rows]
+        for codes, (start, end) in zip(self.codes, self.rows.spans(), strict=True):
+            here = slice(*np.searchsorted(rows, (start, end)))
+            for word, bits in zip(codes[first:], code[first:], strict=True):
+                distances[here] += np.bitwise_count(word[rows[here] - start] ^ bits)
+        return rows[_least(distances, wanted)]
 
     def _cosines(self, query: Vectors, rows: npt.NDArray[np.int64]) -> Vectors:
         exact = query.astype(np.float64)
@@ -232,3 +247,18 @@ class DenseIndex:
                 some = slice(at, min(at + _CHUNK, int(last)))
                 scores[some] = (vectors[rows[some] - start] * exact).sum(axis=1)
         return scores
+
+
+def _rounding(query: Vectors) -> float:
+    """Return twice the worst rounding of a binary32 product: BLAS adds in any order, and may lose none."""
+    return 2 * len(query) * 2.0**-24
+
+
+def _least(distances: npt.NDArray[np.uint16], wanted: int) -> npt.NDArray[np.int64]:
+    """Return the rows of the least distances, ascending: so many, and all that tie with the last of them."""
+    # A bound of the best complements leaves few rows to be counted.
+    bound = np.uint16(~np.uint16(best(~distances, wanted)))
+    rows = np.flatnonzero(distances <= bound).astype(np.int64, copy=False)
+    near = distances[rows]
+    border = np.searchsorted(np.cumsum(np.bincount(near)), wanted)
+    return rows[near <= border]

@@ -19,6 +19,7 @@ from mrag.index.dense import DenseParams
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.known_items import FusionWeight, learnt
 from mrag.index.segments.changes import SyncReport, compared
+from mrag.index.segments.commits import next_state
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.matches import Match, Mode, search
 from mrag.index.segments.model import IndexModel
@@ -254,7 +255,7 @@ class DocumentIndex(StoredIndex):
         with self._writer, nullcontext() if self._folder is None else self._folder.locked():
             self.refresh()
             if self._folder is not None and not self._replacing:
-                self._folder.sweep(self._state.manifest.files)
+                self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})
             yield self._state
 
     def _update(
@@ -275,6 +276,8 @@ class DocumentIndex(StoredIndex):
             self._change(state, kept, fresh, extra, on_progress, batch)
             if whole:
                 self._model.pending.clear()  # what an interrupted run has left is of no more use
+                if self._folder is not None:
+                    self._folder.sweep(self._state.manifest.files)
         deleted = rows.count - len(same) - len(changed) if whole else 0
         seconds = time.perf_counter() - started
         return SyncReport(len(fresh) - len(changed), len(changed), deleted, len(same), seconds)
@@ -289,15 +292,24 @@ class DocumentIndex(StoredIndex):
         batch: int = 256,
     ) -> None:
         extra = as_json(state.manifest.extra if extra is None else extra)
-        vectors = self._model.vectors(state, fresh.values(), on_progress or (lambda *_: None), batch)
+        on_progress = on_progress or (lambda *_: None)
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
         unwritten = self._folder is not None and not self.generation
         if same and not self._replacing and not unwritten:
+            on_progress(0, 0)
             return
-        with nullcontext() if self._folder is None else self._folder.refusals():
-            self._state = state.changed(kept, fresh, vectors, extra=extra, folder=self._folder)
+        self._state = next_state(
+            state,
+            kept,
+            len(fresh),
+            self._model.built(state, fresh, on_progress, batch),
+            extra=extra,
+            folder=self._folder,
+            most=self._model.most(state, len(fresh)),
+            sealed=self._model.pending.seal,
+        )
         self._replacing = False
+        if fresh and state.manifest.embedder is not None:
+            self._model.committed()
         if self._folder is not None:
-            self._folder.sweep(self._state.manifest.files)
-        if fresh and vectors is not None:
-            self._model.committed(vectors)
+            self._folder.sweep({*self._state.manifest.files, *self._model.pending.files()})

@@ -215,6 +215,7 @@ def test_the_page_says_what_each_backend_approximates() -> None:
         "PostgreSQL": "engines.postgres.PostgresBackend",
         "Qdrant": "engines.qdrant.QdrantBackend",
         "Milvus": "engines.milvus.MilvusBackend",
+        "OpenSearch, Elasticsearch": "engines.opensearch.OpenSearchBackend",
         "LangChain": "vector_store.VectorStoreBackend",
     }
     assert rows[0][1:] == list(kinds)

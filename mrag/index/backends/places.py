@@ -27,6 +27,8 @@ _KINDS: Final = {
     "postgres": ("postgres", "PostgresBackend"),
     "milvus": ("milvus", "MilvusBackend"),
     "qdrant": ("qdrant", "QdrantBackend"),
+    "opensearch": ("opensearch", "OpenSearchBackend"),
+    "elasticsearch": ("opensearch", "OpenSearchBackend"),
 }
 """Module and class by the scheme of the URL."""
 

@@ -89,12 +89,11 @@ def search(
     nearest = state.dense.search(vector, depth, mask) if known and vector is not None else nothing
     rows, scores = words if len(words[0]) else nearest
     if mode == "hybrid":
-        at = {state.rows.id_of(row): row for found, _ in (words, nearest) for row in found.tolist()}
+        every = {*words[0].tolist(), *nearest[0].tolist()}
+        names = {row: state.rows.id_of(row) for row in every}
+        at = {name: row for row, name in names.items()}
         rankings = [
-            [
-                (state.rows.id_of(row), score)
-                for row, score in zip(*(part.tolist() for part in found), strict=True)
-            ]
+            [(names[row], score) for row, score in zip(*(part.tolist() for part in found), strict=True)]
             for found in (words, nearest)
         ]
         shares = (1.0, 0.0) if vector is None else (1 - weight, weight)

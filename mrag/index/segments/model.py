@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,11 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexMismatch
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
+from mrag.index.segments.commits import most_rows
 from mrag.index.segments.files import DocumentFolder, DocumentManifest
 from mrag.index.segments.pending import PendingVectors, Progress, embed_missing, fitting
-from mrag.index.segments.state import DocumentState, Vectors
+from mrag.index.segments.segment import DocumentSegment
+from mrag.index.segments.state import DocumentState
 
 __all__ = ["IndexModel", "check_model", "needed_model"]
 
@@ -29,6 +32,7 @@ class IndexModel:
         self._embedder = embedder
         self._path = None if folder is None else str(folder.path)
         self.pending = PendingVectors(folder)
+        self._last: set[bytes] = set()
 
     def check(self, manifest: DocumentManifest) -> None:
         """Look whether an index was built with this model.
@@ -55,28 +59,48 @@ class IndexModel:
         """
         return self._of(state).embed_documents(texts)
 
-    def vectors(
-        self, state: DocumentState, texts: Collection[str], on_progress: Progress, batch: int
-    ) -> Vectors | None:
-        """Return the vectors of texts by digest, embedding those that are new; None in an index without.
+    def built(
+        self, state: DocumentState, fresh: Mapping[str, str], on_progress: Progress, batch: int
+    ) -> Iterator[DocumentSegment]:
+        """Yield the segments of new documents, embedding those texts that are new.
 
-        Args and errors are those of `embed_missing`.
+        Args:
+            state: The index.
+            fresh: New documents, text by ID.
+            on_progress: Called with how many have vectors, and how many there are.
+            batch: Texts that the model gets at once, 1 or more.
+
+        Raises: As `embed_missing` does.
         """
-        if state.manifest.embedder is None:
-            on_progress(len(texts), len(texts))
-            return None
-        if not texts:
-            on_progress(0, 0)
-            return {}
-        model, dim = self._of(state), state.manifest.dim
-        self.pending.load(model.name)
-        return embed_missing(
-            texts, state.known_vectors, model, self.pending, dim=dim, batch=batch, on_progress=on_progress
-        )
+        self._last = set()
+        model = None
+        if state.manifest.embedder is None or not fresh:
+            on_progress(len(fresh), len(fresh))
+        else:
+            model = self._of(state)
+            self.pending.load(model.name)
+        ids, most = sorted(fresh), self.most(state, len(fresh))
+        for start in range(0, len(ids), most):
+            part = {doc_id: fresh[doc_id] for doc_id in ids[start : start + most]}
+            vectors = None
+            if model is not None:
+                vectors = embed_missing(
+                    part.values(), state.known_vectors, model, self.pending, dim=state.manifest.dim,
+                    batch=batch, on_progress=_partly(on_progress, start, len(part), len(ids)),
+                )  # fmt: skip
+                self._last = set(vectors)
+            yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)
 
-    def committed(self, vectors: Vectors) -> None:
+    def most(self, state: DocumentState, new: int) -> int:
+        """Return how many rows a segment may have when so many documents come."""
+        dim = state.manifest.dim
+        if dim is None and new > most_rows(sys.maxsize) and state.manifest.embedder is not None:
+            dim = self._of(state).dim
+        return most_rows(dim)
+
+    def committed(self) -> None:
         """Forget the pending vectors if all of them are in the index now."""
-        if self.pending.vectors.keys() <= vectors.keys():
+        if not self.pending.earlier and self.pending.vectors.keys() <= self._last:
             self.pending.clear()
 
     def _of(self, state: DocumentState) -> Embedder:
@@ -115,3 +139,14 @@ def needed_model(built: str | None, model: Embedder | None) -> Embedder:
         hint = "Open it with that model, or search with mode bm25."
         raise ConfigError(f"The index was opened without its model {built}.", hint=hint)
     return model
+
+
+def _partly(on_progress: Progress, before: int, part: int, total: int) -> Progress:
+    """Return what is called with the progress of a part and tells that of the whole."""
+    if part == total:
+        return on_progress
+
+    def tell(done: int, of: int | None) -> None:
+        on_progress(before + (part if done == of else done), total)
+
+    return tell

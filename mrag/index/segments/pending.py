@@ -1,21 +1,30 @@
-"""Embedding of new texts, kept batch by batch so that an interrupted run resumes."""
+"""Embedding of new texts, kept batch by batch so that an interrupted run resumes.
+
+| file | content |
+|---|---|
+| `vectors.pending` | vectors, a record a batch |
+| `segments.pending` | segments that were written and not committed, whose vectors are in them |
+"""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import ConfigError, IndexMismatch, ModelError
+from mrag.errors import ConfigError, IndexError_, IndexMismatch, ModelError
 from mrag.index.embedding.embedders import Embedder
 from mrag.index.embedding.local_models import unit
 from mrag.index.embedding.prepared import PreparedEmbedder
-from mrag.index.segments.segment import DIGEST_BYTES, digest
-from mrag.storage.folder import Folder
+from mrag.index.segments.files import DocumentFolder
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, digest, vectors_in
+from mrag.storage.files import FileEntry
+from mrag.storage.folder import Committed
 from mrag.storage.journal import Journal, append
 
 __all__ = ["PendingVectors", "Progress", "embed_missing", "fitting"]
@@ -33,6 +42,10 @@ class PendingVectors:
     Args:
         folder: Where to keep the file; None to keep them in memory alone.
 
+    Attributes:
+        vectors: Those that are in no segment.
+        earlier: How many segments an interrupted run has left.
+
     Raises:
         IndexError_: By any method, if the file cannot be read or written.
 
@@ -44,10 +57,14 @@ class PendingVectors:
         [1.0, 1.0]
     """
 
-    def __init__(self, folder: Folder | None) -> None:
+    def __init__(self, folder: DocumentFolder | None) -> None:
         self.vectors: dict[bytes, npt.NDArray[np.float32]] = {}
+        self.earlier = 0
+        self._sealed: list[DocumentSegment] = []
         self._embedder = ""
+        self._folder = folder
         self._path = None if folder is None else folder.path / "vectors.pending"
+        self._seals = None if folder is None else folder.path / "segments.pending"
         self._refusals = nullcontext if folder is None else folder.refusals
 
     def load(self, embedder: str) -> None:
@@ -59,6 +76,8 @@ class PendingVectors:
         if self._path is None and embedder == self._embedder:
             return
         self.vectors, self._embedder = {}, embedder
+        self._sealed = [segment for segment in map(self._opened, self._records(embedder)) if segment]
+        self.earlier = len(self._sealed)
         if self._path is not None and self._path.exists():
             with self._refusals(), Journal(self._path, synced=False) as journal:
                 batches = [record for record in journal.records if record.get("embedder") == embedder]
@@ -88,12 +107,53 @@ class PendingVectors:
                 append(self._path, record)
         self.vectors.update(zip(digests, vectors, strict=True))
 
+    def known(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        """Return the vectors of texts that are in segments, by digest."""
+        return vectors_in(self._sealed, digests)
+
+    def seal(self, segment: DocumentSegment, name: str, entry: FileEntry | None) -> None:
+        """Take note of a segment that is written, and keep the vectors that it has nowhere else.
+
+        Args:
+            segment: The segment.
+            name: Name of its file.
+            entry: What is known of that; None in memory.
+        """
+        self._sealed.append(segment)
+        there = set(map(bytes, segment.digests))
+        left = {key: vector for key, vector in self.vectors.items() if key not in there}
+        if self._path is not None and self._seals is not None and entry is not None:
+            with self._refusals():
+                append(self._seals, {"embedder": self._embedder, "name": name, "entry": asdict(entry)})
+                self._path.unlink(missing_ok=True)
+        self.vectors = {}
+        if left:
+            self.append(list(left), np.stack(list(left.values())))
+
+    def files(self) -> set[str]:
+        """Return the names of the files of segments that are not committed yet."""
+        return {str(record["name"]) for record in self._records()}
+
     def clear(self) -> None:
         """Forget all."""
-        self.vectors = {}
-        if self._path is not None:
-            with self._refusals():
-                self._path.unlink(missing_ok=True)
+        self.vectors, self._sealed, self.earlier = {}, [], 0
+        for path in (self._path, self._seals):
+            if path is not None:
+                with self._refusals():
+                    path.unlink(missing_ok=True)
+
+    def _records(self, embedder: str | None = None) -> list[dict[str, Any]]:
+        if self._seals is None or not self._seals.exists():
+            return []
+        with self._refusals(), Journal(self._seals, synced=False) as journal:
+            return [r for r in journal.records if embedder is None or r.get("embedder") == embedder]
+
+    def _opened(self, record: Mapping[str, Any]) -> DocumentSegment | None:
+        assert self._folder is not None
+        name = str(record["name"])
+        with suppress(OSError, IndexError_):  # if it is gone or damaged, its texts are embedded again
+            return self._folder.segment(name, Committed(0, {name: FileEntry(**record["entry"])}))
+        return None
 
     def _take(self, batch: Mapping[str, Any]) -> None:
         digests = bytes.fromhex(batch["digests"])
@@ -161,6 +221,7 @@ def embed_missing(
     by_digest = {digest(text): text for text in texts}
     found = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
     found.update(known(by_digest.keys()))
+    found.update(pending.known(by_digest.keys() - found.keys()))
     if isinstance(model, PreparedEmbedder):
         recalled = model.recalled(by_digest.keys() - found.keys())
         found.update((key, fitting(vector, dim)) for key, vector in recalled.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +21,7 @@ Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 """Row numbers and their scores, best first."""
 
 _BLOCK: Final = 64
+_LEAST_BLOCK: Final = 8
 
 
 class StringTable(Sequence[str]):
@@ -133,12 +134,8 @@ class Rows:
 
     def id_of(self, row: int) -> str:
         """Return the document ID of a row."""
-        if len(self.ids) == 1:
-            return self.ids[0][row]
-        for table, (start, end) in zip(self.ids, self.spans(), strict=True):
-            if row < end:
-                return table[row - start]
-        raise IndexError(f"Row {row} of {self.total}.")
+        at = bisect_right(self.bases, row, hi=len(self.ids)) - 1
+        return self.ids[at][row - self.bases[at]]
 
     def row_of(self, doc_id: str) -> int | None:
         """Return the live row of a document, or None."""
@@ -194,12 +191,15 @@ class Rows:
                     inside = tied[np.searchsorted(rows[tied], start) : np.searchsorted(rows[tied], end)]
                     keep[inside[:k]] = True
             rows, scores = rows[keep], scores[keep]
-        if len(self.ids) == 1:
-            place = np.argsort(-scores, kind="stable")[:k]
-        else:
-            names = [self.id_of(int(row)) for row in rows]
-            listed = scores.tolist()
-            place = np.array(sorted(range(len(names)), key=lambda i: (-listed[i], names[i]))[:k], np.intp)
+        place = np.argsort(-scores, kind="stable")
+        if len(self.ids) > 1:
+            # Ties stand in order of their rows, which between segments is not that of their IDs.
+            falls = np.flatnonzero(np.diff(scores[place])) + 1
+            for start, end in pairwise([0, *falls.tolist(), len(place)]):
+                if end - start > 1:
+                    by_name = sorted(place[start:end].tolist(), key=lambda at: self.id_of(int(rows[at])))
+                    place[start:end] = by_name
+        place = place[:k]
         return rows[place], scores[place]
 
 
@@ -226,7 +226,7 @@ def distinct(ids: Sequence[str]) -> Sequence[str]:
     return ids
 
 
-def best(values: npt.NDArray[np.floating], k: int) -> float:
+def best(values: npt.NDArray[np.floating] | npt.NDArray[np.uint16], k: int) -> float:
     """Return a value that at least k of the values reach, close to the k-th best.
 
     The k-th best of block maxima is such a bound, and is found in one pass over memory, where
@@ -243,10 +243,11 @@ def best(values: npt.NDArray[np.floating], k: int) -> float:
         >>> best(np.array([3.0, 1.0, 2.0]), 2)
         2.0
     """
-    blocks = len(values) // _BLOCK
-    if blocks > 2 * k:
+    size = min(_BLOCK, len(values) // (2 * k + 1))
+    if size >= _LEAST_BLOCK:
         # Which values make up a block is all the same; maxima of columns are found several at once.
-        values = values[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
+        blocks = len(values) // size
+        values = values[: blocks * size].reshape(size, blocks).max(axis=0)
     if k >= len(values):
         return float(values.min())
     return float(np.partition(values, len(values) - k)[len(values) - k])

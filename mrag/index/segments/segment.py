@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from mrag.index.segments.rows import Mask, StringTable
 from mrag.storage.arrays import Arrays, LazyArray, lazy
 from mrag.text.analysis import Analyser
 
-__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest"]
+__all__ = ["DIGEST_BYTES", "DocumentSegment", "digest", "vectors_in"]
 
 DIGEST_BYTES: Final = 16
 
@@ -129,7 +129,11 @@ class DocumentSegment:
         ids = sorted(documents)
         texts = [documents[doc_id] for doc_id in ids]
         digests = [digest(text) for text in texts]
-        stacked = None if vectors is None else np.stack([vectors[d] for d in digests]).astype(np.float32)
+        stacked = (
+            None
+            if vectors is None
+            else np.stack([vectors[d] for d in digests]).astype(np.float32, copy=False)
+        )
         return cls._of(
             StringTable.of(ids),
             StringTable.of(texts),
@@ -179,3 +183,24 @@ class DocumentSegment:
     def arrays(self) -> Arrays:
         """Return everything that a segment is, to be written to a file."""
         return self._arrays
+
+
+def vectors_in(
+    segments: Sequence[DocumentSegment], digests: Collection[bytes]
+) -> dict[bytes, npt.NDArray[np.float32]]:
+    """Return the vectors that segments have of some texts, whatever the ID, deleted or not.
+
+    Args:
+        segments: The segments.
+        digests: Digests of the texts.
+    """
+    # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
+    asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
+    found: dict[bytes, npt.NDArray[np.float32]] = {}
+    for segment in segments if len(asked) else ():
+        if segment.vectors is not None and len(segment):
+            stored = np.ascontiguousarray(segment.digests).view(np.uint64)[:, 0]
+            rows = np.flatnonzero(np.isin(stored, asked))
+            keys = map(bytes, segment.digests[rows])
+            found.update(zip(keys, segment.vectors[rows], strict=True))
+    return {key: found[key] for key in digests if key in found}

@@ -1,10 +1,10 @@
-"""One commit of an index, and how the next one is made of it."""
+"""One commit of an index."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,11 +14,9 @@ import numpy.typing as npt
 from mrag.errors import ConfigError
 from mrag.index.bm25 import Bm25Index
 from mrag.index.dense import DenseIndex, DenseParams
-from mrag.index.segments.files import DocumentFolder, DocumentManifest
+from mrag.index.segments.files import DocumentManifest
 from mrag.index.segments.rows import Mask, Rows
-from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment
-from mrag.storage.folder import Committed
-from mrag.storage.segments import first_to_merge
+from mrag.index.segments.segment import DIGEST_BYTES, DocumentSegment, vectors_in
 
 __all__ = ["DocumentState", "Vectors", "as_json"]
 
@@ -94,84 +92,8 @@ class DocumentState:
         raise IndexError(f"Row {row} of {self.rows.total}.")
 
     def known_vectors(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
-        """Return the vectors that are stored for some texts, whatever the ID, deleted or not.
-
-        Args:
-            digests: Digests of the texts.
-        """
-        if not digests or not self.rows.total:
-            return {}
-        # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
-        asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
-        stored = np.ascontiguousarray(self.digests).view(np.uint64)[:, 0]
-        found = {}
-        for row in np.flatnonzero(np.isin(stored, asked)).tolist():
-            segment, at = self.place(row)
-            if segment.vectors is not None:
-                found[self.digests[row].tobytes()] = segment.vectors[at]
-        return {key: found[key] for key in digests if key in found}
-
-    def changed(
-        self,
-        kept: Mask,
-        fresh: Mapping[str, str],
-        vectors: Vectors | None,
-        *,
-        extra: Mapping[str, Any],
-        folder: DocumentFolder | None,
-    ) -> DocumentState:
-        """Make the next state and, in a folder, commit it.
-
-        Args:
-            kept: True for the rows that stay, shape (rows.total,).
-            fresh: New documents, text by ID; none of a row that stays.
-            vectors: Their vectors; None in an index without.
-            extra: The caller's JSON.
-            folder: The folder, locked; None in memory.
-
-        Raises:
-            OSError: If the system refuses to write; the folder then holds the state before or, if
-                only the last step failed, the state after.
-        """
-        generation = folder.next_generation() if folder else self.manifest.generation + 1
-        sizes = [(int(np.count_nonzero(kept[s:e])), e - s) for s, e in self.rows.spans()]
-        first = first_to_merge(sizes, len(fresh))
-        parts = [
-            (segment, kept[start:end])
-            for segment, (start, end) in zip(self.segments, self.rows.spans(), strict=True)
-        ][first:]
-        if fresh:
-            built = DocumentSegment.build(fresh, self.manifest.bm25.analysis, vectors)
-            parts.append((built, np.ones(len(built), np.bool_)))
-        segments, names = list(self.segments[:first]), list(self.manifest.segments[:first])
-        files = {name: self.manifest.files[name] for name, _ in names if folder}
-        live = kept[: self.rows.bases[first]]
-        if any(mask.any() for _, mask in parts):
-            joined = built if fresh and len(parts) == 1 else DocumentSegment.merge(parts)
-            if folder:
-                name, entry = folder.write_segment(joined, generation)
-                files[name] = entry
-                names.append((name, len(joined)))
-                joined = folder.segment(name, Committed(generation, files))
-            segments.append(joined)
-            live = np.concatenate([live, np.ones(len(joined), np.bool_)])
-        whole = bool(live.all())
-        deleted = None
-        if folder and not whole:
-            deleted, files[deleted] = folder.write_deleted(live, generation)
-        manifest = replace(
-            self.manifest,
-            generation=generation,
-            documents=int(np.count_nonzero(live)),
-            dim=next((s.vectors.shape[1] for s in segments if s.vectors is not None), self.manifest.dim),
-            segments=tuple(names),
-            deleted=deleted,
-            extra=extra,
-            files=files,
-        )
-        if folder:
-            folder.commit(manifest.committed())
-        return DocumentState.of(manifest, segments, None if whole else live, self.dense_params)
+        """Return the vectors that are stored for some texts; see `vectors_in`."""
+        return vectors_in(self.segments, digests)
 
 
 def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from mrag.errors import ConfigError
 from mrag.index.backends.base import Abilities
 from mrag.index.backends.engines.index import EngineIndex
 from mrag.index.backends.engines.rows import Shelf
+from mrag.index.backends.engines.versioned import VersionedShelf, Versions
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding.embedders import Embedder
 from mrag.redaction import names_secret
 
-__all__ = ["EngineBackend"]
+__all__ = ["EngineBackend", "VersionedBackend"]
 
 
 class EngineBackend(ABC):
@@ -73,3 +74,17 @@ class EngineBackend(ABC):
     def beside(self, name: str) -> Path | None:
         """Return the folder of what a writer keeps on this machine."""
         return None if self.pending is None else self.pending / name
+
+
+class VersionedBackend(EngineBackend):
+    """Keeps indexes in an engine without transactions; a subclass sets `engine`. All else is as above."""
+
+    engine: Versions
+
+    def names(self) -> list[str]:
+        """List the indexes of the graph in order of name."""
+        return self.engine.names(self.graph)
+
+    def shelf(self, name: str) -> VersionedShelf:
+        """Return the place of an index."""
+        return VersionedShelf(self.engine, self.graph, name, self.beside(name))

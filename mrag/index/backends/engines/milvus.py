@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.backend import EngineBackend
+from mrag.index.backends.engines.backend import VersionedBackend
 from mrag.index.backends.engines.rows import EngineRow, Found
-from mrag.index.backends.engines.versioned import OPEN, VersionedShelf
+from mrag.index.backends.engines.versioned import OPEN
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
@@ -43,7 +43,7 @@ _LONGEST: Final = 65_000
 _FIELDS: Final = ["number", "key", "id", "text", "digest", "since", "until", "words"]
 
 
-class MilvusBackend(EngineBackend):
+class MilvusBackend(VersionedBackend):
     """Keeps indexes in Milvus.
 
     Args and errors are those of `EngineBackend`; the URL is `milvus:http://HOST:19530`, with a token in
@@ -55,15 +55,7 @@ class MilvusBackend(EngineBackend):
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         super().__init__(url, graph, pending)
-        self._engine = _Engine(url.partition(":")[2])
-
-    def names(self) -> list[str]:
-        """List the indexes of the graph in order of name."""
-        return self._engine.names(self.graph)
-
-    def shelf(self, name: str) -> VersionedShelf:
-        """Return the place of an index."""
-        return VersionedShelf(self._engine, self.graph, name, self.beside(name))
+        self.engine = _Engine(url.partition(":")[2])
 
 
 class _Engine:

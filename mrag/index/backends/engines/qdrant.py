@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities
-from mrag.index.backends.engines.backend import EngineBackend
+from mrag.index.backends.engines.backend import VersionedBackend
 from mrag.index.backends.engines.rows import EngineRow, Found
-from mrag.index.backends.engines.versioned import OPEN, VersionedShelf, word_weights
+from mrag.index.backends.engines.versioned import OPEN, word_weights
 from mrag.index.bm25 import Bm25Params
 from mrag.redaction import redact
 
@@ -37,7 +37,7 @@ _PAGE: Final = 4096
 _SECONDS: Final = 60
 
 
-class QdrantBackend(EngineBackend):
+class QdrantBackend(VersionedBackend):
     """Keeps indexes in Qdrant.
 
     Args and errors are those of `EngineBackend`; the URL is `qdrant:http://HOST:6333`, with a key in
@@ -50,15 +50,7 @@ class QdrantBackend(EngineBackend):
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:
         super().__init__(url, graph, pending)
-        self._engine = _Engine(url.partition(":")[2])
-
-    def names(self) -> list[str]:
-        """List the indexes of the graph in order of name."""
-        return self._engine.names(self.graph)
-
-    def shelf(self, name: str) -> VersionedShelf:
-        """Return the place of an index."""
-        return VersionedShelf(self._engine, self.graph, name, self.beside(name))
+        self.engine = _Engine(url.partition(":")[2])
 
 
 class _Engine:

@@ -47,6 +47,9 @@ class Versions(Protocol):
     `place` names a collection; `at` is the number of a commit. All that reads sees the rows that count then.
     """
 
+    def names(self, graph: str) -> list[str]:
+        """List the indexes of a graph in order of name."""
+
     def kept(self, graph: str, name: str) -> Mapping[str, Any] | None:
         """Return the JSON that is kept for an index."""
 
