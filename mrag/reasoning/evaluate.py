@@ -173,7 +173,7 @@ def _construct(
     if many and _repeats(rule):
         # What is derived in several ways is made one before its terms are read.
         parts = [pt.SubSelect(pt.Select(names, pt.Group(tuple(parts)), distinct=True))]
-    if many and known and rows * 4 > known and (part is None or known <= 4 * _SLICE):
+    if many and known and rows * 4 > known and (part is None or known <= 2 * _SLICE):
         parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
         parts.append(pt.Filter(pt.NotExists(head)))
