@@ -130,7 +130,13 @@ class QueryTimeout(StoreError, TimeoutError):
 
 
 class EndpointError(StoreError, ConnectionError):
-    """A server could not be reached or did not answer as the protocol says."""
+    """A server could not be reached or did not answer as the protocol says.
+
+    Attributes:
+        status: The status of its answer, where that was the error.
+    """
+
+    status: int | None = None
 
 
 class LoadError(StoreError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import pyoxigraph as ox
 
@@ -25,8 +26,12 @@ _CAP = 20_000
 """Triples of a symbol from which on it counts as one that has very many."""
 _BATCH = 8
 _MANY = 1000
+_SLICE = 1_000_000
+"""Rows of a query's first atom that are worked on at once, which bounds what the engine holds in memory."""
 _ROWS = 400
 _S, _O, _N = pt.var("s"), pt.var("o"), pt.var("n")
+_Sized: TypeAlias = tuple[int, int, pt.Pattern, pt.TriplePattern]
+"""Most matches of an atom, its place in the body, how it is matched, and the atom."""
 
 
 @dataclass
@@ -101,7 +106,11 @@ def applies(rule: ConsistencyCheck, counts: TripleCounts, delta: TripleCounts | 
 
 
 def queries(
-    rules: Iterable[Rule], counts: TripleCounts, delta: tuple[str, TripleCounts] | None = None
+    rules: Iterable[Rule],
+    counts: TripleCounts,
+    delta: tuple[str, TripleCounts] | None = None,
+    *,
+    ordered: bool = False,
 ) -> Iterator[tuple[pt.Construct, int]]:
     """Yield the CONSTRUCT queries of one round, each with the most rows its first atom can give.
 
@@ -109,40 +118,62 @@ def queries(
         rules: Rules to evaluate.
         counts: TripleCounts of all graphs in sight.
         delta: The graph of what is new, with its counts; None to evaluate over everything.
+        ordered: Whether the store gives what it holds in the same order each time. Rules with very many rows
+            then are evaluated slice by slice.
     """
     live = [r for r in rules if applies(r, counts, delta[1] if delta else None)]
     ready, batched = _batches(live)
     for rule in ready:
         if delta is None:
-            yield _construct(rule, counts, None, None), max(counts.match(a) for a in rule.body)
+            most = max(counts.match(a) for a in rule.body)
+            yield from ((one, most) for one in _constructs(rule, counts, None, None, ordered))
             continue
         for at, atom in enumerate(rule.body):
-            if delta[1].match(atom):
-                yield _construct(rule, counts, at, delta), delta[1].match(atom)
+            if most := delta[1].match(atom):
+                yield from ((one, most) for one in _constructs(rule, counts, at, delta, ordered))
     for rule in batched:
-        yield _construct(rule, counts, 0 if delta else None, delta), counts.total
+        for one in _constructs(rule, counts, 0 if delta else None, delta, ordered):
+            yield one, counts.total
 
 
-def _construct(
-    rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None
-) -> pt.Construct:
-    head = rule.head
-    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = []
+def _constructs(
+    rule: Rule,
+    counts: TripleCounts,
+    at: int | None,
+    delta: tuple[str, TripleCounts] | None,
+    sliced: bool,
+) -> Iterator[pt.Construct]:
+    sizes: list[_Sized] = []
     for i, atom in enumerate(rule.body):
         if delta is not None and i == at:
             sizes.append((delta[1].match(atom), i, pt.Graph(pt.iri(delta[0]), atom), atom))
         else:
             sizes.append((counts.match(atom), i, atom, atom))
+    rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
+    streams = len(sizes) == 1 and not counts.match(rule.head) and not _repeats(rule)
+    if streams or not sliced or rule.values or rows <= _SLICE or not _loose(first):
+        yield _construct(rule, counts, sizes, None)
+        return
+    for start in range(0, rows, _SLICE):
+        # The last one has no end, as all have whose number is known too low.
+        size = _SLICE if start + _SLICE < rows else 2 * rows
+        yield _construct(rule, counts, sizes, (start, size))
+
+
+def _construct(
+    rule: Rule, counts: TripleCounts, sizes: list[_Sized], part: tuple[int, int] | None
+) -> pt.Construct:
+    head = rule.head
     parts: list[pt.Pattern] = list(rule.values)
     # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
-    parts += ordered(sizes, hint=not rule.values, filters=rule.filters)
+    parts += ordered(sizes, hint=not rule.values, filters=rule.filters, part=part)
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
     names = tuple(dict.fromkeys(head.variables()))
     many = rows > _MANY and not rule.values and bool(names)
-    if many and {v for atom in rule.body for v in atom.variables()} - set(names):
+    if many and _repeats(rule):
         # What is derived in several ways is made one before its terms are read.
         parts = [pt.SubSelect(pt.Select(names, pt.Group(tuple(parts)), distinct=True))]
-    if many and known and rows * 4 > known:
+    if many and known and rows * 4 > known and (part is None or known <= 2 * _SLICE):
         parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
         parts.append(pt.Filter(pt.NotExists(head)))
@@ -150,11 +181,12 @@ def _construct(
 
 
 def ordered(
-    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]],
+    sizes: list[_Sized],
     *,
     hint: bool,
     bound: Sequence[ox.Variable] = (),
     filters: Sequence[pt.Expression] = (),
+    part: tuple[int, int] | None = None,
 ) -> list[pt.Pattern]:
     """Order atoms by size, each after one that it shares a variable with.
 
@@ -165,8 +197,9 @@ def ordered(
         filters: What holds for the solutions. What can be decided in the first sub-select is, because
             Virtuoso joins first and filters then: 190 new triples of `owl:sameAs`, which is not copied to
             equal things, cost it half a minute.
+        part: Where the matches of the first begin, and how many are wanted; all by default.
     """
-    todo = sorted(sizes, key=lambda x: (x[0] if _loose(x[3]) else x[0] // 50, x[1]))
+    todo = sorted(sizes, key=_place)
     known = set(bound)
     parts: list[pt.Pattern] = []
     while todo:
@@ -174,15 +207,27 @@ def ordered(
         size, _, pattern, atom = entry = (joined or todo)[0]
         todo.remove(entry)
         names = tuple(dict.fromkeys(atom.variables()))
-        if hint and not parts and names and len(sizes) > 1 and _loose(atom):
+        if hint and not parts and names and (len(sizes) > 1 or part) and _loose(atom):
             early = [f for f in filters if pushable(f, frozenset(names))]
             filters = [f for f in filters if f not in early]
             first = pt.Group((pattern, *map(pt.Filter, early))) if early else pattern
-            parts.append(pt.SubSelect(pt.Select(names, first, limit=2 * size + 100, sized=True)))
+            start, most = part or (0, 2 * size + 100)
+            hinted = pt.Select(names, first, limit=most, offset=start, sized=part is None)
+            parts.append(pt.SubSelect(hinted))
         else:
             parts.append(pattern)
         known.update(names)
     return [*parts, *map(pt.Filter, filters)]
+
+
+def _repeats(rule: Rule) -> bool:
+    """Return whether a rule may derive a triple in several ways."""
+    return bool({v for atom in rule.body for v in atom.variables()} - {*rule.head.variables()})
+
+
+def _place(sized: _Sized) -> tuple[int, int]:
+    size, place, _, atom = sized
+    return (size if _loose(atom) else size // 50), place
 
 
 def _loose(atom: pt.TriplePattern) -> bool:
@@ -229,7 +274,7 @@ def clashing(
         delta: IRI of that graph, or None for any of the named graphs.
     """
     name = pt.var("graph") if delta is None else pt.iri(delta)
-    sizes: list[tuple[int, int, pt.Pattern, pt.TriplePattern]] = [
+    sizes: list[_Sized] = [
         (counts.match(atom), i, pt.Graph(name, atom) if i == at else atom, atom)
         for i, atom in enumerate(check.body)
     ]

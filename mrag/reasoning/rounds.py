@@ -9,7 +9,7 @@ or two if both are large, because reading from four graphs instead of one makes 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal as Choice
@@ -127,11 +127,11 @@ class Rounds:
         """Run the first round, then the others until nothing is new."""
         out = f"{self.prefix}:1"
         began = time.perf_counter()
-        jobs = list(queries([r for r in plain if r not in self.paths], self.counts))
+        jobs = list(self._queries([r for r in plain if r not in self.paths]))
         moved = self.counts
         if added is not None:
             moved = TripleCounts.of(self.store, (added,))
-            jobs += queries([r for r in old if r not in self.paths], self.counts, (added, moved))
+            jobs += self._queries([r for r in old if r not in self.paths], (added, moved))
         self._derive(jobs, out, added)
         paths = [r for r in plain if r in self.paths]
         self._close_paths(paths, self.counts, out)
@@ -142,7 +142,7 @@ class Rounds:
         """Take what is in the first graph as given and run some rules over everything."""
         self._end_round(1, f"{self.prefix}:1", self.started)
         out, began = f"{self.prefix}:2", time.perf_counter()
-        self._derive(list(queries([r for r in plain if r.path is None], self.counts)), out, None)
+        self._derive(list(self._queries([r for r in plain if r.path is None])), out, None)
         self._close_paths([r for r in plain if r.path is not None], self.counts, out)
         self._go_on(2, self._end_round(2, out, began))
 
@@ -150,12 +150,17 @@ class Rounds:
         while delta.total:
             number += 1
             began, before, out = time.perf_counter(), f"{self.prefix}:{number - 1}", f"{self.prefix}:{number}"
-            self._derive(list(queries(self.plain, self.counts, (before, delta))), out, before)
+            self._derive(list(self._queries(self.plain, (before, delta))), out, before)
             # Triples of a path's own closure need no further steps of it, so that only what other
             # rules added makes it run again.
             self._close_paths(self.paths, self.last_other, out)
             delta = self._end_round(number, out, began)
             self._compact(newest=out)
+
+    def _queries(
+        self, rules: Sequence[Rule], delta: tuple[str, TripleCounts] | None = None
+    ) -> Iterator[tuple[Construct, int]]:
+        return queries(rules, self.counts, delta, ordered=self.store.capabilities.ordered)
 
     def _derive(self, jobs: list[tuple[Construct, int]], out: str, delta: str | None) -> None:
         dataset = Dataset(default=self.dataset, named=(delta,) if delta else ())

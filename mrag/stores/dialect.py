@@ -18,6 +18,7 @@ class Dialect:
         seconds_unit: How many of its units are a second.
         values: Most rows of a VALUES block.
         chunk: Most triples of one upload; None sends a load as one stream.
+        bytes: Bytes of an upload, about, where files are sent as they stand.
         unnamed: IRI of the triples outside of named graphs; "" where nothing but the default graph shows
             them, which may show the named graphs too; None where there are none.
         union: IRI of the union of the named graphs.
@@ -33,6 +34,7 @@ class Dialect:
     seconds_unit: float = 1.0
     values: int = 500
     chunk: int | None = None
+    bytes: int = 1 << 20
     unnamed: str | None = ""
     union: str = ""
     system_graphs: tuple[str, ...] = ()

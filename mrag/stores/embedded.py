@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 _SMALL = 4096
 """Bytes of files for which a short cut gains nothing."""
 
+_PART = 32 << 20
+"""Bytes of N-Triples that land at once."""
+
 
 def load_sources(
     store: OxigraphStore,
@@ -56,6 +59,38 @@ def load_sources(
     # Lenient, because what is odd has been noted or refused already.
     store.engine.bulk_load(cast(IO[bytes], data), form, to_graph=node if into is None else None, lenient=True)
     return notes
+
+
+class Landing:
+    """A writer of N-Triples that puts them into a graph, so many at a time.
+
+    Args:
+        store: The store.
+        graph: IRI of the graph.
+    """
+
+    def __init__(self, store: OxigraphStore, graph: str) -> None:
+        self._store, self._graph = store, graph
+        self._data = bytearray()
+
+    def write(self, data: bytes) -> int:
+        """Take in some bytes, which need not end with a line."""
+        self._data += data
+        if len(self._data) >= _PART:
+            end = self._data.rindex(b"\n") + 1
+            self._store.insert(bytes(memoryview(self._data)[:end]), self._graph)
+            self._data = self._data[end:]
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: half a line cannot land."""
+
+    def __enter__(self) -> Landing:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self._data:
+            self._store.insert(bytes(self._data), self._graph)
 
 
 def open_error(error: OSError, path: Path | None) -> StoreError:

@@ -29,7 +29,7 @@ from mrag.storage.files import make_folder
 from mrag.storage.private import is_private, narrow
 from mrag.storage.scratch import collect
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, StoreLayers, traced
-from mrag.stores.embedded import load_sources, open_error, write_error
+from mrag.stores.embedded import Landing, load_sources, open_error, write_error
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -178,9 +178,14 @@ class OxigraphStore(BaseStore):
                 raise QueryRefused(f"Not valid SPARQL: {error.args[0]}.", query=query) from error
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
-        """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before."""
-        if data := self.serialise(to_sparql(query), dataset):
-            self.insert(data, into)
+        """Put the triples of a CONSTRUCT query into the graph `into`; it sees that graph as it was before.
+
+        They land in parts while the query runs, so that a result larger than memory can. One that fails, or
+        whose process ends, may leave some behind.
+        """
+        triples = cast(ox.QueryTriples, self._query(to_sparql(query), dataset))
+        with Landing(self, into) as landing:
+            triples.serialize(cast(IO[bytes], landing), ox.RdfFormat.N_TRIPLES)
 
     def serialise(self, query: str, dataset: Dataset) -> bytes:
         """Answer a CONSTRUCT query as N-Triples, without making Python objects of them."""

@@ -33,6 +33,7 @@ from mrag.stores.endpoint import DEFAULT, JSON_RESULTS, SparqlEndpoint
 from mrag.stores.process.parsing import PART, by_graph, serialised
 from mrag.stores.wire.results import lines_of
 from mrag.stores.wire.sending import send_parts, send_stream
+from mrag.stores.wire.verbatim import NotVerbatim, may_be_verbatim, verbatim
 
 logger = logging.getLogger(__name__)
 
@@ -171,29 +172,51 @@ class SparqlStore(SparqlEndpoint):
         """
         notes = LoadNotes()
         before = self.count(graph) if not self.capabilities.atomic else 0
-        read = serialised(
-            sources,
-            notes,
-            on_progress,
-            into=None if merged is None else (graph, merged or None),
-            skip_bad_lines=skip_bad_lines,
-            part=self.dialect.chunk or PART,
-            any_tag=self.capabilities.any_tag,
-        )
+        send = send_stream if self.dialect.chunk is None else send_parts
         try:
-            if merged is not None:
-                for piece in read:
-                    for name, data in by_graph(piece):
-                        self._add(name, data)
+            plain = merged is None and not skip_bad_lines and may_be_verbatim(sources)
+            if plain and self._sent_verbatim(sources, graph, on_progress):
                 return notes
-            send = send_stream if self.dialect.chunk is None else send_parts
-            send(read, partial(self._add, graph))
+            read = serialised(
+                sources,
+                notes,
+                on_progress,
+                into=None if merged is None else (graph, merged or None),
+                skip_bad_lines=skip_bad_lines,
+                part=self.dialect.chunk or PART,
+                any_tag=self.capabilities.any_tag,
+            )
+            if merged is None:
+                send(read, partial(self._add, graph))
+                return notes
+            for piece in read:
+                for name, data in by_graph(piece):
+                    self._add(name, data)
         except BaseException:
             if not self.capabilities.atomic and not before:
                 for own in filter(None, (graph, merged)):
                     self._forget(own)
             raise
         return notes
+
+    def _sent_verbatim(self, sources: Sequence[Source], graph: str, on_progress: Progress | None) -> bool:
+        """Send files as they stand, and return False where they have to be read here first.
+
+        What has been sent until then is sent again, which changes nothing.
+        """
+        strict = self.http.server.startswith("Oxigraph")
+        parts = verbatim(sources, on_progress, part=self.dialect.bytes, strict=strict)
+        send = send_stream if self.dialect.chunk is None else send_parts
+        try:
+            send(parts, partial(self._add, graph))
+        except NotVerbatim:
+            return False
+        except EndpointError as error:
+            if error.status != 400:
+                raise
+            # The parser here knows what is wrong with which line.
+            return False
+        return True
 
     def _add(self, graph: str, data: Any) -> None:
         self._post(graph, data, self.dialect.nt, bulk=True)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Index, Bm25Params
+from mrag.index.segments import impacts
 from mrag.index.segments.postings import Postings
 from mrag.index.segments.rows import StringTable
 from mrag.text.analysis import Analyser
@@ -89,6 +90,41 @@ def test_changes_equal_a_rebuild_to_the_bit(changes: list[tuple[str, object]], q
         assert found(index, query, k) == found(rebuilt, query, k)
     for doc_id in documents:
         assert index.explain(query, doc_id) == rebuilt.explain(query, doc_id)
+
+
+ZIPF = [f"w{place}" for place in range(40) for _ in range(1 + 160 // (1 + place) ** 2)]
+
+
+@pytest.fixture(scope="module")
+def segments() -> Bm25Index:
+    chance = np.random.default_rng(7)
+    index = Bm25Index.of([])
+    for part in range(3):
+        texts = [" ".join(chance.choice(ZIPF, chance.integers(1, 9))) for _ in range(300)]
+        index = index.add((f"ex:{number}:{part}", text) for number, text in enumerate(texts))
+    return index.delete(f"ex:{number}:1" for number in range(0, 300, 7))
+
+
+@pytest.mark.parametrize("tail", [8, 1024])
+def test_the_best_rows_are_those_of_scoring_all(
+    tail: int, segments: Bm25Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(impacts, "_TAIL", tail)
+    chosen = 0
+    for params in (Bm25Params(), Bm25Params(idf="plain"), Bm25Params(k1=0)):
+        index = Bm25Index(params, segments.rows, segments.postings)
+        chance = np.random.default_rng(8)
+        for turn in range(120):
+            query = " ".join(chance.choice(ZIPF[:: 1 + turn % 40], chance.integers(1, 5)))
+            k = int(chance.integers(1, 30))
+            mask = chance.random(index.rows.total) < 0.6 if turn % 3 == 0 else None
+            monkeypatch.setattr(impacts, "_SMALL", 0)
+            rows, scores = index.search(query, k, mask)
+            monkeypatch.setattr(impacts, "_SMALL", 10**9)
+            every, whole = index.search(query, k, mask)
+            assert rows.tolist() == every.tolist() and scores.tolist() == whole.tolist(), (query, k)
+            chosen += impacts._chosen(index._impacts, index.counted(query), k, mask) is not None
+    assert chosen > 100
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4), st.sets(IDS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,15 @@ from hypothesis import strategies as st
 
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
+from mrag.rdf.printing import to_sparql
+from mrag.reasoning import evaluate
 from mrag.reasoning.accelerate import accelerate
 from mrag.reasoning.compile import compile_rules
+from mrag.reasoning.evaluate import TripleCounts
+from mrag.reasoning.evaluate import queries as queries_of
 from mrag.reasoning.materialise import extend, materialise
 from mrag.reasoning.proofs import prove, render
+from mrag.stores import embedded
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 from tests.reasoning.helpers import (
@@ -198,6 +204,32 @@ def test_a_failed_run_leaves_only_graphs_of_its_prefix(monkeypatch: pytest.Monke
         materialise(store, A, "urn:i", on_round=stop)
     assert {g for g in store.graphs() if not g.startswith("urn:i:")} == {"urn:a"}
     assert set(triples(store, ("urn:a",))) == before
+
+
+@settings(bounded, max_examples=EXAMPLES // 2)
+@given(st.lists(axioms, max_size=7), st.lists(facts, min_size=4, max_size=12))
+def test_slices_of_rules_give_what_whole_rules_give(tbox: list[str], abox: list[str]) -> None:
+    turtle = "\n".join([*tbox, *abox])
+    whole, sliced = store_of(turtle), store_of(turtle)
+    sliced.capabilities = replace(sliced.capabilities, ordered=True)
+    first = materialise(whole, A, "urn:i", on_inconsistency="report", threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate, "_SLICE", 2)
+        patch.setattr(embedded, "_PART", 100)
+        second = materialise(sliced, A, "urn:i", on_inconsistency="report", threads=1)
+    assert {*triples(whole, first.graphs)} == {*triples(sliced, second.graphs)}
+    assert second.triples == first.triples
+
+
+def test_rules_with_very_many_rows_are_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "_SLICE", 2)
+    store = store_of(":p rdfs:domain :C . :a :p 1, 2, 3 . :b :p 4, 5 .")
+    rules, counts = compile_rules(store, A).rules, TripleCounts.of(store, ("urn:a",))
+    texts = [to_sparql(one) for one, _ in queries_of(rules, counts, ordered=True)]
+    assert [text.partition("LIMIT ")[2].partition(" }")[0] for text in texts if ":p>" in text] == [
+        "2", "2 OFFSET 2", "10 OFFSET 4"
+    ]  # fmt: skip
+    assert not any("OFFSET" in to_sparql(one) for one, _ in queries_of(rules, counts))
 
 
 def test_two_threads_give_what_one_gives() -> None:

@@ -249,7 +249,11 @@ class Http:
         if status in (400, 413, 414, 422) and query is not None:
             return QueryRefused(f"The server refuses the query ({status}).{message}", **where)
         kind = "failed inside" if status >= 500 else "refuses"
-        return EndpointError(f"The server {kind} ({status}).{message}", **where, hint="See the server's log.")
+        found = EndpointError(
+            f"The server {kind} ({status}).{message}", **where, hint="See the server's log."
+        )
+        found.status = status
+        return found
 
 
 def upload(stream: Iterator[bytes]) -> IO[bytes]:

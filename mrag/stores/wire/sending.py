@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from mrag.errors import MragError
 from mrag.stores.wire.http import upload
 
 _SENDERS = 2
@@ -16,7 +15,7 @@ def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
     """Send parts as one request.
 
     Raises:
-        LoadError: What the parser raised.
+        LoadError: What the parser raised, as any other error of the parts.
     """
     failed: list[BaseException] = []
 
@@ -24,7 +23,7 @@ def send_stream(parts: Iterator[bytes], post: Callable[[object], None]) -> None:
         # What the parser raises would come out of the HTTP client as a broken connection.
         try:
             yield from parts
-        except MragError as error:
+        except Exception as error:
             failed.append(error)
             raise
 
