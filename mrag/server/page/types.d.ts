@@ -170,6 +170,14 @@ export interface PlannedUpdate {
   removes: Statement[];
 }
 
+/** One step of a query; `triples` is how many there are with the predicate of a pattern. */
+export interface Operator {
+  operator: string;
+  detail: string;
+  triples?: number;
+  parts: Operator[];
+}
+
 /** The rows of a SELECT query. */
 export interface Bindings {
   head: { vars?: string[] };
@@ -575,6 +583,8 @@ export interface Cytoscape {
   mount(place: HTMLElement): void;
   resize(): void;
   fit(elements: undefined, padding: number): void;
+  zoom(level?: number): number;
+  center(element: Drawn): void;
   png(settings: object): string;
 }
 
