@@ -111,6 +111,7 @@ export interface About {
   prefixes: Record<string, string>;
   model: { name: string; available: boolean };
   sparql: string;
+  graphs: { name: string; path: string }[];
   update: boolean;
 }
 
