@@ -83,7 +83,7 @@ function graphs(all) {
   };
   const options = all.map(({ name, path }) => h("option", { value: path, selected: path === ROOT }, name));
   // In a narrow window the sections take all the room above.
-  if (matchMedia("(max-width: 620px)").matches) byId("main").prepend(byId("graphs"));
+  if (matchMedia("(max-width: 1079px)").matches) byId("main").prepend(byId("graphs"));
   byId("graphs").replaceChildren(h("label", { for: "graph" }, t("Knowledge graph")), h("select", { id: "graph", onchange: change }, options));
 }
 
