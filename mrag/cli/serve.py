@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +19,12 @@ def serve(
     context: typer.Context,
     store: options.StoreOption = None,
     kg: options.KgOption = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also", metavar="NAME=URL", help="Another store to serve below /kg/NAME/; repeatable."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 7333,
     update: Annotated[bool, typer.Option("--update", help="Let clients change the graph.")] = False,
@@ -80,6 +88,7 @@ def serve(
       mrag serve
       mrag serve --store oxigraph:./data --update --token-file token.txt
       mrag serve --store fuseki:http://localhost:3030/ds --workers 4
+      mrag serve --store oxigraph:./products --also people=oxigraph:./people
       mrag serve --log-requests 2> requests.jsonl
     """
     from mrag.config import Settings
@@ -126,22 +135,49 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    with options.opened(store, kg, lang, may_be_new=update) as graph:
+    others = _stores(also or ())
+    several = workers is not None and workers > 1
+    with ExitStack() as stack:
+        graph = stack.enter_context(options.opened(store, kg, lang, may_be_new=update))
+        beside = {
+            name: stack.enter_context(options.opened(url, None, lang, may_be_new=update))
+            for name, url in others.items()
+        }
 
         def listening(url: str) -> None:
             show(f"SPARQL   {url}/sparql")
             show(f"GraphDB  {url}  (repository {graph.name})")
             show(f"Page     {url}/")
+            for name in beside:
+                show(f"{name:8} {url}/kg/{name}/")
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
-        if workers is None or workers == 1 or not isinstance(graph.store, SparqlEndpoint):
-            run(graph, settings, listening=listening, exits=True)
+        if not several or not isinstance(graph.store, SparqlEndpoint):
+            run(graph, settings, listening=listening, exits=True, beside=beside)
+        elif beside:
+            raise ConfigError("--also needs --workers 1 where the first store is a server itself.")
         else:
             url = Settings.from_env(store, kg).store or ""
             again = partial(connect, url, graph.name, languages=graph.languages, create=update)
             with listen(settings) as bound:
-                serve_in_processes(again, settings, bound, workers, lambda: listening(address_of(bound)))
+                serve_in_processes(again, settings, bound, workers or 1, lambda: listening(address_of(bound)))
     say("The server has stopped.", style="dim")
+
+
+def _stores(also: Sequence[str]) -> dict[str, str]:
+    """Return the URLs of the stores that are served beside the first one, by name."""
+    from mrag.errors import ConfigError
+
+    found: dict[str, str] = {}
+    for one in also:
+        name, equals, url = one.partition("=")
+        if not equals or not url or name in found:
+            raise ConfigError(
+                f"--also {one} names no other store.",
+                hint="Write --also NAME=URL, with another NAME each time.",
+            )
+        found[name] = url
+    return found
 
 
 def _token(context: typer.Context, given: str | None, file: Path | None) -> str | None:

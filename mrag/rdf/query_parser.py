@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mrag.errors import QueryRefused
 from mrag.rdf.graph_patterns import Patterns
@@ -59,14 +59,17 @@ class QueryParser(Patterns):
 
     def _select(self, *, outermost: bool) -> SelectNode:
         self.expect("SELECT")
+        steps: list[tuple[str, int, int]] = []
         if self.key in ("DISTINCT", "REDUCED"):
             self.advance()
+            steps.append(("distinct", self.at, self.at))
         star = self.at
         projection = None if self.accept("*") else self._projection()
+        steps.append(("select", star, self.at))
         if outermost:
             self._dataset()
         self.accept("WHERE")
-        found = self._modified(projection, self.group())
+        found = self._modified(projection, self.group(), steps)
         if projection is None and outermost and (names := visible(found)):
             # Engines order the columns of * as they like; readers expect the order of the query.
             self.tokens.spell(star, " ".join(f"?{name}" for name in names))
@@ -154,23 +157,38 @@ class QueryParser(Patterns):
         self.expect(")")
         return Item(expression, variable)
 
-    def _modified(self, projection: tuple[Item, ...] | None, where: GroupNode) -> SelectNode:
+    def _modified(
+        self,
+        projection: tuple[Item, ...] | None,
+        where: GroupNode,
+        before: Sequence[tuple[str, int, int]] = (),
+    ) -> SelectNode:
         modifiers: list[Item] = []
+        steps = list(before)
         if self.accept("GROUP"):
             self.expect("BY")
+            first_at = self.at
             self._groupings(modifiers)
+            steps.append(("group by", first_at, self.at))
         if self.accept("HAVING"):
+            first_at = self.at
             self._some(modifiers)
+            steps.append(("having", first_at, self.at))
         if self.accept("ORDER"):
             self.expect("BY")
+            first_at = self.at
             self._orderings(modifiers)
+            steps.append(("order by", first_at, self.at))
+        first_at = self.at
         for first, second in (("LIMIT", "OFFSET"), ("OFFSET", "LIMIT")):
             if self.accept(first):
                 self.expect("integer")
                 if self.accept(second):
                     self.expect("integer")
+        if self.at > first_at:
+            steps.append(("slice", first_at, self.at))
         values = self.values() if self.key == "VALUES" else None
-        return SelectNode(projection, where, tuple(modifiers), values)
+        return SelectNode(projection, where, tuple(modifiers), values, tuple(steps))
 
     def _groupings(self, into: list[Item]) -> None:
         before = len(into)

@@ -143,12 +143,15 @@ class SelectNode:
         where: Its pattern.
         modifiers: What stands in GROUP BY, HAVING and ORDER BY.
         values: Inline data behind it.
+        steps: What it does (`distinct`, `select`, `group by`, `having`, `order by`, `slice`),
+            each with the numbers of its first token and of the one behind its last.
     """
 
     projection: tuple[Item, ...] | None
     where: GroupNode
     modifiers: tuple[Item, ...] = ()
     values: ValuesNode | None = None
+    steps: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class AccessGuard:
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        method, path = scope["method"], scope["path"]
+        method, path = scope["method"], scope["path"].removeprefix(scope.get("root_path", ""))
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _LONGEST_URI:
             return failure(414, "The address is too long.", "Send the query by POST.")
         host = headers.get("host", "")

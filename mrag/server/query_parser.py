@@ -28,11 +28,11 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
     """Parse a query or an update.
 
     Args:
-        request: `do` is `query` or `update`; the rest is what `read_gate` and `parse` take.
+        request: `do` is `query`, `operators` or `update`; the rest is what `read_gate` and `parse` take.
 
     Returns:
-        `("query", ReadQuery, text to run, values to start from)`, `("update", operations)`, or
-        `("refused", message, hint)`.
+        `("query", ReadQuery, text to run, values to start from)`, `("operators", tree, text to run)`,
+        `("update", operations)`, or `("refused", message, hint)`.
 
     Example:
         >>> parse_request({"do": "query", "text": "ASK {}", "graphs": (), "prefixes": {}, "values": {}})[0]
@@ -52,6 +52,10 @@ def parse_request(request: dict[str, Any]) -> tuple[Any, ...]:
                 base=request.get("base"),
             )
         read = read_gate(request["text"], request["graphs"], request["prefixes"])
+        if request["do"] == "operators":
+            from mrag.server.web.views.operators import operators
+
+            return "operators", operators(read.text, request["prefixes"]), read.text
         if not request["values"]:
             return "query", read, read.text, {}
         from mrag.server.protocols.binding import bind

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import cast
 
@@ -22,6 +22,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.server.app import create_app
 from mrag.server.connections import patient
 from mrag.server.settings import ServerSettings
+from mrag.server.several import create_apps
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.tracing import export_spans
 
@@ -59,8 +60,10 @@ def serve(
     bound: socket.socket | None = None,
     listening: Callable[[str], None] | None = None,
     exits: bool = False,
+    beside: Mapping[str, KnowledgeGraph] | None = None,
+    title: str | None = None,
 ) -> None:
-    """Serve a knowledge graph until SIGINT or SIGTERM.
+    """Serve a knowledge graph, and others beside it, until SIGINT or SIGTERM.
 
     Running requests then get `settings.grace` seconds, and no process is left behind.
 
@@ -72,6 +75,8 @@ def serve(
         exits: Whether this process ends soon after that in any case, also in the middle of an update, of
             reasoning or of building an index, which no one can interrupt. The store is as before or after
             the update then, as it is when the process is killed.
+        beside: Other graphs by name, each served below `/kg/NAME/`; the caller closes them.
+        title: What the page calls the first graph, where there are others; its name by default.
 
     Raises:
         ConfigError: If the address cannot be listened on.
@@ -80,14 +85,19 @@ def serve(
     bound = bound or listen(settings)
     url = address_of(bound)
     export_spans()
-    config = config_of(create_app(kg, settings), settings)
+    graphs = {title or kg.name: kg}
+    if beside and graphs.keys() & beside.keys():
+        raise ConfigError("Two graphs have the same name.", hint="Give each --graph another NAME.")
+    graphs.update(beside or {})
+    app = create_apps(graphs, settings) if beside else create_app(kg, settings)
+    config = config_of(app, settings)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if settings.log_requests:
         _log_requests()
     server = _Server(
         config,
         lambda: listening(url) if listening else None,
-        lambda: _exit_after(settings.grace + _CLOSING, kg) if exits else None,
+        lambda: _exit_after(settings.grace + _CLOSING, tuple(graphs.values())) if exits else None,
     )
     # uvicorn raises the signal again when it has stopped; the caller still has a store to close then.
     before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -157,17 +167,19 @@ def _log_requests() -> None:
         requests.addHandler(logging.StreamHandler())
 
 
-def _exit_after(seconds: float, kg: KnowledgeGraph) -> None:
+def _exit_after(seconds: float, graphs: Sequence[KnowledgeGraph]) -> None:
     """End this process after some seconds, whatever its threads do."""
 
     def wait() -> None:
         time.sleep(seconds)
         logger.warning("the server was stopped in the middle of its work")
-        if isinstance(kg.store, OxigraphStore):
-            # Removes the copies that queries read; not for long, as a lock may be held.
-            closing = threading.Thread(target=kg.store.workers.close, daemon=True)
-            closing.start()
-            closing.join(_CLOSING / 3)
+        stores = [kg.store for kg in graphs if isinstance(kg.store, OxigraphStore)]
+        # Removes the copies that queries read; not for long, as a lock may be held.
+        closing = [threading.Thread(target=store.workers.close, daemon=True) for store in stores]
+        for one in closing:
+            one.start()
+        for one in closing:
+            one.join(_CLOSING / 3 / len(closing))
         os._exit(0)
 
     threading.Thread(target=wait, daemon=True).start()

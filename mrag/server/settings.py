@@ -6,10 +6,14 @@ import ipaddress
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.stores.base import Limits
 from mrag.stores.process.limited import Bounds
+
+BELOW: Final = "/kg/"
+"""Where the graphs beside the first one are."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class ServerSettings:
         media: Folder of the image files that the graph names; None serves none.
         learn_seconds: Time limit of learning a concept from marks on the page.
         log_requests: Whether each request is logged on the error output, as a line of JSON.
+        graphs: What the server's graphs are called on its page, the first at `/`; empty for a single one.
         shared: Folder that several processes which serve one graph share; None for a single process.
 
     Raises:
@@ -93,6 +98,7 @@ class ServerSettings:
     media: Path | None = None
     learn_seconds: float = 0.8
     log_requests: bool = False
+    graphs: tuple[str, ...] = ()
     shared: Path | None = None
 
     def __post_init__(self) -> None:
@@ -137,6 +143,16 @@ class ServerSettings:
             seconds: The client's deadline, or None.
         """
         return replace(self.limits, seconds=min(self.seconds, seconds)) if seconds else self.limits
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Return where each graph of the server is, by what it is called.
+
+        Example:
+            >>> ServerSettings(graphs=("main", "people")).addresses
+            {'main': '/', 'people': '/kg/people/'}
+        """
+        return {name: f"{BELOW}{name}/" if at else "/" for at, name in enumerate(self.graphs)}
 
     @property
     def local(self) -> bool:

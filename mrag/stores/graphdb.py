@@ -13,8 +13,8 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from mrag.errors import ConfigError, EndpointError
-from mrag.rdf.guard import EXPLICIT, IMPLICIT
-from mrag.stores.base import Capabilities, Dataset, StoreLayers
+from mrag.rdf.guard import EXPLAIN, EXPLICIT, IMPLICIT
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
 from mrag.stores.dialect import Dialect, Paths
 from mrag.stores.endpoint import DEFAULT
 from mrag.stores.sparql import SparqlStore
@@ -109,6 +109,21 @@ class GraphDBStore(StatementsStore):
         # The statements of all contexts do not say which are inferred; a query does.
         found = SparqlStore._graph_lines if graph == IMPLICIT else StatementsStore._graph_lines
         yield from found(self, graph)
+
+    def plan(self, query: str, limits: Limits) -> str | None:
+        """Return how the server would go about a SELECT query, in its words (GraphDB's `onto:explain`).
+
+        Args:
+            query: A query that the read gate has let through.
+            limits: Its caps; the server runs parts of a query to explain it.
+
+        Returns:
+            Its plan; None if it has none for this query.
+        """
+        found = self.bounded(query, Dataset((EXPLAIN,)), limits)
+        if not isinstance(found, SelectResult) or found.variables != ("plan",) or not found.rows:
+            return None
+        return str(found.rows[0][0])
 
     # -- the server --------------------------------------------------------------------------------
 

@@ -5,6 +5,10 @@ import { t } from "./language.js";
 /** @import {AnswerEvent, Asked, Follows, KeptConcepts} from "./types.js" */
 
 const KEY = "mrag-token";
+
+/** Where the graph of this page is: `/`, or `/kg/NAME/` where a server has several. */
+export const ROOT = location.pathname.replace(/[^/]*$/, "");
+
 /** @type {string | null} */
 let memory = null;
 /** @type {(() => void) | null} */
@@ -47,11 +51,11 @@ function headers(more) {
   return all;
 }
 
-/** @param {string} path @param {RequestInit} [options] */
+/** @param {string} path as of a server with one graph @param {RequestInit} [options] */
 export async function request(path, options = {}) {
   let response;
   try {
-    response = await fetch(path, { ...options, headers: headers(options.headers) });
+    response = await fetch(ROOT + path.slice(1), { ...options, headers: headers(options.headers) });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(t("The server does not answer."), t("Is it still running? Then try again."), 0);

@@ -1,7 +1,7 @@
 // Ask: a question, its answer as it is written, what it rests on, and where that stands in the graph.
 
 import { ask, once } from "./api.js";
-import { chart } from "./chart.js";
+import { charts } from "./charts/charts.js";
 import { makeChoices } from "./choices.js";
 import { howItWasRead, rowsTable } from "./computed.js";
 import { byId, entityLink, field, h, problemBox, show, statusWord, within } from "./dom.js";
@@ -229,7 +229,7 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
   const table = rowsTable(answer, chips);
   // Several rows have their proofs in the table, so that no list need say them again.
   place.replaceChildren(...(table && answer.rows.length > 1 ? [] : sentences(answer)), ...(table || []));
-  const drawn = table ? chart(answer) : null;
+  const drawn = table ? charts(answer) : null;
   if (drawn) place.append(drawn);
   byId("answer-actions").replaceChildren(...receiptButton(answer), ...linkButton());
   show(byId("answer-actions"), true);

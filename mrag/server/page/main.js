@@ -1,6 +1,6 @@
 // The page: which section is open, and what of it stands in the address, so that links and Back work.
 
-import { once, onTokenWanted, setToken } from "./api.js";
+import { ROOT, once, onTokenWanted, setToken } from "./api.js";
 import * as ask from "./ask.js";
 import { check } from "./banner.js";
 import { byId, field, h, show, within } from "./dom.js";
@@ -75,14 +75,27 @@ function open() {
   sections.get(name)?.enter(values, go);
 }
 
+// Another graph of this server: the same view of it, from its beginning.
+/** @param {About["graphs"]} all */
+function graphs(all) {
+  const change = (/** @type {Event} */ event) => {
+    if (event.target instanceof HTMLSelectElement) location.href = `${event.target.value}#/${read().name}`;
+  };
+  const options = all.map(({ name, path }) => h("option", { value: path, selected: path === ROOT }, name));
+  // In a narrow window the sections take all the room above.
+  if (matchMedia("(max-width: 1079px)").matches) byId("main").prepend(byId("graphs"));
+  byId("graphs").replaceChildren(h("label", { for: "graph" }, t("Knowledge graph")), h("select", { id: "graph", onchange: change }, options));
+}
+
 async function about() {
   try {
     /** @type {About} */
     const found = await once("/api/about");
     const { asserted, inferred } = found.triples;
     byId("about").textContent = t("{name}: {asserted} asserted + {inferred} inferred triples", { name: found.name, asserted, inferred });
+    if (found.graphs.length > 1) graphs(found.graphs);
     const model = found.model.available ? t("answers written by {name}", { name: found.model.name }) : t("no language model: answers are the best facts, in sentences");
-    byId("foot").replaceChildren(h("span", {}, t("mrag {version} · {model} · SPARQL endpoint at ", { version: found.version, model })), h("code", {}, new URL(found.sparql, location.href).href));
+    byId("foot").replaceChildren(h("span", {}, t("mrag {version} · {model} · SPARQL endpoint at ", { version: found.version, model })), h("code", {}, new URL(ROOT + found.sparql.slice(1), location.href).href));
   } catch {
     // Each section says what went wrong with its own request.
   }
@@ -111,7 +124,6 @@ byId("token-form").addEventListener("submit", (event) => {
 const other = [...LANGUAGES].find(([tag]) => tag !== language);
 if (other) {
   const [tag, name] = other;
-  // In a narrow window the sections take all the room above.
   const place = matchMedia("(max-width: 620px)").matches ? within(document, ".bottom") : byId("language");
   place.append(h("button", { type: "button", lang: tag, onclick: () => choose(tag) }, name));
 }

@@ -1,15 +1,18 @@
 // Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
-import { byId, field, h, problemBox, show } from "./dom.js";
+import { byId, field, h, problemBox, show, within } from "./dom.js";
 import { number, plural, t } from "./language.js";
+import { choice } from "./charts/charts.js";
+import { asGraph, linksOfRows, linksOfTriples } from "./query/drawn.js";
+import { explain } from "./query/explain.js";
 import { makeParams } from "./query/params.js";
-import { asChart, asGallery, downloads } from "./query/results.js";
+import { asCharts, asGallery, downloads, short } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
 import { makeTabs, remember } from "./query/tabs.js";
 import { previewUpdate } from "./query/update.js";
 
-/** @import {About, Bindings, Editor, Go, Overview, QueryFolder, ReadyQuery, ResultTable, Values} from "./types.js" */
+/** @import {About, Editor, Go, Overview, QueryFolder, ReadyQuery, ResultTable, Values} from "./types.js" */
 /** @typedef {(accept: string) => [string, RequestInit]} Asking */
 
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
@@ -43,6 +46,7 @@ function file(tag, attributes) {
 export function start(go) {
   byId("run").addEventListener("click", () => run(go));
   byId("preview").addEventListener("click", () => run(go));
+  byId("explain").addEventListener("click", explained);
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
   field("catalogue", HTMLDetailsElement).open = matchMedia("(min-width: 900px)").matches;
@@ -66,6 +70,7 @@ export async function enter(values, go) {
     byId("query-problem").replaceChildren(problemBox(error));
     return;
   }
+  if (values.saved !== undefined) await saved.open(values.saved, values);
   if (values.query !== undefined && values.query !== made.getValue()) tabs.find(values.query);
   made.refresh();
 }
@@ -89,7 +94,12 @@ async function load(go) {
   editor = made;
   tabs = makeTabs(byId("query-tabs"), { value: () => made.getValue(), put: (text) => made.setValue(text), start: START });
   params = makeParams(byId("query-params"), about.prefixes);
-  saved = makeSaved(byId("query-saved"), { value: () => made.getValue(), open: (text, name) => { tabs.open(text, name); made.focus(); } });
+  saved = makeSaved(byId("query-saved"), {
+    value: () => made.getValue(),
+    open: (text, name) => { tabs.open(text, name); made.focus(); },
+    values: () => params.written(),
+    fill: (values) => params.fill(values),
+  });
   made.on("change", () => noticed(made));
   noticed(made);
   const { Yasr } = window;
@@ -145,6 +155,7 @@ function noticed(editor) {
   const update = updates(editor);
   show(byId("preview"), update);
   show(byId("run"), !update);
+  show(byId("explain"), !update);
 }
 
 /** @param {Editor} editor */
@@ -221,6 +232,20 @@ function take(query, go) {
   editor?.focus();
 }
 
+// What the query in the editor does, without running it.
+async function explained() {
+  if (!editor) return;
+  byId("query-problem").replaceChildren();
+  show(byId("query-explained"), true);
+  try {
+    await explain(byId("query-explained"), editor.getValue());
+    within(byId("query-explained"), "h3").focus();
+  } catch (error) {
+    show(byId("query-explained"), false);
+    byId("query-problem").replaceChildren(problemBox(error));
+  }
+}
+
 /** @param {Go} go */
 async function run(go) {
   if (!editor) return;
@@ -231,6 +256,7 @@ async function run(go) {
   const state = byId("query-state");
   byId("query-problem").replaceChildren();
   show(byId("stop"), true);
+  show(byId("query-explained"), false);
   show(byId("query-results"), true);
   show(byId("results"), false);
   state.textContent = t("Running …");
@@ -259,7 +285,7 @@ async function run(go) {
     table.setResponse({ data, contentType, status: response.status });
     const rows = contentType.includes("json");
     byId("query-downloads").replaceChildren(downloads(rows, ask));
-    if (rows) views(JSON.parse(data));
+    views(data, rows, go);
     remember(query);
     saved.recall();
   } catch (error) {
@@ -274,23 +300,27 @@ async function run(go) {
   }
 }
 
-// The table, and what else the rows can be seen as.
-/** @param {Bindings} data */
-function views(data) {
-  if (!data.results) return;
-  const other = byId("query-other");
+// The table, and what else the result can be seen as.
+/** @param {string} data @param {boolean} rows @param {Go} go */
+function views(data, rows, go) {
   /** @type {[string, HTMLElement | null][]} */
-  const all = [[t("Table"), null], [t("Chart"), asChart(data, about.prefixes)], [t("Gallery"), asGallery(data, about.prefixes)]];
-  const kinds = all.filter(([, made], at) => made || at === 0);
-  if (kinds.length < 2) return;
-  /** @type {HTMLElement[]} */
-  const buttons = kinds.map(([name, made]) =>
-    h("button", { type: "button", "aria-pressed": made ? "false" : "true", onclick: (event) => {
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
-      show(byId("results"), !made);
-      other.replaceChildren(...(made ? [made] : []));
-    } }, name),
-  );
+  const all = [];
+  const found = rows ? JSON.parse(data) : null;
+  if (found && !found.results) return;
+  if (found) {
+    const gallery = asGallery(found, about.prefixes);
+    all.push([t("Table"), null], ...asCharts(found, about.prefixes), ...(gallery ? [/** @type {[string, HTMLElement]} */ ([t("Gallery"), gallery])] : []));
+  } else {
+    all.push([t("Triples"), null]);
+  }
+  const links = found ? linksOfRows(found) : linksOfTriples(data);
+  if (links?.links.length) all.push([t("Graph"), asGraph(links, { short: (iri) => short(iri, about.prefixes), open: (iri) => go("explore", { iri }) })]);
+  if (all.length < 2) return;
+  const buttons = choice(all.map(([name]) => name), (at) => {
+    const [, made] = all[at];
+    show(byId("results"), !made);
+    byId("query-other").replaceChildren(...(made ? [made] : []));
+  });
   byId("query-views").replaceChildren(...buttons);
 }
 

@@ -111,6 +111,7 @@ export interface About {
   prefixes: Record<string, string>;
   model: { name: string; available: boolean };
   sparql: string;
+  graphs: { name: string; path: string }[];
   update: boolean;
 }
 
@@ -168,6 +169,14 @@ export interface PlannedUpdate {
   inferred: string;
   adds: Statement[];
   removes: Statement[];
+}
+
+/** One step of a query; `triples` is how many there are with the predicate of a pattern. */
+export interface Operator {
+  operator: string;
+  detail: string;
+  triples?: number;
+  parts: Operator[];
 }
 
 /** The rows of a SELECT query. */
@@ -575,6 +584,8 @@ export interface Cytoscape {
   mount(place: HTMLElement): void;
   resize(): void;
   fit(elements: undefined, padding: number): void;
+  zoom(level?: number): number;
+  center(element: Drawn): void;
   png(settings: object): string;
 }
 

@@ -161,7 +161,7 @@ def _described(definition: Any) -> str:
 
 def _entry(request: Request, engine: Engine) -> dict[str, Any]:
     name = engine.kg.name
-    url = f"{request.url.scheme}://{request.url.netloc}/repositories/{name}"
+    url = f"{str(request.base_url).rstrip('/')}/repositories/{name}"
     return {
         "id": name,
         "title": f"mrag: {name}",

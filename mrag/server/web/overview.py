@@ -66,6 +66,7 @@ def about(kg: KnowledgeGraph, settings: ServerSettings) -> dict[str, Any]:
             "hint": None if model.available else model.hint,
         },
         "sparql": "/sparql",
+        "graphs": [{"name": name, "path": path} for name, path in settings.addresses.items()],
         "update": settings.update,
         "token": bool(settings.token),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
+ODD = HOSTILE.replace('"', "'")
 PUT = "text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)"
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
 
@@ -74,7 +76,7 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(
         page = seen.open("/#/query")
         put(page, "SELECT ?class (COUNT(?x) AS ?things) { ?x a ?class } GROUP BY ?class ORDER BY ?class")
         page.get_by_role("button", name="Run", exact=True).click()
-        page.get_by_role("button", name="Chart").click()
+        page.get_by_role("button", name="Bars").click()
         page.wait_for_selector("#query-other .chart svg")
         both = page.locator("#query-state").inner_text()
         page.get_by_label("with inferred triples").uncheck()
@@ -93,12 +95,155 @@ def test_inferred_triples_are_left_out_and_rows_are_drawn(
         assert seen.overflow() <= 0
 
 
+DRAWN = [
+    (
+        'SELECT ?city ?where { VALUES (?city ?where) { ("Oslo" "POINT(10.75 59.9)"^^geo:wktLiteral)'
+        ' ("Rome" "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(41.9 12.5)"^^geo:wktLiteral) } }',
+        "Map",
+        "Map of 2 places, from 41.9°N to 59.9°N and from 10.75°E to 12.5°E",
+    ),
+    (
+        'SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { ("Quito" -0.2 -78.5) ("Tokyo" 35.7 139.7)'
+        ' ("nowhere" 95 10) } }',
+        "Map",
+        "Map of 2 places, from 0.2°S to 35.7°N and from 78.5°W to 139.7°E",
+    ),
+    (
+        'SELECT ?year ?made { VALUES (?year ?made) { ("2001"^^xsd:gYear 4) ("2011"^^xsd:gYear 14)'
+        ' ("2009"^^xsd:gYear 2) } }',
+        "Line",
+        "Chart of made by year for 3 rows; made goes from 2 to 14",
+    ),
+    (
+        "SELECT ?who ?height ?weight { VALUES (?who ?height ?weight) {"
+        f" ({ODD!r} 1.5 40) ('b' 1.7 70) ('c' 1.8 71.5) }} }}",
+        "Points",
+        "Chart of weight by height for 3 rows; weight goes from 40 to 71.5",
+    ),
+]
+
+
+@SIZES
+def test_rows_are_drawn_as_what_they_are(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/query")
+        for query, view, said in DRAWN:
+            put(page, "PREFIX geo: <http://www.opengis.net/ont/geosparql#> " + query)
+            page.get_by_role("button", name="Run", exact=True).click()
+            page.get_by_role("group", name="Show as").get_by_role("button", name=view, exact=True).click()
+            drawn = page.locator("#query-other svg[role=img]")
+            assert (drawn.get_attribute("aria-label") or "").startswith(said)
+            assert seen.overflow() <= 0
+        assert page.locator("#query-other circle title").first.text_content() == f"{ODD}: 1.5, 40"
+        assert page.evaluate("document.querySelectorAll('main img').length") == 0
+        assert "owned" not in page.title()
+        # The results table cleans texts in a document that runs nothing, whose handlers are reported.
+        seen.said[:] = [text for text in seen.said if "Executing inline event handler" not in text]
+
+
+@SIZES
+def test_triples_are_drawn_as_a_graph(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/query")
+        for query, first, count in (
+            (
+                "DESCRIBE ex:GraphDB",
+                "Triples",
+                r"\d+ entities and \d+ links.*Not drawn: \d+ triples with texts",
+            ),
+            (
+                "CONSTRUCT { ?p ex:developedBy ex:Ontotext } { ?p ex:developedBy ex:Ontotext }",
+                "Triples",
+                "4 entit",
+            ),
+            ("SELECT ?s ?p ?o { ?s ?p ?o . ?s ex:developedBy ex:Ontotext }", "Table", r"\d+ entities"),
+        ):
+            put(page, query)
+            page.get_by_role("button", name="Run", exact=True).click()
+            views = page.get_by_role("group", name="Show as").get_by_role("button")
+            views.last.wait_for()
+            assert (views.first.inner_text(), views.last.inner_text()) == (first, "Graph")
+            views.last.click()
+            page.wait_for_selector("#query-other canvas", state="attached")
+            assert re.match(count, page.locator("#query-other .hint").inner_text())
+            assert seen.overflow() <= 0
+        put(page, "SELECT ?a ?b ?c { VALUES (?a ?b ?c) { (1 2 3) } }")
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_selector("#query-state:has-text('1 row')")
+        assert not page.get_by_role("button", name="Graph", exact=True).count()
+
+
+@SIZES
+def test_a_query_is_explained(browser: Browser, base: str, size: tuple[int, int]) -> None:
+    with watched(browser, base, size) as seen:
+        page = seen.open("/#/query")
+        put(
+            page,
+            "SELECT DISTINCT ?v (COUNT(?p) AS ?n) { ?p ex:developedBy ?v OPTIONAL { ?p ex:licence ?l }"
+            f" FILTER(?v != {ODD!r}) }} GROUP BY ?v ORDER BY DESC(?n) LIMIT 3",
+        )
+        page.get_by_role("button", name="Explain").click()
+        page.wait_for_selector(".operators")
+        steps = page.locator(".operators strong").all_inner_texts()
+        assert steps == [
+            *("slice", "distinct", "select", "order by", "group by", "filter", "optional"),
+            *("triples", "triples"),
+        ]
+        first = page.locator(".operators li:not(:has(li))").first.inner_text()
+        assert re.fullmatch(r"triples \?p ex:developedBy \?v \d+ triples", first)
+        assert "does not tell its own plan" in page.locator("#query-explained").inner_text()
+        assert page.evaluate("document.querySelectorAll('main img').length") == 0 and seen.overflow() <= 0
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_selector("#query-state:has-text('3 rows')")
+        assert not page.locator("#query-explained").is_visible()
+
+
+def test_what_is_no_query_is_not_explained(base: str) -> None:
+    for text in ("", "DROP ALL", "SELECT * { SERVICE <http://x.example/> { ?s ?p ?o } }"):
+        reply = httpx.post(base + "/api/operators", json={"query": text})
+        assert reply.status_code == 400 and len(reply.json()["error"]["message"]) > 10
+
+
+@SIZES
+def test_a_saved_query_has_a_link_with_its_parameters(
+    browser: Browser, base: str, size: tuple[int, int]
+) -> None:
+    name = f"vendors link {size[0]}"
+    rights = ["clipboard-read", "clipboard-write"]
+    with watched(browser, base, size, permissions=rights) as seen, httpx.Client(base_url=base) as client:
+        client.post("/api/saved", json={"name": name, "text": "ASK {}"})
+        page = seen.open("/#/query")
+        put(page, BY_VENDOR)
+        if size == NARROW:
+            page.locator("#catalogue > summary").click()
+        # A name that is taken is replaced by a second click.
+        page.get_by_label("Save this query as").fill(name)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("button", name="Replace it").click()
+        seen.until("!document.querySelector('#query-saved .note')")
+        assert BY_VENDOR in client.get("/api/saved").text
+        page.get_by_label("$vendor").fill("ex:Ontotext")
+        page.get_by_role("button", name=f"Copy a link to {name}").click()
+        page.wait_for_selector("#query-saved [role=status]:has-text('Link copied.')")
+        link = page.evaluate("navigator.clipboard.readText()")
+        assert seen.overflow() <= 0
+    with watched(browser, base, size) as seen:
+        page = seen.open(link.removeprefix(base))
+        page.wait_for_selector(f".query-tab button[aria-current]:has-text('{name}')")
+        assert page.get_by_label("$vendor").input_value() == "ex:Ontotext"
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_selector("#query-state:has-text('3 rows')")
+        page = seen.open("/#/query?saved=of+nobody")
+        page.wait_for_selector("#query-saved .problem:has-text('of nobody')", state="attached")
+    httpx.post(base + "/api/saved/remove", json={"name": name})
+
+
 @SIZES
 def test_a_change_is_seen_before_it_is_made(browser: Browser, base: str, size: tuple[int, int]) -> None:
     thing = f"urn:hostile:{size[0]}"
     with watched(browser, base, size) as seen, httpx.Client(base_url=base) as client:
         page = seen.open("/#/query")
-        put(page, f"INSERT DATA {{ <{thing}> rdfs:label {HOSTILE.replace(chr(34), chr(39))!r} }}")
+        put(page, f"INSERT DATA {{ <{thing}> rdfs:label {ODD!r} }}")
         there = {"query": f"ASK {{ <{thing}> ?p ?o }}"}
         page.get_by_role("button", name="Preview the change").click()
         page.wait_for_selector("#query-change .triples")

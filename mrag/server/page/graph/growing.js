@@ -3,44 +3,10 @@
 import { getJson } from "../api.js";
 import { entityLink, h, problemBox } from "../dom.js";
 import { plural, t } from "../language.js";
+import { LAYOUT, MOST, around, colour, cytoscape, fitted, look } from "./canvas.js";
 
 /** @import {GraphEdge, GraphNode, Neighbourhood, Path} from "../types.js" */
 /** @typedef {Omit<GraphEdge, "line">} Link */
-
-const MOST = 300;
-/** @type {Promise<Window["cytoscape"]> | null} */
-let library = null;
-
-function cytoscape() {
-  library ??= new Promise((done, failed) => {
-    const script = h("script", { src: "/page/vendor/cytoscape.min.js", onload: () => done(window.cytoscape), onerror: () => failed(new Error(t("The drawing could not be loaded."))) });
-    document.head.append(script);
-  });
-  library.catch(() => (library = null));
-  return library;
-}
-
-/** @param {string} name */
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-function look() {
-  return [
-    { selector: "node", style: { label: "data(label)", "font-size": 24, "text-wrap": "ellipsis", "text-max-width": 230, color: colour("--ink"), "text-outline-color": colour("--card"), "text-outline-width": 2, "text-valign": "bottom", "text-margin-y": 4, width: 36, height: 36, "background-color": colour("--soft") } },
-    { selector: "node[kind = 'class']", style: { shape: "round-rectangle", "background-color": colour("--asserted") } },
-    { selector: "node.grown", style: { "background-color": colour("--accent") } },
-    { selector: "node.pinned", style: { "border-width": 4, "border-color": colour("--inferred") } },
-    { selector: "node:selected", style: { "border-width": 4, "border-color": colour("--focus"), width: 46, height: 46 } },
-    { selector: "edge", style: { label: "data(label)", "font-size": 16, "min-zoomed-font-size": 7, color: colour("--soft"), "text-outline-color": colour("--card"), "text-outline-width": 2, "text-rotation": "autorotate", width: 2, "line-color": colour("--soft"), "target-arrow-color": colour("--soft"), "target-arrow-shape": "triangle", "curve-style": "bezier" } },
-    { selector: "edge[status = 'inferred']", style: { "line-style": "dashed", "line-color": colour("--inferred"), "target-arrow-color": colour("--inferred") } },
-    { selector: ".on-path", style: { "line-color": colour("--accent"), "target-arrow-color": colour("--accent"), width: 4 } },
-  ];
-}
-
-/** Returns a place near another one; many of them fill a disc evenly. @param {{x: number, y: number}} place @param {number} at */
-function around(place, at) {
-  const distance = 130 * Math.sqrt(at + 1.5);
-  return { x: place.x + 1.7 * distance * Math.cos(at * 2.39996), y: place.y + distance * Math.sin(at * 2.39996) };
-}
 
 /**
  * Draws an entity and what it is linked to, and lets a person go on from there.
@@ -74,10 +40,10 @@ export async function growing(iri) {
 
   function arrange() {
     if (!frame.clientWidth) return;
-    // The seed of the layout is where the nodes stand, so that the same clicks draw the same picture.
     const pinned = cy.nodes(".pinned");
     pinned.lock();
-    cy.layout({ name: "cose", animate: false, randomize: false, fit: true, padding: 30, nodeRepulsion: () => 900_000, nodeOverlap: 40, idealEdgeLength: () => 120, edgeElasticity: () => 200, gravity: 0.15, numIter: 400, initialTemp: 60 }).run();
+    cy.layout(LAYOUT).run();
+    fitted(cy, selected);
     pinned.unlock();
   }
 
@@ -189,7 +155,7 @@ export async function growing(iri) {
     }
     drawn = true;
     cy.resize();
-    cy.fit(undefined, 30);
+    fitted(cy, selected);
   }).observe(frame);
   return h(
     "section",

@@ -3,6 +3,8 @@
 import { h } from "../dom.js";
 import { t } from "../language.js";
 
+/** @import {Values} from "../types.js" */
+
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 
 /**
@@ -34,7 +36,7 @@ function quoted(text) {
  * Keeps a form that has a field for each parameter of the query in the editor.
  * @param {HTMLElement} place
  * @param {Record<string, string>} prefixes
- * @returns {{show: (names: string[]) => void, values: () => Record<string, string>}}
+ * @returns {{show: (names: string[]) => void, values: () => Record<string, string>, written: () => Record<string, string>, fill: (values: Values) => void}}
  */
 export function makeParams(place, prefixes) {
   /** @type {Map<string, HTMLInputElement>} */
@@ -53,6 +55,12 @@ export function makeParams(place, prefixes) {
         h("p", { class: "hint" }, t("Parameters: an IRI, prefix:name, a number or a text. An empty one stays open.")),
         ...[...fields].map(([name, field]) => h("label", {}, h("span", {}, `$${name}`), field)),
       );
+    },
+    written() {
+      return Object.fromEntries([...fields].filter(([, field]) => field.value.trim()).map(([name, field]) => [`$${name}`, field.value.trim()]));
+    },
+    fill(values) {
+      for (const [name, field] of fields) field.value = values[`$${name}`] ?? field.value;
     },
     values() {
       return Object.fromEntries([...fields].filter(([, field]) => field.value.trim()).map(([name, field]) => [`$${name}`, term(field.value, prefixes)]));

@@ -1,7 +1,7 @@
 // Other ways to see the result of a query than as a table: as a chart, as images, as a file.
 
 import { request } from "../api.js";
-import { chart } from "../chart.js";
+import { drawings } from "../charts/charts.js";
 import { h, problemBox } from "../dom.js";
 import { t } from "../language.js";
 import { imageStrip } from "../strip.js";
@@ -14,16 +14,16 @@ const TABLES = [["CSV", "text/csv", "csv"], ["TSV", "text/tab-separated-values",
 const GRAPHS = [["Turtle", "text/turtle", "ttl"], ["N-Triples", "application/n-triples", "nt"], ["JSON-LD", "application/ld+json", "jsonld"], ["RDF/XML", "application/rdf+xml", "rdf"], ["TriG", "application/trig", "trig"], ["N-Quads", "application/n-quads", "nq"]];
 
 /** @param {string} iri @param {Record<string, string>} prefixes */
-function short(iri, prefixes) {
+export function short(iri, prefixes) {
   const [prefix, start] = Object.entries(prefixes).filter(([, one]) => one && iri.startsWith(one)).sort((a, b) => b[1].length - a[1].length)[0] || [];
   return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`;
 }
 
-/** A chart of the rows, or null where there is nothing to draw. @param {Bindings} data @param {Record<string, string>} prefixes */
-export function asChart(data, prefixes) {
+/** The pictures of the rows, each under its name. @param {Bindings} data @param {Record<string, string>} prefixes */
+export function asCharts(data, prefixes) {
   const columns = data.head.vars || [];
   const cell = (/** @type {Term | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value, prefixes) : one.value } : null);
-  return chart({ columns, rows: data.results.bindings.map((row) => columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined))) });
+  return drawings({ columns, rows: data.results.bindings.map((row) => columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined))) });
 }
 
 /** The images that rows name, or null where no column has any. @param {Bindings} data @param {Record<string, string>} prefixes */

@@ -1,10 +1,13 @@
 // Tabs of the editor and the history of what was run, both kept by this browser alone.
 
+import { ROOT } from "../api.js";
 import { h } from "../dom.js";
 import { t } from "../language.js";
 
-const TABS = "mrag-query-tabs";
-const HISTORY = "mrag-query-history";
+// Each graph of a server has its own; that of a single one has no address in its name.
+const PLACE = ROOT === "/" ? "" : ROOT;
+const TABS = `mrag-query-tabs${PLACE}`;
+const HISTORY = `mrag-query-history${PLACE}`;
 const MOST_TABS = 12;
 const MOST_PAST = 50;
 const MOST_TEXT = 50_000;

@@ -1,14 +1,17 @@
-"""Query: saved queries, and what an update would change before it is made."""
+"""Query: saved queries, what a query asks the engine to do, and what an update would change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from mrag.errors import QueryRefused, StoreError
+from mrag.graph.record import SYSTEM
 from mrag.server.web.validation import check_names, guarded, reply, text_value
 from mrag.server.web.views.view import PageView
 
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from mrag.context.display import Display
     from mrag.graph.landing import PlannedUpdate
     from mrag.rdf.terms import OxTerm
+    from mrag.server.engine import Engine
     from mrag.server.web.routes import Api
+    from mrag.server.web.views.operators import Operator
 
 LONGEST = 50_000
 """Maximum number of characters of a query that is saved, or of an update that is previewed."""
@@ -28,13 +33,14 @@ SHOWN = 200
 
 
 def routes(api: Api) -> list[BaseRoute]:
-    """Return the routes below `/api/saved`, and `/api/preview`."""
+    """Return the routes below `/api/saved`, `/api/preview` and `/api/operators`."""
     view, token = QueryView(api), api.settings.token
     return [
         Route("/api/saved", api.on_thread(view.saved), methods=["GET"]),
         Route("/api/saved", guarded(view.save, token), methods=["POST"]),
         Route("/api/saved/remove", guarded(view.remove, token), methods=["POST"]),
         Route("/api/preview", guarded(view.preview, token), methods=["POST"]),
+        Route("/api/operators", guarded(view.operators, token), methods=["POST"]),
     ]
 
 
@@ -75,6 +81,31 @@ class QueryView(PageView):
             return remove_query(self.kg, name)
 
         return reply({"removed": await engine.writer.make(work)})
+
+    async def operators(self, request: Request) -> Response:
+        """Say what a query asks the engine to do, and the engine's own plan where it gives one."""
+        engine: Engine = request.app.state.engine
+        query = text_value(await self.body(request, "query"), "query", LONGEST)
+        seen = (*engine.view().known, SYSTEM)
+        asked = {"do": "operators", "text": query, "graphs": seen, "prefixes": self.kg.query_prefixes}
+        kind, *found = await engine.parsers.parse(asked)
+        if kind == "refused":
+            raise QueryRefused(str(found[0]), hint=found[1])
+        tree, text = found
+        return reply(await self.api.run(self.api.readers, lambda: self._explained(tree, text)))
+
+    def _explained(self, tree: Operator, text: str) -> dict[str, Any]:
+        from mrag.server.web.views.operators import predicates
+        from mrag.stores.graphdb import GraphDBStore
+
+        known = self.kg.profile().predicates
+        for pattern in predicates(tree):
+            pattern["triples"] = known.get(pattern["predicate"], 0)
+        store, plan = self.kg.store, None
+        if isinstance(store, GraphDBStore) and tree["operator"] not in ("ask", "construct", "describe"):
+            with suppress(StoreError):  # the operators are there in any case
+                plan = store.plan(text, self.api.settings.limits)
+        return {"operators": tree, "plan": plan}
 
     async def preview(self, request: Request) -> Response:
         """Say what an update would add and remove, and change nothing."""

@@ -1,42 +1,34 @@
 // A table with a column of numbers as bars, or as points where bars from zero would all look alike.
 
-import { h, svg } from "./dom.js";
-import { number, t } from "./language.js";
+import { svg } from "../dom.js";
+import { number, t } from "../language.js";
+import { figure } from "./frame.js";
+import { kinds, nameOf } from "./values.js";
 
-/** @import {Table} from "./types.js" */
+/** @import {Table} from "../types.js" */
 
-const NUMBER = /#(?:integer|decimal|double|float|int|long|short|nonNegativeInteger)$/;
 const MOST = 30;
 const ROW = 26;
 const FONT = "13px system-ui, sans-serif";
 
 /**
- * Returns a chart of the rows of an answer, or null where there is nothing to draw.
+ * Returns a chart of the rows, or null where there is nothing to draw.
  * @param {Table} table
  */
-export function chart({ columns, rows }) {
-  if (rows.length < 2) return null;
-  const numeric = columns.map((_, at) => rows.every((row) => row[at] === null || (NUMBER.test(row[at].datatype || "") && Number.isFinite(Number(row[at].value)))) && rows.some((row) => row[at] !== null));
-  const at = numeric.lastIndexOf(true);
-  const named = columns.findIndex((_, place) => !numeric[place]);
-  if (at < 0 || named < 0) return null;
+export function bars(table) {
+  const { columns, rows } = table;
+  const { numbers, times, names } = kinds(table);
+  const at = numbers.pop();
+  const named = [...names, ...times].sort((a, b) => a - b);
+  if (at === undefined || !named.length) return null;
   const points = rows
     .filter((row) => row[at] !== null)
     .slice(0, MOST)
-    .map((row) => ({ name: row.filter((_, place) => !numeric[place]).map((cell) => cell?.label ?? t("none")).join(", "), value: Number(row[at]?.value), label: row[at]?.label ?? "" }));
+    .map((row) => ({ name: nameOf(row, named, t("none")), value: Number(row[at]?.value), label: row[at]?.label ?? "" }));
   if (points.length < 2) return null;
   const title = columns[at].replaceAll("_", " ");
-  const frame = h("div", { class: "chart" });
-  let drawn = 0;
-  const draw = () => {
-    const width = Math.floor(frame.clientWidth);
-    if (!width || width === drawn) return;
-    drawn = width;
-    frame.replaceChildren(picture(points, title, width));
-  };
-  new ResizeObserver(draw).observe(frame);
   const rest = rows.length > points.length ? t(", the first {points} of {rows} rows", { points: points.length, rows: rows.length }) : "";
-  return h("figure", { class: "chart-place" }, h("figcaption", {}, `${title}${rest}`), frame);
+  return figure(`${title}${rest}`, (width) => picture(points, title, width));
 }
 
 /** @param {{name: string, value: number, label: string}[]} points @param {string} title @param {number} width */

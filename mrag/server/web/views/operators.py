@@ -1,0 +1,192 @@
+"""What a query asks an engine to do, as a tree of operators (SPARQL 1.1 Query, section 18.2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from rdflib import Literal, URIRef
+from rdflib.term import Variable
+
+from mrag.rdf import tree
+from mrag.rdf.namespaces import RDF, XSD
+from mrag.rdf.query_parser import parse_query
+from mrag.rdf.terms import curie
+
+_MOST: Final = 2_000
+"""Maximum number of characters of a detail."""
+
+_PLAIN: Final = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
+_INFIX: Final = frozenset(("=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "&&", "||"))
+_BY: Final = ("slice", "distinct", "select", "order by", "having", "group by")
+"""What a SELECT does with the solutions of its pattern, the last first."""
+
+Operator = dict[str, Any]
+
+
+def operators(text: str, prefixes: Mapping[str, str], seconds: float = 30.0) -> Operator:
+    """Return the operators of a query, the outermost first.
+
+    Args:
+        text: A query that the read gate has let through.
+        prefixes: Prefixes that shorten IRIs.
+        seconds: Deadline for reading it.
+
+    Returns:
+        `operator`, `detail`, for a triple pattern its `predicate` (an IRI, or None), and the `parts` that it
+        takes its rows from.
+
+    Example:
+        >>> tree = operators("SELECT ?s { ?s <urn:p> ?o } ORDER BY ?s", {})
+        >>> tree["operator"], tree["detail"], tree["parts"][0]["operator"]
+        ('select', '?s', 'order by')
+    """
+    query, parser = parse_query(text, prefixes, deadline=time.monotonic() + seconds)
+    printer = _Printer(prefixes, parser.tokens.printed)
+    form = query.form.removesuffix("Query").lower()
+    return printer.select(query.select, form, " . ".join(map(printer.triple, query.template)))
+
+
+def predicates(operator: Operator) -> Iterator[Operator]:
+    """Yield the triple patterns of a tree whose predicate can be counted.
+
+    Example:
+        >>> [one["detail"] for one in predicates(operators("ASK { ?s a ?c ; <urn:p> ?o ; ?q ?r }", {}))]
+        ['?s <urn:p> ?o']
+    """
+    # How many things have some class says nothing of how many have this one.
+    if operator.get("predicate") not in (None, RDF + "type"):
+        yield operator
+    for part in operator["parts"]:
+        yield from predicates(part)
+
+
+def _operator(name: str, detail: str, parts: Sequence[Operator] = (), **more: Any) -> Operator:
+    return {"operator": name, "detail": detail[:_MOST], "parts": list(parts), **more}
+
+
+class _Printer:
+    """Prints the nodes of a query."""
+
+    def __init__(self, prefixes: Mapping[str, str], printed: Any) -> None:
+        self._prefixes, self._printed = prefixes, printed
+
+    def select(self, node: tree.SelectNode, form: str, template: str = "") -> Operator:
+        """Return a SELECT, or another form, with what it does before."""
+        found = self.group(node.where)
+        if node.values is not None:
+            found = _operator("join", "", [found, self._part(node.values)])
+        steps = {name: self._printed(first, last) for name, first, last in node.steps}
+        if form == "describe":
+            steps[form] = " ".join(self.term(item.expression) for item in node.projection or ()) or "*"
+        elif form != "select":
+            steps[form] = template
+        for name in reversed((form, *_BY) if form != "select" else _BY):
+            if name in steps:
+                found = _operator(name, steps[name], [found])
+        return found
+
+    def group(self, node: tree.GroupNode) -> Operator:
+        """Return the pattern of a group; its filters hold for all of it, wherever they stand."""
+        pending: list[Operator] = []
+        filters: list[tree.Expression] = []
+        for part in node.parts:
+            match part:
+                case tree.FilterNode(condition):
+                    filters.append(condition)
+                case tree.OptionalNode(group) | tree.MinusNode(group):
+                    name = "optional" if isinstance(part, tree.OptionalNode) else "minus"
+                    pending = [_operator(name, "", [_joined(pending), self.group(group)])]
+                case tree.BindNode(expression, variable):
+                    detail = f"{self.term(expression)} as ?{variable}"
+                    pending = [_operator("bind", detail, [_joined(pending)])]
+                case _:
+                    pending.append(self._part(part))
+        found = _joined(pending)
+        for condition in filters:
+            inside = [_exists(self, one) for one in _walk(condition) if isinstance(one, tree.Exists)]
+            found = _operator("filter", self.term(condition), [found, *inside])
+        return found
+
+    def triple(self, node: tree.TripleNode) -> str:
+        """Return a triple as text."""
+        return " ".join(map(self.term, (node.s, node.p, node.o)))
+
+    def term(self, node: Any) -> str:
+        """Return a term, a path or an expression, as short as it goes."""
+        match node:
+            case Variable():
+                return f"?{node}"
+            case URIRef():
+                return "a" if str(node) == RDF + "type" else curie(str(node), self._prefixes)
+            case Literal() if str(node.datatype) in _PLAIN:
+                return str(node)
+            case Literal():
+                kind = f"^^{self.term(node.datatype)}" if node.datatype else ""
+                return Literal(str(node), lang=node.language).n3() + kind
+            case tree.Path(sign, parts):
+                return self._path(sign, [self.term(part) for part in parts])
+            case tree.Exists(_, negated):
+                return "not exists { … }" if negated else "exists { … }"
+            case tree.CallNode(name, arguments):
+                return self._call(name, [self.term(one) for one in arguments])
+        return f"_:{node}"
+
+    def _part(self, part: tree.Node) -> Operator:
+        match part:
+            case tree.TripleNode(_, predicate, _):
+                name = "path" if isinstance(predicate, tree.Path) else "triples"
+                iri = str(predicate) if isinstance(predicate, URIRef) else None
+                return _operator(name, self.triple(part), predicate=iri)
+            case tree.UnionNode(groups):
+                return _operator("union", "", [self.group(one) for one in groups])
+            case tree.GraphNode(name, group):
+                return _operator("graph", self.term(name), [self.group(group)])
+            case tree.ValuesNode(variables, rows):
+                return _operator("values", f"{' '.join(map(self.term, variables))} ({len(rows)})")
+            case tree.SelectNode():
+                return self.select(part, "select")
+            case tree.GroupNode():
+                return self.group(part)
+        raise TypeError(f"{type(part).__name__} cannot stand in a group.")
+
+    @staticmethod
+    def _path(sign: str, parts: list[str]) -> str:
+        if sign in "*+?":
+            return f"({parts[0]}){sign}" if " " in parts[0] else f"{parts[0]}{sign}"
+        return (
+            f"{sign}{parts[0]}" if sign == "^" else f"{sign if sign == '!' else ''}({_between(sign, parts)})"
+        )
+
+    def _call(self, name: str, arguments: list[str]) -> str:
+        if name in _INFIX and len(arguments) > 1:
+            return f"({f' {name} '.join(arguments)})"
+        if name in ("!", "-", "+"):
+            return f"{name}{arguments[0]}"
+        if name in ("IN", "NOT IN"):
+            return f"{arguments[0]} {name.lower()} ({', '.join(arguments[1:])})"
+        shown = name.lower() if name.isupper() else curie(name, self._prefixes)
+        return f"{shown}({', '.join(arguments)})"
+
+
+def _between(sign: str, parts: list[str]) -> str:
+    return ("/" if sign == "/" else " | ").join(parts)
+
+
+def _joined(parts: list[Operator]) -> Operator:
+    if not parts:
+        return _operator("nothing", "")
+    return parts[0] if len(parts) == 1 else _operator("join", "", parts)
+
+
+def _exists(printer: _Printer, node: tree.Exists) -> Operator:
+    return _operator("not exists" if node.negated else "exists", "", [printer.group(node.group)])
+
+
+def _walk(expression: Any) -> Iterator[Any]:
+    """Yield the parts of an expression, not what stands in its groups."""
+    yield expression
+    if isinstance(expression, tree.CallNode):
+        for one in expression.arguments:
+            yield from _walk(one)
